@@ -1,0 +1,73 @@
+# Everything a person does with this checkout. `make help` lists it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# The extra pip flags keep one noisy line out of a first start; nothing is fetched but locked, hashed files.
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
+          --no-emit-index-url --no-annotate --no-header --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench lock generate clean
+
+help: ## List these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: $(VENV)/.ok ## Start the demo on this machine (SQLite, simulated market) and print keys and curl lines
+	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."
+	@exec $(BIN)/bullion demo
+
+test: check ## Run every check and every test
+	@echo "Running the tests."
+	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in step
+	@echo "Checking format and lint (ruff)."
+	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run '$(BIN)/ruff format .'"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@echo "Checking types (mypy, strict)."
+	@$(BIN)/mypy
+	@echo "Checking that rooms import only downwards (import-linter)."
+	@$(BIN)/lint-imports --no-cache > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+	@echo "Checking that generated files are in step."
+	@$(BIN)/python tools/generate.py --check
+
+generate: $(VENV)/.dev-ok ## Write the generated files anew (docs/refusals.md, docs/openapi.json)
+	@$(BIN)/python tools/generate.py
+
+bench: $(VENV)/.dev-ok ## Measure speed as ratios to a bare server, in one run
+	@$(BIN)/python -m bench
+
+lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.txt with hashes
+	@echo "Resolving dependencies for both CPU kinds."
+	@$(BIN)/$(LOCK) pyproject.toml -o requirements.txt
+	@$(BIN)/$(LOCK) --group build -o requirements-build.txt
+	@$(BIN)/$(LOCK) --group dev -c requirements.txt -o requirements-dev.txt
+	@echo "requirements.txt, requirements-build.txt and requirements-dev.txt are written."
+
+clean: ## Remove the virtual environment, caches and the demo's data
+	rm -rf $(VENV) var dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Bullion needs Python 3.11 or later as '$(PYTHON)'."; \
+		echo "Install it (on Debian: apt-get install python3), or name one: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "This Python cannot make virtual environments. On Debian: apt-get install python3-venv"; exit 1; }
+	@echo "Making a virtual environment in $(VENV)."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing Bullion and what it needs (locked versions, hashes checked)."
+	@$(PIP) install --require-hashes -r requirements.txt -r requirements-build.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev-ok: requirements-dev.txt $(VENV)/.ok
+	@echo "Installing the tools for tests and checks."
+	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.lock-ok: | $(VENV)/bin/python
+	@$(PIP) install 'uv>=0.5'
+	@touch $@
