@@ -1,0 +1,44 @@
+"""A trading group and the terms it trades on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a group adds to a symbol: premiums per quoted weight, and tighter sizes.
+
+    A premium that is missing means that the side is not offered to the group; a size that is missing
+    leaves the symbol's own.
+    """
+
+    buy_premium_paise: int | None
+    sell_premium_paise: int | None
+    minimum_e4: int | None = None
+    maximum_e4: int | None = None
+    step_e4: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, size in (
+            ("minimum", self.minimum_e4),
+            ("maximum", self.maximum_e4),
+            ("step", self.step_e4),
+        ):
+            if size is not None and size <= 0:
+                raise ValueError(f"{name} must be above 0")
+        if self.minimum_e4 is not None and self.maximum_e4 is not None and self.minimum_e4 > self.maximum_e4:
+            raise ValueError("minimum must not be above maximum")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    broker: str
+    code: str
+    trading: bool
+    terms: Mapping[str, Terms]
+    """By symbol code."""
+    default_terms: Terms | None
+    """For every symbol that `terms` does not name; without it those have no price for the group."""
+
+    def terms_for(self, symbol_code: str) -> Terms | None:
+        return self.terms.get(symbol_code, self.default_terms)

@@ -1,0 +1,28 @@
+"""What the desk turns on and off for the whole broker, and how many calls it allows."""
+
+from dataclasses import dataclass, field
+
+from .trading_hours import TradingHours
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLimits:
+    """The specification's defaults; the desk changes them while the service runs."""
+
+    reads_per_minute: int = 300
+    orders_per_minute: int = 60
+    orders_per_10_seconds: int = 10
+    account_orders_per_minute: int = 60
+    failed_auth_per_minute: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    broker: str
+    production: bool = False
+    paused: bool = False
+    halted: bool = False
+    price_tolerance_percent_e4: int = 5000
+    trading_hours: TradingHours | None = None
+    """None: round the clock."""
+    budgets: BudgetLimits = field(default_factory=BudgetLimits)

@@ -1,0 +1,65 @@
+"""The port to whatever counts calls, and what it answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One call counted against one budget: at most `limit` calls of `subject` in any `window_s` seconds."""
+
+    subject: str
+    limit: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a budget stands after a call was taken or refused."""
+
+    limit: int
+    remaining: int
+    reset_s: int
+    """Whole seconds until the oldest counted call leaves the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The call may go on. `tightest` is the budget with the fewest calls left; None if none was charged."""
+
+    tightest: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """The address has failed too often; nothing was counted."""
+
+    standing: Standing
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """A budget is used up; nothing was counted."""
+
+    standing: Standing
+    retry_after_s: int
+
+
+class LimiterUnavailable(Exception):
+    """Calls cannot be counted now."""
+
+
+class Limiter(Protocol):
+    def throttled(self, failures: Charge) -> Throttled | None:
+        """What this node knows by itself of an address, at once: it spares work, `take` decides."""
+
+    async def take(
+        self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
+    ) -> Taken | Throttled | Exceeded:
+        """Judge one call, in one step: the address's failures first, then all its budgets or none.
+
+        `failed` says that the call is refused with a 401 and counts as a failure of its address.
+        May raise LimiterUnavailable.
+        """

@@ -1,0 +1,79 @@
+"""Budgets counted in the memory of this one process."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from .limiter import Charge, Exceeded, Standing, Taken, Throttled
+from .window import NS_PER_S, Window
+
+_SWEEP_EVERY_S = 30
+
+
+class MemoryLimiter:
+    """Exact for one node. Several nodes need a limiter they share."""
+
+    def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        self._now_ns = now_ns
+        self._windows: dict[tuple[str, int], Window] = {}
+        self._sweep_at_ns = 0
+
+    def throttled(self, failures: Charge) -> Throttled | None:
+        window = self._windows.get((failures.subject, failures.window_s))
+        if window is None:
+            return None
+        now_ns = self._now_ns()
+        if window.forget(now_ns) < failures.limit:
+            return None
+        return Throttled(_full(failures, window, now_ns), window.retry_after_s(failures.limit, now_ns))
+
+    async def take(
+        self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
+    ) -> Taken | Throttled | Exceeded:
+        throttled = self.throttled(failures)
+        if throttled is not None:
+            return throttled
+        now_ns = self._now_ns()
+        if now_ns >= self._sweep_at_ns:
+            self._sweep(now_ns)
+        windows = [self._window(charge) for charge in charges]
+        exceeded = _exceeded(charges, windows, now_ns)
+        if exceeded is not None:
+            return exceeded
+        if failed:
+            self._window(failures).count(now_ns)
+        tightest: Standing | None = None
+        for charge, window in zip(charges, windows, strict=True):
+            window.count(now_ns)
+            remaining = charge.limit - window.forget(now_ns)
+            if tightest is None or remaining < tightest.remaining:
+                tightest = Standing(charge.limit, remaining, window.reset_s(now_ns))
+        return Taken(tightest)
+
+    def _window(self, charge: Charge) -> Window:
+        # Not `setdefault`: that would make a new window on every call.
+        name = (charge.subject, charge.window_s)
+        window = self._windows.get(name)
+        if window is None:
+            window = self._windows[name] = Window(charge.window_s)
+        return window
+
+    def _sweep(self, now_ns: int) -> None:
+        """Forget who has not called lately, or an attacker's many addresses would fill the memory."""
+        self._sweep_at_ns = now_ns + _SWEEP_EVERY_S * NS_PER_S
+        for name in [name for name, window in self._windows.items() if not window.forget(now_ns)]:
+            del self._windows[name]
+
+
+def _exceeded(charges: Sequence[Charge], windows: Sequence[Window], now_ns: int) -> Exceeded | None:
+    """The used-up budget that takes longest to have room again, so that a retry after it is accepted."""
+    worst: Exceeded | None = None
+    for charge, window in zip(charges, windows, strict=True):
+        if window.forget(now_ns) >= charge.limit:
+            retry_after_s = window.retry_after_s(charge.limit, now_ns)
+            if worst is None or retry_after_s > worst.retry_after_s:
+                worst = Exceeded(_full(charge, window, now_ns), retry_after_s)
+    return worst
+
+
+def _full(charge: Charge, window: Window, now_ns: int) -> Standing:
+    return Standing(charge.limit, 0, max(1, window.reset_s(now_ns)))

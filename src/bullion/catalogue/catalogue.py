@@ -1,0 +1,78 @@
+"""The node's memory of brokers, accounts, groups, symbols, keys and switches."""
+
+import time
+from collections.abc import Callable
+
+from bullion.accounts.account import Account
+from bullion.accounts.broker import Broker
+from bullion.accounts.group import Group
+from bullion.accounts.switches import Switches
+from bullion.keys.key import Key
+from bullion.metals.symbol import Symbol
+
+from .source import Changes, Entry
+
+US_PER_S = 1_000_000
+
+
+class Catalogue:
+    """Read by every call, changed only by `apply`. Nothing in it is ever removed but by a whole load."""
+
+    def __init__(self, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        self._monotonic_ns = monotonic_ns
+        self._clock_ahead_us = 0
+        self._applied_at_ns: int | None = None
+        self.version: int | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.brokers: dict[str, Broker] = {}
+        self.hosts: dict[str, str] = {}
+        self.accounts: dict[int, Account] = {}
+        self.groups: dict[tuple[str, str], Group] = {}
+        self.symbols: dict[tuple[str, str], Symbol] = {}
+        self.keys: dict[str, Key] = {}
+        self.switches: dict[str, Switches] = {}
+
+    @property
+    def loaded(self) -> bool:
+        return self.version is not None
+
+    def now_us(self) -> int:
+        """The store's clock, as far as we know it: this node's own may be wrong."""
+        return self._monotonic_ns() // 1000 + self._clock_ahead_us
+
+    def age_s(self) -> float:
+        """Seconds since memory was last known to be what the store holds."""
+        if self._applied_at_ns is None:
+            return float("inf")
+        return (self._monotonic_ns() - self._applied_at_ns) / 1_000_000_000
+
+    def apply(self, changes: Changes, asked_at_ns: int) -> None:
+        """Take over what the store answered to a question asked at `asked_at_ns`."""
+        if self.version is not None and changes.version < self.version and not changes.whole:
+            return  # An answer that was overtaken by a later one.
+        if changes.whole:
+            self._forget()
+        for entry in changes.entries:
+            self._put(entry)
+        self.version = changes.version
+        self._applied_at_ns = asked_at_ns
+        self._clock_ahead_us = changes.clock_us - self._monotonic_ns() // 1000
+
+    def _put(self, entry: Entry) -> None:
+        match entry:
+            case Key():
+                self.keys[entry.key_id] = entry
+            case Account():
+                self.accounts[entry.id] = entry
+            case Symbol():
+                self.symbols[entry.broker, entry.code] = entry
+            case Group():
+                self.groups[entry.broker, entry.code] = entry
+            case Switches():
+                self.switches[entry.broker] = entry
+            case Broker():
+                self.brokers[entry.tag] = entry
+                self.hosts = {host: tag for host, tag in self.hosts.items() if tag != entry.tag}
+                self.hosts.update(dict.fromkeys(entry.hosts, entry.tag))

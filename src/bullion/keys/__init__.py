@@ -1,0 +1,1 @@
+"""API keys: their text, their secrets, their life."""

@@ -1,0 +1,40 @@
+"""An API key as the service knows it: everything but its secret."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network, ip_address
+
+from bullion.environment import Environment
+
+Network = IPv4Network | IPv6Network
+
+
+class Scope(StrEnum):
+    ACCOUNT_READ = "account:read"
+    ORDERS_READ = "orders:read"
+    ORDERS_WRITE = "orders:write"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    key_id: str
+    broker: str
+    account_id: int
+    environment: Environment
+    name: str
+    scopes: frozenset[Scope]
+    secret_hash: bytes
+    allowed_addresses: tuple[Network, ...]
+    """Empty: from anywhere."""
+    created_at_us: int
+    expires_at_us: int | None = None
+    revoked_at_us: int | None = None
+    replaced_by: str | None = None
+    overlap_ends_at_us: int | None = None
+    """Set with `replaced_by`: until then the key and its successor both work."""
+
+    def allows_address(self, address: str) -> bool:
+        if not self.allowed_addresses:
+            return True
+        caller = ip_address(address)
+        return any(caller in network for network in self.allowed_addresses)

@@ -1,0 +1,77 @@
+"""The text of a key, `key_test.<broker>.<key_id>.<secret>`: writing it and reading it.
+
+The secret is 256 random bits in base 62 and ends in a checksum of those alone, so that a mistyped key is
+told from a wrong one without a look-up and secret scanners can recognise a leaked one.
+"""
+
+import re
+import secrets
+import string
+from dataclasses import dataclass
+from zlib import crc32
+
+from bullion.environment import Environment
+from bullion.refusals.catalogue import MALFORMED_CREDENTIAL, MISSING_CREDENTIAL
+from bullion.refusals.refusal import Refusal
+
+BROKER_TAG = r"[a-z0-9][a-z0-9-]{0,31}"
+
+_PREFIX = {Environment.TEST: "key_test", Environment.PRODUCTION: "key_live"}
+_ENVIRONMENT = {b"key_test": Environment.TEST, b"key_live": Environment.PRODUCTION}
+_TEXT = re.compile(
+    rf"(key_test|key_live)\.({BROKER_TAG})\.([0-9a-f]{{16}})\.(([0-9A-Za-z]{{43}})([0-9a-f]{{8}}))".encode()
+)
+_BASE62 = string.digits + string.ascii_letters
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    """A key as a caller sent it: well-formed, and nothing more is known yet."""
+
+    environment: Environment
+    broker: str
+    key_id: str
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"KeyText({self.environment}, {self.broker}, {self.key_id}, secret=…)"
+
+
+def read_key(values: list[bytes]) -> KeyText | Refusal:
+    """Read the values of all `X-API-Key` headers of a call."""
+    if not values or values == [b""]:
+        return MISSING_CREDENTIAL
+    match = _TEXT.fullmatch(values[0])
+    if match is None or len(values) > 1:
+        return MALFORMED_CREDENTIAL
+    prefix, broker, key_id, secret, random_part, checksum = match.groups()
+    if _checksum(random_part) != checksum:
+        return MALFORMED_CREDENTIAL
+    return KeyText(_ENVIRONMENT[prefix], broker.decode("ascii"), key_id.decode("ascii"), secret)
+
+
+def write_key(environment: Environment, broker: str, key_id: str, secret: str) -> str:
+    return f"{_PREFIX[environment]}.{broker}.{key_id}.{secret}"
+
+
+def new_key_id() -> str:
+    return secrets.token_hex(8)
+
+
+def new_secret() -> str:
+    return secret_from(secrets.token_bytes(32))
+
+
+def secret_from(random_bytes: bytes) -> str:
+    """The text of 32 random bytes, with its checksum."""
+    number = int.from_bytes(random_bytes, "big")
+    digits = []
+    for _ in range(43):
+        number, digit = divmod(number, 62)
+        digits.append(_BASE62[digit])
+    random_part = "".join(digits)
+    return random_part + _checksum(random_part.encode("ascii")).decode("ascii")
+
+
+def _checksum(random_part: bytes) -> bytes:
+    return b"%08x" % crc32(random_part)

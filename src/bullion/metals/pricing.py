@@ -1,0 +1,35 @@
+"""How a symbol gets its price: the three formulas, as values. Computing them is the rates room's work."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The bid and ask of one instrument, as they come."""
+
+    instrument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Typed by the desk; a side without a price is not offered."""
+
+    buy_paise: int | None
+    sell_paise: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What the metal costs when it is landed: spot in dollars, the currency, conversion, duty, margin."""
+
+    spot: str
+    currency: str
+    premium_usd: Decimal
+    interbank: Decimal
+    conversion: Decimal
+    duty: str
+    margin_paise: int
+
+
+Pricing = Direct | Fixed | Landed

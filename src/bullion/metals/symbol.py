@@ -1,0 +1,53 @@
+"""A symbol: what is traded, in which sizes, on which sides, and how it is priced."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .metal import Metal
+from .pricing import Pricing
+
+
+class Side(StrEnum):
+    BUY = "buy"
+    SELL = "sell"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRule:
+    minimum_e4: int
+    maximum_e4: int
+    step_e4: int
+
+    def __post_init__(self) -> None:
+        if self.step_e4 <= 0:
+            raise ValueError("step must be above 0")
+        if not 0 < self.minimum_e4 <= self.maximum_e4:
+            raise ValueError("minimum must be above 0 and not above maximum")
+
+    def allows(self, quantity_e4: int) -> bool:
+        return self.minimum_e4 <= quantity_e4 <= self.maximum_e4 and quantity_e4 % self.step_e4 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    broker: str
+    code: str
+    metal: Metal
+    quoted_weight_e4: int
+    trading: bool
+    sides: frozenset[Side]
+    frozen: bool
+    size: SizeRule
+    rate_age_s_max: int | None
+    freeze_after_s: int | None
+    pricing: Pricing
+
+    def __post_init__(self) -> None:
+        if self.quoted_weight_e4 <= 0:
+            raise ValueError("quoted_weight must be above 0")
+        if not self.sides:
+            raise ValueError("sides must name buy, sell or both; to stop trading, set trading to false")
+
+    @property
+    def unit(self) -> str:
+        return self.metal.unit

@@ -1,0 +1,107 @@
+"""The audit trail as a chain: whoever changes, removes or reorders an entry breaks it at that place.
+
+Each entry's hash covers its own words and the hash before it, and is keyed with the deployment's secret, so
+that access to the store alone is not enough to mend the chain. The head (how many entries, and the last
+hash) is kept apart and sealed likewise: without it, taking away the last entry would leave a perfect chain.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from hmac import compare_digest
+
+import msgspec
+
+from bullion.keys.hashing import Hasher
+
+_BEGINNING = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    broker: str
+    ordinal: int
+    """From 1, without gaps, within the broker."""
+    at_us: int
+    actor: str
+    action: str
+    subject: str
+    before: str | None
+    """JSON of what was there; None if nothing was."""
+    after: str | None
+    hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    count: int
+    hash: str
+    seal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a chain does not hold, and how."""
+
+    broker: str
+    ordinal: int
+    why: str
+
+
+class Chain:
+    def __init__(self, hasher: Hasher) -> None:
+        self._hasher = hasher
+
+    def append(self, head: Head | None, entry: Entry) -> tuple[Entry, Head]:
+        """Give the entry its place behind the head."""
+        count = (head.count if head else 0) + 1
+        placed = replace(entry, ordinal=count)
+        linked = replace(placed, hash=self._hash(head.hash if head else _BEGINNING, placed))
+        return linked, Head(count, linked.hash, self._seal(entry.broker, count, linked.hash))
+
+    def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
+        """Every place where the chain does not hold; after one, it is followed on from what is there."""
+        before, ordinal = _BEGINNING, 0
+        for entry in entries:
+            expected = ordinal + 1
+            if entry.ordinal != expected:
+                missing = (
+                    f"entry {expected}"
+                    if entry.ordinal == expected + 1
+                    else f"entries {expected} to {entry.ordinal - 1}"
+                )
+                yield Break(broker, expected, f"{missing} missing: entry {entry.ordinal} follows {ordinal}")
+            elif not compare_digest(entry.hash, self._hash(before, entry)):
+                yield Break(broker, entry.ordinal, "changed, or not where it was written")
+            before, ordinal = entry.hash, entry.ordinal
+        yield from self._head_breaks(broker, head, ordinal, before)
+
+    def _head_breaks(self, broker: str, head: Head | None, count: int, last_hash: str) -> Iterator[Break]:
+        if head is None:
+            yield Break(broker, count, "the head of the chain is missing, so its end cannot be checked")
+        elif not compare_digest(head.seal, self._seal(broker, head.count, head.hash)):
+            yield Break(broker, count, "the head of the chain was changed")
+        elif head.count > count:
+            yield Break(
+                broker, count + 1, f"the last {head.count - count} of {head.count} entries are missing"
+            )
+        elif head.count < count:
+            yield Break(broker, head.count + 1, f"written without the head: it counts {head.count} entries")
+        elif not compare_digest(head.hash, last_hash):
+            yield Break(broker, count, "the last entry is not the one the head names")
+
+    def _hash(self, before: str, entry: Entry) -> str:
+        words = [
+            before,
+            entry.broker,
+            entry.ordinal,
+            entry.at_us,
+            entry.actor,
+            entry.action,
+            entry.subject,
+            entry.before,
+            entry.after,
+        ]
+        return self._hasher.hash(msgspec.json.encode(words)).hex()
+
+    def _seal(self, broker: str, count: int, last_hash: str) -> str:
+        return self._hasher.hash(msgspec.json.encode(["head", broker, count, last_hash])).hex()

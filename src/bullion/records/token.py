@@ -1,0 +1,63 @@
+"""Desk tokens and roles: who may do what at the operator's side."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bullion.keys.text import new_secret
+
+
+class Role(StrEnum):
+    """Each may do what the one before it may, and more."""
+
+    VIEWER = "viewer"
+    DEALER = "dealer"
+    ADMIN = "admin"
+
+    def includes(self, other: "Role") -> bool:
+        ranks = list(Role)
+        return ranks.index(self) >= ranks.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    token_id: str
+    broker: str
+    name: str
+    role: Role
+    secret_hash: bytes
+    created_at_us: int
+    deleted_at_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who is acting, as the audit trail will name them."""
+
+    name: str
+    role: Role
+    broker: str
+    first: bool = False
+    """The deployment's own first token: it may make brokers, and tokens for any of them."""
+
+
+_TEXT = re.compile(r"desk\.([0-9a-f]{16})\.([0-9A-Za-z]{51})")
+
+
+def new_token_id() -> str:
+    return secrets.token_hex(8)
+
+
+def new_token_secret() -> str:
+    return new_secret()
+
+
+def write_token(token_id: str, secret: str) -> str:
+    return f"desk.{token_id}.{secret}"
+
+
+def read_token(text: str) -> tuple[str, str] | None:
+    """The id and secret of a token's text, if it is one."""
+    match = _TEXT.fullmatch(text)
+    return (match[1], match[2]) if match else None

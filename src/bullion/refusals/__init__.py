@@ -1,0 +1,1 @@
+"""Every way a call can be refused: one table, one exception."""

@@ -1,0 +1,421 @@
+"""Every refusal of the trading API, in the order in which the checks are made.
+
+When a call is at fault in two ways, the row that stands higher answers. No status code of a refusal
+is written anywhere else: the answers, `docs/refusals.md` and the OpenAPI description read this table.
+"""
+
+from .refusal import Env, Refusal, Retry
+
+_rows: list[Refusal] = []
+
+
+def _row(
+    code: str,
+    status: int,
+    when: str,
+    message: str,
+    *,
+    env: Env = Env.BOTH,
+    retry: Retry = Retry.NEVER,
+    settles_key: bool = False,
+    specified: bool = True,
+) -> Refusal:
+    row = Refusal(code, status, env, when, message, retry, settles_key, specified)
+    _rows.append(row)
+    return row
+
+
+# --- The connection and the route, before anything is known about the caller ---------------------
+
+HEADERS_TOO_LARGE = _row(
+    "headers_too_large",
+    431,
+    "The request line and headers are over 16 KiB.",
+    "The request line and headers are over 16 KiB. Send fewer or shorter headers.",
+    specified=False,
+)
+MALFORMED_HTTP = _row(
+    "malformed_http",
+    400,
+    "The bytes received are not a well-formed HTTP request.",
+    "This is not a well-formed HTTP/1.1 request. The connection is closed.",
+    specified=False,
+)
+REQUEST_TIMEOUT = _row(
+    "request_timeout",
+    408,
+    "The headers, or the body, did not arrive within 10 seconds.",
+    "The request did not arrive in time. Send it again, in one go.",
+    retry=Retry.SAME_KEY,
+    specified=False,
+)
+METHOD_NOT_ALLOWED = _row(
+    "method_not_allowed",
+    405,
+    "The path exists, but not with this method; `Allow` names those it has.",
+    "This path does not take this method. The Allow header names those it takes.",
+    specified=False,
+)
+
+# --- The caller's address and key -----------------------------------------------------------------
+
+AUTH_THROTTLED = _row(
+    "auth_throttled",
+    429,
+    "Too many failed authentications came from the caller's address in the last minute. A valid key does not help.",
+    "Too many failed authentications from your address. Wait, then check the key before you send it again.",
+    retry=Retry.SAME_KEY_AFTER,
+)
+MISSING_CREDENTIAL = _row(
+    "missing_credential",
+    401,
+    "There is no `X-API-Key` header, or it is empty.",
+    "Send your API key in the X-API-Key header.",
+)
+MALFORMED_CREDENTIAL = _row(
+    "malformed_credential",
+    401,
+    "The value is not shaped like a key, its checksum does not match, or the header was sent twice.",
+    "This is not shaped like an API key. Check that it was copied whole.",
+)
+WRONG_TENANT = _row(
+    "wrong_tenant",
+    401,
+    "The key belongs to a different broker than the one this address serves.",
+    "This key belongs to a different broker. Check the address you are calling.",
+)
+WRONG_ENVIRONMENT = _row(
+    "wrong_environment",
+    401,
+    "A test key was sent to a production path, or a live key to a test path.",
+    "A test key works only under /api/trading/test/v1, a live key only under /api/trading/v1.",
+)
+INVALID_CREDENTIAL = _row(
+    "invalid_credential",
+    401,
+    "No such key, or its secret is wrong. Which of the two is not told.",
+    "This API key is not valid.",
+)
+CREDENTIAL_REVOKED = _row(
+    "credential_revoked",
+    401,
+    "The key was revoked.",
+    "This API key was revoked. Ask the operator's desk for a new one.",
+)
+CREDENTIAL_ROTATED = _row(
+    "credential_rotated",
+    401,
+    "The key was replaced, and the time in which both worked is over.",
+    "This API key was replaced and no longer works. Use its successor.",
+)
+CREDENTIAL_EXPIRED = _row(
+    "credential_expired",
+    401,
+    "The key's expiry has passed.",
+    "This API key has expired. Ask the operator's desk for a new one.",
+)
+ADDRESS_NOT_ALLOWED = _row(
+    "address_not_allowed",
+    403,
+    "The key has a list of allowed addresses, and the caller's is not on it.",
+    "This API key may not be used from your address. Ask the operator's desk to allow it.",
+    specified=False,
+)
+
+# --- The account ------------------------------------------------------------------------------------
+
+API_ACCESS_DISABLED = _row(
+    "api_access_disabled",
+    403,
+    "API access is off for the account.",
+    "API access is off for this account. Ask the operator's desk to turn it on.",
+)
+ACCOUNT_INACTIVE = _row(
+    "account_inactive",
+    403,
+    "The account is not active.",
+    "This account is not active. Contact the operator's desk.",
+)
+INSUFFICIENT_SCOPE = _row(
+    "insufficient_scope",
+    403,
+    "The key lacks the scope this call needs.",
+    "This API key lacks the scope that this call needs.",
+)
+
+# --- Budgets, then the size and encoding of the body ----------------------------------------------
+
+RATE_LIMITED = _row(
+    "rate_limited",
+    429,
+    "The key's budget for this kind of call is used up (or, for production orders, the account's).",
+    "The budget for these calls is used up. Wait as long as Retry-After says, then send the same request.",
+    retry=Retry.SAME_KEY_AFTER,
+)
+RATE_LIMITER_UNAVAILABLE = _row(
+    "rate_limiter_unavailable",
+    503,
+    "Orders cannot be counted against their budgets just now, so none is taken; reads still work.",
+    "Orders cannot be taken for a moment. Nothing was booked; retry with the same Idempotency-Key.",
+    retry=Retry.SAME_KEY_AFTER,
+)
+REQUEST_TOO_LARGE = _row(
+    "request_too_large",
+    413,
+    "The body is over 64 KiB. It is not read.",
+    "The body is over 64 KiB.",
+    specified=False,
+)
+UNSUPPORTED_ENCODING = _row(
+    "unsupported_encoding",
+    415,
+    "The body is compressed.",
+    "Send the body as it is: a Content-Encoding is not taken.",
+    specified=False,
+)
+
+# --- Production's switches ------------------------------------------------------------------------
+
+PRODUCTION_TRADING_DISABLED = _row(
+    "production_trading_disabled",
+    403,
+    "Production trading is not open to the account now; `detail.reason` is `deploy`, `global` or `account`.",
+    "Production trading is not open to this account now. Nothing was booked.",
+    env=Env.PROD,
+)
+PRODUCTION_PREREQUISITES_UNMET = _row(
+    "production_prerequisites_unmet",
+    503,
+    "The desk paused production, the hedge venue cannot be reached, or the store's schema is behind.",
+    "Production trading is paused. Nothing was booked; retry later with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY,
+)
+
+# --- The request itself ---------------------------------------------------------------------------
+
+IDEMPOTENCY_KEY_REQUIRED = _row(
+    "idempotency_key_required",
+    400,
+    "`POST /orders` came without an `Idempotency-Key`.",
+    "Send an Idempotency-Key header: a new UUID for each order, the same one on every retry of it.",
+)
+INVALID_REQUEST = _row(
+    "invalid_request",
+    422,
+    "A header, parameter or the body is invalid; `detail.errors` lists every problem and where it is.",
+    "The request is invalid. See errors for each problem and where it is.",
+)
+IDEMPOTENCY_KEY_REUSED = _row(
+    "idempotency_key_reused",
+    422,
+    "The key was used before with a different body. Nothing was booked.",
+    "This Idempotency-Key was used with a different body. Nothing was booked; a new order needs a new key.",
+    retry=Retry.NEW_KEY,
+)
+ORDER_NOT_FOUND = _row(
+    "order_not_found",
+    404,
+    "The account has no such order, or the API hides it.",
+    "There is no such order on this account.",
+)
+
+# --- The market -----------------------------------------------------------------------------------
+
+UNKNOWN_SYMBOL = _row(
+    "unknown_symbol",
+    404,
+    "The broker has no such symbol.",
+    "There is no such symbol.",
+)
+SYMBOL_NOT_TRADING = _row(
+    "symbol_not_trading",
+    400,
+    "Trading is off for the symbol.",
+    "Trading is off for this symbol.",
+)
+INVALID_SIDE = _row(
+    "invalid_side",
+    400,
+    "`trade_type` is not `buy` or `sell`.",
+    "trade_type must be buy or sell.",
+)
+SIDE_NOT_OFFERED = _row(
+    "side_not_offered",
+    403,
+    "The broker does not offer this side for market orders in the symbol, or not to the account's group.",
+    "This side is not offered for this symbol.",
+)
+RATES_NOT_READY = _row(
+    "rates_not_ready",
+    503,
+    "The service has just started and has not yet taken its first set of rates.",
+    "Rates are not loaded yet. Retry in a moment with the same Idempotency-Key.",
+    retry=Retry.SAME_KEY,
+)
+NO_LIVE_PRICE = _row(
+    "no_live_price",
+    400,
+    "There is no rate for the instrument behind the symbol.",
+    "This symbol has no live price.",
+)
+UNPRICED = _row(
+    "unpriced",
+    400,
+    "The symbol's formula gives no price from the rates there are.",
+    "This symbol cannot be priced now.",
+)
+STALE_RATE = _row(
+    "stale_rate",
+    503,
+    "The oldest rate behind the price is older than the symbol allows.",
+    "The rate for this symbol is too old. Retry in a moment with the same Idempotency-Key.",
+    retry=Retry.SAME_KEY,
+)
+TRADING_HALTED = _row(
+    "trading_halted",
+    403,
+    "The desk halted trading, or it is outside the broker's trading hours.",
+    "Trading is halted.",
+)
+SYMBOL_FROZEN = _row(
+    "symbol_frozen",
+    400,
+    "The price has not moved for the symbol's freeze time although rates keep coming, or the desk froze it.",
+    "This symbol is frozen.",
+)
+QUANTITY_RULE = _row(
+    "quantity_rule",
+    400,
+    "The quantity is outside the symbol's minimum and maximum, or not a multiple of its step.",
+    "The quantity breaks this symbol's size rule.",
+)
+TRADEABILITY_UNVERIFIED = _row(
+    "tradeability_unverified",
+    503,
+    "The hedge venue has not lately said whether the instrument can be traded.",
+    "It could not be verified that this symbol can be traded. Retry in a moment with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY,
+)
+SYMBOL_UNAVAILABLE = _row(
+    "symbol_unavailable",
+    503,
+    "The hedge venue says that the instrument cannot be traded now.",
+    "This symbol is unavailable now. Retry in a moment with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY,
+)
+GROUP_TRADING_DISABLED = _row(
+    "group_trading_disabled",
+    403,
+    "Trading is off for the account's trading group.",
+    "Trading is off for this account's trading group.",
+)
+GROUP_QUANTITY_RULE = _row(
+    "group_quantity_rule",
+    400,
+    "The quantity breaks the size terms of the account's group.",
+    "The quantity breaks the size terms of this account's group.",
+)
+PRICING_UNAVAILABLE = _row(
+    "pricing_unavailable",
+    503,
+    "The group's terms for the symbol are missing or give no valid price.",
+    "The price for this account could not be computed. Retry in a moment with the same Idempotency-Key.",
+    retry=Retry.SAME_KEY,
+)
+LIMIT_EXCEEDED = _row(
+    "limit_exceeded",
+    400,
+    "The order would take the open position in the metal past the weight allocation.",
+    "The order would take the open position past the weight allocation.",
+)
+OUT_OF_STOCK = _row(
+    "out_of_stock",
+    400,
+    "A buy is larger than the stock that the desk keeps for the symbol.",
+    "There is not enough stock for this buy.",
+    env=Env.PROD,
+)
+PRICE_MOVED = _row(
+    "price_moved",
+    409,
+    "The live price moved beyond the tolerance from `expected_price`. Nothing was booked.",
+    "The price moved beyond the tolerance. Nothing was booked; a new order needs a new Idempotency-Key.",
+    retry=Retry.NEW_KEY,
+    settles_key=True,
+)
+
+# --- Booking --------------------------------------------------------------------------------------
+
+ORDER_REJECTED = _row(
+    "order_rejected",
+    409,
+    "The hedge refused the order. Nothing was booked; `detail.order_id` and `detail.order` tell which.",
+    "The hedge refused the order. Nothing was booked.",
+    env=Env.PROD,
+    retry=Retry.NEW_KEY,
+    settles_key=True,
+)
+BOOKING_CONFLICT = _row(
+    "booking_conflict",
+    409,
+    "A concurrent booking on the account conflicted.",
+    "Another booking on this account conflicted. Retry in a moment with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY,
+)
+BOOKING_UNAVAILABLE = _row(
+    "booking_unavailable",
+    503,
+    "The order could not be recorded. Nothing was booked.",
+    "The order could not be recorded. Nothing was booked; retry in a moment with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY,
+)
+BOOKING_BUSY = _row(
+    "booking_busy",
+    503,
+    "The order waited too long behind the account's other bookings. Nothing was booked.",
+    "Too many bookings on this account at once. Nothing was booked; retry with the same Idempotency-Key.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY_AFTER,
+)
+BOOKING_NOT_COMPLETED = _row(
+    "booking_not_completed",
+    503,
+    "Booking failed and no committed order was found. Nothing is booked yet.",
+    "The booking was not completed. Retry with the same Idempotency-Key for the definitive outcome.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY_AFTER,
+)
+BOOKING_OUTCOME_UNKNOWN = _row(
+    "booking_outcome_unknown",
+    503,
+    "Booking failed and its outcome could not be read.",
+    "The outcome of the booking is not known yet. Retry with the same Idempotency-Key; do not use a new one.",
+    env=Env.PROD,
+    retry=Retry.SAME_KEY_AFTER,
+)
+
+# --- Faults of our own ----------------------------------------------------------------------------
+
+SERVICE_UNAVAILABLE = _row(
+    "service_unavailable",
+    503,
+    "The store cannot be reached just now.",
+    "The service is unavailable for a moment. Retry; for an order, with the same Idempotency-Key.",
+    retry=Retry.SAME_KEY_AFTER,
+    specified=False,
+)
+INTERNAL_ERROR = _row(
+    "internal_error",
+    500,
+    "Something went wrong inside the service. There should never be one.",
+    "Something went wrong inside the service. Quote the X-Request-Id to the operator's desk.",
+    retry=Retry.SAME_KEY,
+    specified=False,
+)
+
+CATALOGUE: tuple[Refusal, ...] = tuple(_rows)

@@ -1,0 +1,47 @@
+"""Refusals of the desk's own interface. They are few: the desk talks to people, not to programs."""
+
+from .refusal import Env, Refusal, Retry
+
+TOKEN_REQUIRED = Refusal(
+    "token_required",
+    401,
+    Env.BOTH,
+    "There is no valid desk token.",
+    "Send a valid desk token as 'Authorization: Bearer …'.",
+)
+TOO_MANY_FAILURES = Refusal(
+    "too_many_failures",
+    429,
+    Env.BOTH,
+    "Too many invalid desk tokens came from the caller's address.",
+    "Too many invalid desk tokens from your address. Wait a minute and check the token.",
+    Retry.SAME_KEY_AFTER,
+)
+ROLE_TOO_LOW = Refusal(
+    "role_too_low",
+    403,
+    Env.BOTH,
+    "The token's role may not do this.",
+    "Your role may not do this.",
+)
+NOT_FOUND = Refusal(
+    "not_found",
+    404,
+    Env.BOTH,
+    "There is no such thing on this broker.",
+    "There is no such thing on this broker.",
+)
+CONFLICT = Refusal(
+    "conflict",
+    409,
+    Env.BOTH,
+    "It exists already, or somebody else changed it first.",
+    "It exists already, or somebody else changed it first.",
+)
+INVALID_BODY = Refusal(
+    "invalid_request",
+    422,
+    Env.BOTH,
+    "The body or a parameter is invalid.",
+    "The request is invalid.",
+)

@@ -1,0 +1,59 @@
+"""One row of a refusal table, and the exception that carries it to the caller."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Env(StrEnum):
+    """Where a refusal can be met, in the specification's words."""
+
+    BOTH = "both"
+    PROD = "prod"
+
+
+class Retry(StrEnum):
+    """What a caller may do next with the same request."""
+
+    NEVER = "never"
+    SAME_KEY = "same_key"
+    SAME_KEY_AFTER = "same_key_after"
+    NEW_KEY = "new_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    code: str
+    status: int
+    env: Env
+    when: str
+    """The condition, for the documentation."""
+    message: str
+    """What the caller reads unless the place that refuses says something more exact."""
+    retry: Retry = Retry.NEVER
+    settles_key: bool = False
+    """Whether the idempotency key is spent by this answer."""
+    specified: bool = True
+    """False for what we added to the specification's table."""
+
+
+class Refused(Exception):
+    """The one exception a caller can see; whoever answers turns it into the error body."""
+
+    def __init__(
+        self,
+        refusal: Refusal,
+        message: str | None = None,
+        *,
+        retry_after_s: int | None = None,
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal
+        self.message = message or refusal.message
+        self.retry_after_s = retry_after_s
+        self.fields = fields or {}
+
+    def body(self) -> dict[str, Any]:
+        return {"detail": {"code": self.refusal.code, "message": self.message, **self.fields}}

@@ -1,0 +1,55 @@
+"""The seam between our queries and a database engine: the few things in which engines differ."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+Value = str | int | None
+"""What may be bound to a query, and what a column holds: text and whole numbers are common ground."""
+
+
+class Row(Protocol):
+    def __getitem__(self, column: str, /) -> Any: ...
+
+
+class Transaction(Protocol):
+    """An open transaction. Queries are given by name: `all("keys_of_account", 7)` runs that .sql file."""
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]: ...
+
+    async def one(self, query: str, *values: Value) -> Row | None:
+        """The first row, if there is any."""
+
+    async def run(self, query: str, *values: Value) -> None: ...
+
+
+class Engine(Protocol):
+    """Every method may raise the faults of `bullion.faults`, and no driver's own error."""
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def migrate(self) -> int:
+        """Bring the schema up to date, safely beside others who do the same; say how many steps it took."""
+
+    async def schema_current(self) -> bool:
+        """Whether the schema is exactly the one this code was written for."""
+
+    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `body` in one durable transaction. It may be run again, so it must have no other effect."""
+
+    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `body` over one snapshot of everything committed before."""
+
+    async def changed(self, within_s: float) -> None:
+        """Return when somebody may have committed, at the latest after `within_s` seconds."""
+
+
+async def one_row(transaction: Transaction, query: str, *values: Value) -> Row:
+    """For queries that answer exactly one row whatever they are asked, such as a count."""
+    row = await transaction.one(query, *values)
+    if row is None:
+        raise LookupError(f"query {query} answered no row")
+    return row

@@ -1,0 +1,46 @@
+"""When each key was last used: noted in memory by the calls, written now and then for all of them at once."""
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from bullion.faults import StoreFault
+
+from .engine import Engine, Transaction
+
+_EVERY_S = 2.0
+
+_log = structlog.get_logger("store")
+
+
+class KeyUses:
+    def __init__(self, engine: Engine, now_us: Callable[[], int]) -> None:
+        self._engine = engine
+        self._now_us = now_us
+        self._used: dict[str, int] = {}
+
+    def note(self, key_id: str) -> None:
+        self._used[key_id] = self._now_us()
+
+    async def keep(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            await self.write()
+
+    async def write(self) -> None:
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+
+        async def body(transaction: Transaction) -> None:
+            for key_id, at_us in sorted(used.items()):
+                await transaction.run("note_key_use", key_id, at_us)
+
+        try:
+            await self._engine.write("key_uses", body)
+        except StoreFault as fault:
+            # Only a hint for the desk: keep it for the next try unless a later use has been noted.
+            self._used = used | self._used
+            _log.warning("key_uses_not_written", fault=repr(fault), keys=len(used))

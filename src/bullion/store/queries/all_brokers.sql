@@ -1,0 +1,1 @@
+SELECT * FROM brokers ORDER BY tag

@@ -1,0 +1,1 @@
+SELECT broker, host FROM broker_hosts ORDER BY broker, host

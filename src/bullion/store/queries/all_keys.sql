@@ -1,0 +1,3 @@
+SELECT keys.*, accounts.broker
+FROM keys
+JOIN accounts ON accounts.id = keys.account_id

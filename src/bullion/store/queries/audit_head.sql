@@ -1,0 +1,1 @@
+SELECT count, hash, seal FROM audit_heads WHERE broker = $1

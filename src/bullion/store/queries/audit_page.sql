@@ -1,0 +1,1 @@
+SELECT * FROM audit WHERE broker = $1 ORDER BY ordinal DESC LIMIT $2 OFFSET $3

@@ -1,0 +1,1 @@
+SELECT DISTINCT kind, broker, subject FROM changes WHERE version > $1

@@ -1,0 +1,1 @@
+SELECT count(*) AS total FROM accounts WHERE broker = $1

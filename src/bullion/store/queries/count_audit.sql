@@ -1,0 +1,1 @@
+SELECT count(*) AS total FROM audit WHERE broker = $1

@@ -1,0 +1,1 @@
+SELECT count(*) AS total FROM keys WHERE account_id = $1

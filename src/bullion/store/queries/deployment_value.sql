@@ -1,0 +1,1 @@
+SELECT value FROM deployment WHERE name = $1

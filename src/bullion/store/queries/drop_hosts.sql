@@ -1,0 +1,1 @@
+DELETE FROM broker_hosts WHERE broker = $1

@@ -1,0 +1,1 @@
+SELECT broker, host FROM broker_hosts WHERE broker = $1 ORDER BY host

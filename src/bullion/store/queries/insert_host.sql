@@ -1,0 +1,1 @@
+INSERT INTO broker_hosts (host, broker) VALUES ($1, $2)

@@ -1,0 +1,1 @@
+UPDATE catalogue SET version = version + 1 RETURNING version

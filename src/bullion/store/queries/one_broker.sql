@@ -1,0 +1,1 @@
+SELECT * FROM brokers WHERE tag = $1

@@ -1,0 +1,1 @@
+SELECT * FROM groups WHERE broker = $1 AND code = $2

@@ -1,0 +1,1 @@
+SELECT * FROM symbols WHERE broker = $1 AND code = $2

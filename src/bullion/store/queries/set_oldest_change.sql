@@ -1,0 +1,1 @@
+UPDATE catalogue SET oldest_change = $1

@@ -1,0 +1,292 @@
+"""What the desk reads and changes, over the named queries. See `bullion.records.port`.
+
+Every change of a thing that nodes keep in memory notes itself in the same transaction, so no action
+can forget to tell the nodes.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from bullion.accounts.account import Account
+from bullion.accounts.broker import Broker
+from bullion.accounts.group import Group
+from bullion.accounts.switches import Switches
+from bullion.records.audit import Entry, Head
+from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
+from bullion.records.token import Role, Token
+from bullion.environment import Environment
+from bullion.keys.key import Key
+from bullion.metals.symbol import Symbol
+
+from . import rows
+from .engine import Engine, Row, Transaction, one_row
+
+T = TypeVar("T")
+
+_CHANGES_KEPT = 10_000
+"""A node further behind than this reads everything anew."""
+_BOOKS = (Environment.TEST, Environment.PRODUCTION)
+
+
+class DurableRecords:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def write(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
+        return await self._engine.write(name, lambda transaction: body(OpenRecords(transaction)))
+
+    async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
+        return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
+
+
+class OpenRecords:
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._version_moved = False
+
+    async def now_us(self) -> int:
+        return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])
+
+    async def _note(self, kind: str, broker: str, subject: str) -> None:
+        if not self._version_moved:
+            version = (await one_row(self._transaction, "move_version"))["version"]
+            self._version_moved = True
+            if version % 1000 == 0 and version > _CHANGES_KEPT:
+                await self._transaction.run("forget_changes", version - _CHANGES_KEPT)
+                await self._transaction.run("set_oldest_change", version - _CHANGES_KEPT)
+        await self._transaction.run("note_change", kind, broker, subject)
+
+    async def _page(self, query: str, count: str, of: str | int, page: Page) -> tuple[Sequence[Row], int]:
+        total = (await one_row(self._transaction, count, of))["total"]
+        return await self._transaction.all(query, of, page.limit, page.offset), total
+
+    # Brokers
+
+    async def broker(self, tag: str) -> Broker | None:
+        row = await self._transaction.one("one_broker", tag)
+        return None if row is None else rows.broker(row, await self._transaction.all("hosts_of_broker", tag))
+
+    async def brokers(self) -> list[Broker]:
+        return [
+            rows.broker(row, await self._transaction.all("hosts_of_broker", row["tag"]))
+            for row in await self._transaction.all("all_brokers")
+        ]
+
+    async def put_broker(self, broker: Broker) -> None:
+        await self._note("broker", broker.tag, broker.tag)
+        await self._transaction.run("put_broker", broker.tag, broker.name, await self.now_us())
+        await self._transaction.run("drop_hosts", broker.tag)
+        for host in broker.hosts:
+            await self._transaction.run("insert_host", host, broker.tag)
+
+    async def switches(self, broker: str) -> Switches | None:
+        row = await self._transaction.one("one_switches", broker)
+        return None if row is None else rows.switches(row)
+
+    async def put_switches(self, switches: Switches) -> None:
+        await self._note("switches", switches.broker, switches.broker)
+        await self._transaction.run("put_switches", *rows.switches_values(switches))
+
+    # Symbols and groups
+
+    async def symbol(self, broker: str, code: str) -> HeldSymbol | None:
+        row = await self._transaction.one("one_symbol", broker, code)
+        return None if row is None else await self._held(row)
+
+    async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol], int]:
+        found, total = await self._page("symbols_page", "count_symbols", broker, page)
+        return [await self._held(row) for row in found], total
+
+    async def _held(self, row: Row) -> HeldSymbol:
+        stock = await self._transaction.one("one_stock", row["broker"], row["code"])
+        return HeldSymbol(rows.symbol(row), None if stock is None else stock["weight_e4"])
+
+    async def put_symbol(self, symbol: Symbol) -> None:
+        await self._note("symbol", symbol.broker, symbol.code)
+        await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
+
+    async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None:
+        if weight_e4 is None:
+            await self._transaction.run("drop_stock", broker, symbol_code)
+        else:
+            await self._transaction.run("put_stock", broker, symbol_code, weight_e4)
+
+    async def group(self, broker: str, code: str) -> Group | None:
+        row = await self._transaction.one("one_group", broker, code)
+        return None if row is None else await self._group(row)
+
+    async def groups(self, broker: str, page: Page) -> tuple[list[Group], int]:
+        found, total = await self._page("groups_page", "count_groups", broker, page)
+        return [await self._group(row) for row in found], total
+
+    async def _group(self, row: Row) -> Group:
+        return rows.group(row, await self._transaction.all("terms_of_group", row["broker"], row["code"]))
+
+    async def put_group(self, group: Group) -> None:
+        await self._note("group", group.broker, group.code)
+        await self._transaction.run("put_group", group.broker, group.code, int(group.trading))
+        await self._transaction.run("drop_terms", group.broker, group.code)
+        for values in rows.terms_values(group):
+            await self._transaction.run("insert_terms", *values)
+
+    # Accounts
+
+    async def client(self, broker: str, login_id: str) -> Client | None:
+        row = await self._transaction.one("one_account", broker, login_id)
+        return None if row is None else await self._client(row)
+
+    async def clients(self, broker: str, page: Page) -> tuple[list[Client], int]:
+        found, total = await self._page("accounts_page", "count_accounts", broker, page)
+        return [await self._client(row) for row in found], total
+
+    async def _client(self, row: Row) -> Client:
+        limits = await one_row(self._transaction, "allocation", row["id"])
+        allocation = Allocation(limits["gold_limit_e4"], limits["silver_limit_e4"])
+        return Client(rows.account(row), allocation, row["created_at_us"])
+
+    async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
+        await self._note("account", new.broker, new.login_id)
+        made = await one_row(
+            self._transaction,
+            "insert_account",
+            new.broker,
+            new.login_id,
+            new.firm_name,
+            new.group,
+            int(new.active),
+            int(new.api_access),
+            int(new.production_trading),
+            await self.now_us(),
+        )
+        account_id = made["id"]
+        for place, environment in enumerate(_BOOKS):
+            await self._transaction.run(
+                "insert_book",
+                account_id * len(_BOOKS) + place,
+                account_id,
+                environment.value,
+                allocation.gold_e4,
+                allocation.silver_e4,
+            )
+
+    async def update_account(self, account: Account) -> None:
+        await self._note("account", account.broker, account.login_id)
+        await self._transaction.run(
+            "update_account",
+            account.id,
+            account.firm_name,
+            account.group,
+            int(account.active),
+            int(account.api_access),
+            int(account.production_trading),
+        )
+
+    async def set_allocation(self, account_id: int, allocation: Allocation) -> None:
+        await self._transaction.run("set_allocation", account_id, allocation.gold_e4, allocation.silver_e4)
+
+    # Keys
+
+    async def key(self, broker: str, key_id: str) -> UsedKey | None:
+        row = await self._transaction.one("one_key", key_id)
+        return _used_key(row) if row is not None and row["broker"] == broker else None
+
+    async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey], int]:
+        found, total = await self._page("keys_page", "count_keys", account_id, page)
+        return [_used_key(row) for row in found], total
+
+    async def insert_key(self, key: Key) -> None:
+        await self._note("key", key.broker, key.key_id)
+        await self._transaction.run("insert_key", *rows.key_values(key))
+
+    async def revoke_key(self, key: Key, at_us: int) -> None:
+        await self._note("key", key.broker, key.key_id)
+        await self._transaction.run("revoke_key", key.key_id, at_us)
+
+    async def replace_key(self, key: Key, successor: str, overlap_ends_at_us: int) -> None:
+        await self._note("key", key.broker, key.key_id)
+        await self._transaction.run("replace_key", key.key_id, successor, overlap_ends_at_us)
+
+    # Tokens
+
+    async def token(self, token_id: str) -> Token | None:
+        row = await self._transaction.one("one_token", token_id)
+        return None if row is None else _token(row)
+
+    async def tokens(self, broker: str, page: Page) -> tuple[list[Token], int]:
+        found, total = await self._page("tokens_page", "count_tokens", broker, page)
+        return [_token(row) for row in found], total
+
+    async def insert_token(self, token: Token) -> None:
+        await self._transaction.run(
+            "insert_token",
+            token.token_id,
+            token.broker,
+            token.name,
+            token.role.value,
+            token.secret_hash.hex(),
+            token.created_at_us,
+        )
+
+    async def delete_token(self, token_id: str, at_us: int) -> None:
+        await self._transaction.run("delete_token", token_id, at_us)
+
+    # The audit trail
+
+    async def audit_head(self, broker: str) -> Head | None:
+        row = await self._transaction.one("audit_head", broker)
+        return None if row is None else Head(row["count"], row["hash"], row["seal"])
+
+    async def append_audit(self, entry: Entry, head: Head) -> None:
+        await self._transaction.run(
+            "insert_audit",
+            entry.broker,
+            entry.ordinal,
+            entry.at_us,
+            entry.actor,
+            entry.action,
+            entry.subject,
+            entry.before,
+            entry.after,
+            entry.hash,
+        )
+        await self._transaction.run("put_audit_head", entry.broker, head.count, head.hash, head.seal)
+
+    async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
+        found, total = await self._page("audit_page", "count_audit", broker, page)
+        return [_entry(row) for row in found], total
+
+    async def audit_after(self, broker: str, ordinal: int, limit: int) -> list[Entry]:
+        return [_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)]
+
+    async def audited_brokers(self) -> list[str]:
+        return [row["broker"] for row in await self._transaction.all("audit_brokers")]
+
+
+def _used_key(row: Row) -> UsedKey:
+    return UsedKey(rows.key(row), row["login_id"], row["last_used_at_us"])
+
+
+def _token(row: Row) -> Token:
+    return Token(
+        token_id=row["token_id"],
+        broker=row["broker"],
+        name=row["name"],
+        role=Role(row["role"]),
+        secret_hash=bytes.fromhex(row["secret_hash"]),
+        created_at_us=row["created_at_us"],
+        deleted_at_us=row["deleted_at_us"],
+    )
+
+
+def _entry(row: Row) -> Entry:
+    return Entry(
+        broker=row["broker"],
+        ordinal=row["ordinal"],
+        at_us=row["at_us"],
+        actor=row["actor"],
+        action=row["action"],
+        subject=row["subject"],
+        before=row["before"],
+        after=row["after"],
+        hash=row["hash"],
+    )

@@ -1,0 +1,232 @@
+"""The embedded engine: SQLite with a write-ahead log, every commit on disk before it is answered.
+
+All writing goes through one thread with one connection, all reading through another, so the event loop
+never waits for the disk and Python's sqlite3 never meets two threads.
+"""
+
+import asyncio
+import os
+import re
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+from bullion.faults import AlreadyThere, RuleBroken, StoreBusy, StoreFault, StoreUnavailable
+
+from . import query_files, schema
+from .engine import Row, Transaction, Value
+
+T = TypeVar("T")
+
+_BUSY_TIMEOUT_S = 5.0
+_POLL_S = 0.05
+_MIGRATIONS_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
+) STRICT
+"""
+
+
+class SqliteEngine:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._queries = query_files.load("sqlite")
+        self._writing = asyncio.Lock()
+        self._reading = asyncio.Lock()
+        self._writer = _Connection("bullion-writer", self._queries)
+        self._reader = _Connection("bullion-reader", self._queries)
+        self._seen_version = -1
+
+    async def open(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        await self._writer.call(self._writer.connect, self._path, read_only=False)
+        await self._reader.call(self._reader.connect, self._path, read_only=True)
+
+    async def close(self) -> None:
+        async with self._writing, self._reading:
+            await self._reader.shut()
+            await self._writer.shut()
+
+    async def migrate(self) -> int:
+        async with self._writing:
+            return await self._writer.call(self._writer.migrate)
+
+    async def schema_current(self) -> bool:
+        async with self._reading:
+            return await self._reader.call(self._reader.schema_current)
+
+    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        async with self._writing:
+            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", body)
+
+    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        async with self._reading:
+            return await self._transact(self._reader, name, "BEGIN", body)
+
+    async def _transact(
+        self, connection: "_Connection", name: str, begin: str, body: Callable[[Transaction], Awaitable[T]]
+    ) -> T:
+        try:
+            await connection.call(connection.execute, begin)
+            answer = await body(connection)
+            await connection.call(connection.execute, "COMMIT")
+        except BaseException as fault:
+            # Shielded: a cancelled call must not leave its transaction open for the next one to find.
+            await asyncio.shield(connection.call(connection.roll_back))
+            if isinstance(fault, StoreFault):
+                fault.add_note(f"in the transaction {name}")
+            raise
+        return answer
+
+    async def changed(self, within_s: float) -> None:
+        """`PRAGMA data_version` moves when another connection commits, in whichever process."""
+        give_up_at = monotonic() + within_s
+        while True:
+            async with self._reading:
+                version = await self._reader.call(self._reader.data_version)
+            if version != self._seen_version:
+                self._seen_version = version
+                return
+            if monotonic() >= give_up_at:
+                return
+            await asyncio.sleep(_POLL_S)
+
+
+class _Connection:
+    """One SQLite connection and the one thread that may touch it; as a transaction, its async face."""
+
+    def __init__(self, thread_name: str, named: dict[str, str]) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=thread_name)
+        self._named = named
+        self._open: sqlite3.Connection | None = None
+
+    async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
+        """Do `work` on the connection's own thread, and say what went wrong in our own words."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*arguments, **options))
+        except sqlite3.ProgrammingError:
+            raise  # A mistake of ours, not a fault of the store.
+        except sqlite3.Error as error:
+            raise _fault_of(error) from error
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        return await self.call(self.fetch, query, values)
+
+    async def one(self, query: str, *values: Value) -> Row | None:
+        rows = await self.call(self.fetch, query, values)
+        return rows[0] if rows else None
+
+    async def run(self, query: str, *values: Value) -> None:
+        await self.call(self.fetch, query, values)
+
+    async def shut(self) -> None:
+        await self.call(self.disconnect)
+        self._thread.shutdown(wait=False)
+
+    # From here on: only ever called on the connection's own thread.
+
+    def connect(self, path: Path, *, read_only: bool) -> None:
+        new = not path.exists()
+        connection = sqlite3.connect(
+            path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=True
+        )
+        if new:
+            path.chmod(0o600)
+        connection.row_factory = sqlite3.Row
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if read_only:
+            connection.execute("PRAGMA query_only=ON")
+        self._open = connection
+
+    def disconnect(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            raise sqlite3.OperationalError("the store is closed")
+        return self._open
+
+    def execute(self, statement: str) -> None:
+        self._connection.execute(statement)
+
+    def fetch(self, query: str, values: Sequence[Value]) -> list[Row]:
+        # By name, `$1` to "1": SQLite numbers `$1` by first appearance, not by its digit.
+        named = {str(number): value for number, value in enumerate(values, start=1)}
+        return self._connection.execute(self._named[query], named).fetchall()
+
+    def roll_back(self) -> None:
+        if self._open is not None and self._open.in_transaction:
+            self._open.execute("ROLLBACK")
+
+    def data_version(self) -> int:
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+    def migrate(self) -> int:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(_MIGRATIONS_TABLE)
+            steps = schema.still_to_take(self._taken())
+            for step in steps:
+                for statement in _statements(_for_sqlite(step.sql)):
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)",
+                    (step.number, step.name, step.checksum),
+                )
+            connection.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+        return len(steps)
+
+    def schema_current(self) -> bool:
+        try:
+            return not schema.still_to_take(self._taken())
+        except schema.SchemaMismatch:
+            return False
+
+    def _taken(self) -> list[tuple[int, str]]:
+        rows = self._connection.execute("SELECT number, checksum FROM migrations ORDER BY number")
+        return [(row["number"], row["checksum"]) for row in rows]
+
+
+def _for_sqlite(sql: str) -> str:
+    """The steps are written in PostgreSQL's words; SQLite calls a BIGINT an INTEGER and is strict if asked."""
+    return re.sub(r"(?m)^\);", ") STRICT;", sql.replace("BIGINT", "INTEGER"))
+
+
+def _statements(sql: str) -> list[str]:
+    found, pending = [], ""
+    for line in sql.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return found
+
+
+def _fault_of(error: sqlite3.Error) -> StoreFault:
+    """The one place where SQLite's errors become ours."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name in ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE"):
+        return AlreadyThere(str(error))
+    if name.startswith("SQLITE_CONSTRAINT"):
+        return RuleBroken(str(error))
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreBusy(str(error))
+    return StoreUnavailable(f"{name or type(error).__name__}: {error}")
+
+
+def sqlite_path(url: str) -> Path:
+    """`sqlite:///var/bullion.db` is a path from here, `sqlite:////srv/bullion.db` one from the root."""
+    return Path(os.path.expanduser(url.removeprefix("sqlite:///")))

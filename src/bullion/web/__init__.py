@@ -1,0 +1,1 @@
+"""The ground both ports stand on: the HTTP connection, the caller's address, and how an answer is written."""

@@ -1,0 +1,383 @@
+"""uvicorn's HTTP connection with its open doors shut.
+
+uvicorn trusts its clients: it sets no limit to the size of a head, no deadline to a slow sender, and lets
+trailers pass for headers. `GuardedProtocol` keeps its way of serving requests and adds what a port that
+strangers can reach must have. Hand it to `uvicorn.Config(http=GuardedProtocol, ws="none")`.
+
+The one idea the rest hangs on: a read from the socket is cut where a head or a body ends before the parser
+sees it. So a head can be measured exactly, a request that follows waits until the one before it is answered,
+and if the parser ever sees an end where we see none, the request is refused instead of read in two ways.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+
+class Refusal(NamedTuple):
+    code: str
+    status: int
+    message: str
+
+
+MALFORMED_HTTP = Refusal("malformed_http", 400, "This is not a request that HTTP/1.1 allows.")
+HEADERS_TOO_LARGE = Refusal("headers_too_large", 431, "The request line and headers are too large.")
+REQUEST_TIMEOUT = Refusal("request_timeout", 408, "The request did not arrive in time.")
+
+_NEVER = math.inf
+_BLANK_LINE = b"\r\n\r\n"
+_HTTP_1 = (b" HTTP/1.1", b" HTTP/1.0")
+_UPGRADE_LINE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
+_JUDGED_HEADERS = frozenset({b"host", b"content-length", b"transfer-encoding"})
+
+
+class _UpgradeAskedError(Exception):
+    """The client would rather speak another protocol."""
+
+
+@dataclass(slots=True)
+class _Outlet:
+    """The part of a transport that a response uses, with our own way to close."""
+
+    write: Callable[[bytes], None]
+    is_closing: Callable[[], bool]
+    close: Callable[[], None]
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    HEAD_BYTES = 16 * 1024
+    CHUNK_FRAMING_BYTES = 16 * 1024
+    # A body up to this size is cheaper to read and drop than a new connection; so is one nobody asked for.
+    SPARE_BODY_BYTES = 64 * 1024
+    LINGER_BYTES = 1024 * 1024
+
+    HEAD_SECONDS = 10.0
+    BODY_SECONDS = 10.0
+    IDLE_SECONDS = 75.0
+    LINGER_SECONDS = 2.0
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        # uvicorn's own parser is told to be lenient with what follows `Connection: close`; ours never gets it.
+        self.parser = httptools.HttpRequestParser(self)
+        self._outlet: asyncio.Transport | None = None
+
+        self._head = b""  # of the request that is arriving
+        self._answering = False  # the application has a request and has not completed its response
+        self._held = b""  # what came after that request
+        self._lingering = False
+        self._lingered = 0
+
+        self._in_body = False
+        self._body_length: int | None = 0  # None: chunked
+        self._body_read = 0  # with the framing of its chunks
+        self._body_size = 0  # without
+        self._body_tail = b""
+
+        # One alarm serves every deadline of the connection. A deadline that moves later, which is what happens
+        # to an idle one with each request, leaves the alarm alone: it rings, sees that it is early, and is set anew.
+        self._due = _NEVER
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = _NEVER
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        outlet = _Outlet(transport.write, self._is_closing, self._close_after_answer)
+        self._outlet = cast("asyncio.Transport", outlet)
+        self._wait(self.IDLE_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        if self._lingering:
+            self.transport.close()
+        else:
+            super().shutdown()
+
+    def data_received(self, data: bytes) -> None:
+        if self._lingering:
+            self._lingered += len(data)
+            if self._lingered > self.LINGER_BYTES:
+                self.transport.close()
+        else:
+            self._read(data)
+
+    def _read(self, data: bytes) -> None:
+        try:
+            while data:
+                if self._in_body:
+                    data = self._read_body(data)
+                elif self._answering:
+                    # Parsed now, this could be refused before the answer that is due first, and a flood of
+                    # small requests in one read would become a flood of objects.
+                    self._held += data
+                    self.flow.pause_reading()
+                    break
+                else:
+                    data = self._read_head(data)
+        except httptools.HttpParserError as error:
+            self._refuse(MALFORMED_HTTP, error)
+        if self._due == _NEVER:
+            if self._in_body:
+                self._wait(self.BODY_SECONDS)
+            elif self._head:
+                self._wait(self.HEAD_SECONDS)
+
+    def _read_head(self, data: bytes) -> bytes:
+        """Feed the parser up to the end of the head; return the rest."""
+        if not self._head:
+            # Some clients end a body with an empty line that they do not count. It starts no request.
+            data = data.lstrip(b"\r\n")
+            if not data:
+                return b""
+            self._due = _NEVER
+        seen = len(self._head)
+        head = self._head + data
+        end = head.find(_BLANK_LINE, max(0, seen - len(_BLANK_LINE) + 1))
+        size = len(head) if end < 0 else end + len(_BLANK_LINE)
+        if size > self.HEAD_BYTES:
+            self._refuse(HEADERS_TOO_LARGE)
+            return b""
+        self._head = head = head[:size]
+        line_end = head.find(b"\r\n")
+        if line_end >= 0 and not head.endswith(_HTTP_1, 0, line_end):
+            # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
+            raise httptools.HttpParserError("not HTTP/1.0 or HTTP/1.1")
+        try:
+            self.parser.feed_data(data[: size - seen])
+        except httptools.HttpParserCallbackError as error:
+            if not isinstance(error.__context__, _UpgradeAskedError):
+                raise
+            self._decline_upgrade()
+        if end >= 0 and self._head:
+            raise httptools.HttpParserError("the parser sees no end of the head where we do")
+        return data[size - seen :]
+
+    def _decline_upgrade(self) -> None:
+        # The parser skips the body of a request that asks for an upgrade, and cannot be told not to.
+        # So the head is read once more without the line that asks.
+        self._head = _UPGRADE_LINE.sub(b"", self._head)
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.feed_data(self._head)
+
+    def _read_body(self, data: bytes) -> bytes:
+        """Feed the parser up to the end of the body; return the rest."""
+        if self._body_length is None:
+            # Without trailers a chunked body ends in a blank line. Its data may hold some as well:
+            # then the parser is fed in more pieces than need be.
+            end = (self._body_tail + data).find(_BLANK_LINE)
+            cut = len(data) if end < 0 else end + len(_BLANK_LINE) - len(self._body_tail)
+        else:
+            cut = self._body_length - self._body_read
+        piece = data[:cut]
+        self._body_read += len(piece)
+        self._body_tail = (self._body_tail + piece[-3:])[-3:]
+        self.parser.feed_data(piece)
+        if self._in_body and self._body_read == self._body_length:
+            raise httptools.HttpParserError("the parser sees no end of the body where we do")
+        if self._body_read - self._body_size > self.CHUNK_FRAMING_BYTES:
+            raise httptools.HttpParserError("too much framing around the chunks")
+        if self._body_size > self.SPARE_BODY_BYTES:
+            self.cycle.keep_alive = False
+            if not self._answering:
+                self._linger()
+                return b""
+        return data[cut:]
+
+    # What the parser tells
+
+    def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise httptools.HttpParserError("CONNECT")
+            raise _UpgradeAskedError
+        if not self._head.endswith(_BLANK_LINE):
+            raise httptools.HttpParserError("the parser sees the end of a head where we see none")
+        length = _judge_head(self.headers, self.parser.get_http_version())
+        super().on_headers_complete()
+        self._head = b""
+        self._answering = True
+        self._due = _NEVER
+        self.cycle.transport = self._outlet  # type: ignore[assignment]
+        if length != 0:
+            self._begin_body(length)
+
+    def _begin_body(self, length: int | None) -> None:
+        self._in_body = True
+        self._body_length = length
+        self._body_read = self._body_size = 0
+        self._body_tail = b""
+        # The application keeps the list it was given. What the parser still calls a header is a trailer.
+        self.headers = []
+        if length is not None and length > self.SPARE_BODY_BYTES:
+            # Said in the response's own headers, so that a client need not find out.
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._body_size += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self._in_body:
+            if self.headers:
+                raise httptools.HttpParserError("trailers")
+            self._in_body = False
+            if self._answering:
+                self._due = _NEVER
+            else:
+                self._wait(self.IDLE_SECONDS)
+        super().on_message_complete()
+
+    # What the application does
+
+    def on_response_complete(self) -> None:
+        # Takes the place of uvicorn's own, which sets a timer for every response.
+        self.server_state.total_requests += 1
+        self._answering = False
+        if self._lingering:
+            return
+        if not self._in_body:
+            self._wait(self.IDLE_SECONDS)
+        elif self.expect_100_continue and not self._body_read:
+            # A client that waited for leave to send its body may never send it: the next byte could be the
+            # body's first or another request's.
+            self._linger()
+            return
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        held, self._held = self._held, b""
+        self._read(held)
+
+    def _is_closing(self) -> bool:
+        return self._lingering or self.transport.is_closing()
+
+    def _close_after_answer(self) -> None:
+        if self._in_body or self.flow.read_paused:
+            self._linger()
+        else:
+            self.transport.close()
+
+    # Deadlines
+
+    def _wait(self, seconds: float) -> None:
+        """Give the client this long for what it does next."""
+        self._due = self.loop.time() + seconds
+        if self._due < self._alarm_at:
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        self._alarm_at = self._due
+        self._alarm = self.loop.call_at(self._due, self._on_alarm)
+
+    def _on_alarm(self) -> None:
+        self._alarm = None
+        self._alarm_at = _NEVER
+        if self.loop.time() >= self._due:
+            self._on_deadline()
+        elif self._due != _NEVER:
+            self._set_alarm()
+
+    def _on_deadline(self) -> None:
+        if (self._head or self._in_body) and not self._is_closing():
+            self._refuse(REQUEST_TIMEOUT)
+        else:
+            # Not `close`, which would wait for ever for a client that does not read its answer.
+            self.transport.abort()
+
+    # The end
+
+    def _refuse(self, refusal: Refusal, reason: Exception | None = None) -> None:
+        """Answer for the application, if this request has no answer yet, and end the connection."""
+        request_id = secrets.token_hex(12)
+        cause = reason.__context__ or reason if reason else None
+        self.logger.debug("%s %s: %r", request_id, refusal.code, cause)
+        begun = self.cycle.response_started if self._answering else self._in_body
+        if not begun:
+            self.transport.write(_answer(refusal, request_id, self.server_state.default_headers))
+        self._linger()
+
+    def _linger(self) -> None:
+        """Say that no more will come, and hear the client out for a while.
+
+        A socket closed with bytes unread is reset, and a reset can take the answer away from the client
+        before it is read.
+        """
+        if self._is_closing():
+            return
+        self._lingering = True
+        self._held = b""
+        if self._answering:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self.flow.resume_reading()
+            self._wait(self.LINGER_SECONDS)
+        else:
+            self.transport.close()
+
+
+def _judge_head(headers: Iterable[tuple[bytes, bytes]], version: str) -> int | None:
+    """Refuse a head that two readers could read in two ways; else return the body's length, None if chunked."""
+    hosts = framings = 0
+    length: int | None = 0
+    for name, value in headers:
+        if name not in _JUDGED_HEADERS:
+            continue
+        if name == b"host":
+            hosts += 1
+            continue
+        framings += 1
+        framing = value.strip(b" \t")
+        if name == b"content-length" and framing.isdigit():
+            length = int(framing)
+        elif name == b"transfer-encoding" and framing.lower() == b"chunked" and version == "1.1":
+            length = None
+        else:
+            raise httptools.HttpParserError("unreadable framing")
+    if framings > 1:
+        raise httptools.HttpParserError("two framings")
+    if hosts > 1 or (hosts == 0 and version == "1.1"):
+        raise httptools.HttpParserError("not one Host")
+    return length
+
+
+def _answer(refusal: Refusal, request_id: str, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    body = json.dumps({"detail": {"code": refusal.code, "message": refusal.message}}).encode()
+    headers = [
+        *default_headers,
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", request_id.encode()),
+    ]
+    lines = b"".join(b"%s: %s\r\n" % header for header in headers)
+    return STATUS_LINE[refusal.status] + lines + b"\r\n" + body
