@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, time
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -30,6 +31,6 @@ class TradingHours:
         if len(self.week) != len(DAYS):
             raise ValueError("a week has seven days")
         for openings in self.week:
-            for earlier, later in zip(openings, openings[1:], strict=False):
+            for earlier, later in pairwise(openings):
                 if earlier.end is None or later.start < earlier.end:
                     raise ValueError("the openings of a day must follow each other without overlap")

@@ -62,7 +62,7 @@ METHOD_NOT_ALLOWED = _row(
 AUTH_THROTTLED = _row(
     "auth_throttled",
     429,
-    "Too many failed authentications came from the caller's address in the last minute. A valid key does not help.",
+    "Too many failed authentications came from the address in the last minute. A valid key does not help.",
     "Too many failed authentications from your address. Wait, then check the key before you send it again.",
     retry=Retry.SAME_KEY_AFTER,
 )
@@ -294,7 +294,7 @@ TRADEABILITY_UNVERIFIED = _row(
     "tradeability_unverified",
     503,
     "The hedge venue has not lately said whether the instrument can be traded.",
-    "It could not be verified that this symbol can be traded. Retry in a moment with the same Idempotency-Key.",
+    "Whether this symbol can be traded is not known now. Retry in a moment with the same Idempotency-Key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY,
 )

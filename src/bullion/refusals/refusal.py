@@ -48,12 +48,14 @@ class Refused(Exception):
         *,
         retry_after_s: int | None = None,
         fields: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(refusal.code)
         self.refusal = refusal
         self.message = message or refusal.message
         self.retry_after_s = retry_after_s
         self.fields = fields or {}
+        self.headers = headers or {}
 
     def body(self) -> dict[str, Any]:
         return {"detail": {"code": self.refusal.code, "message": self.message, **self.fields}}

@@ -11,12 +11,12 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
-from bullion.records.audit import Entry, Head
-from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
-from bullion.records.token import Role, Token
 from bullion.environment import Environment
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
+from bullion.records.audit import Entry, Head
+from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
+from bullion.records.token import Role, Token
 
 from . import rows
 from .engine import Engine, Row, Transaction, one_row

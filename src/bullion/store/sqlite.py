@@ -5,7 +5,6 @@ never waits for the disk and Python's sqlite3 never meets two threads.
 """
 
 import asyncio
-import os
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
@@ -108,10 +107,11 @@ class _Connection:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, lambda: work(*arguments, **options))
-        except sqlite3.ProgrammingError:
-            raise  # A mistake of ours, not a fault of the store.
         except sqlite3.Error as error:
-            raise _fault_of(error) from error
+            fault = _fault_of(error)
+            if fault is None:
+                raise
+            raise fault from error
 
     async def all(self, query: str, *values: Value) -> Sequence[Row]:
         return await self.call(self.fetch, query, values)
@@ -196,12 +196,15 @@ class _Connection:
             return False
 
     def _taken(self) -> list[tuple[int, str]]:
+        known = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
+        if known is None:
+            return []
         rows = self._connection.execute("SELECT number, checksum FROM migrations ORDER BY number")
         return [(row["number"], row["checksum"]) for row in rows]
 
 
 def _for_sqlite(sql: str) -> str:
-    """The steps are written in PostgreSQL's words; SQLite calls a BIGINT an INTEGER and is strict if asked."""
+    """The steps are in PostgreSQL's words; SQLite says INTEGER for BIGINT, and is strict only when asked."""
     return re.sub(r"(?m)^\);", ") STRICT;", sql.replace("BIGINT", "INTEGER"))
 
 
@@ -215,9 +218,11 @@ def _statements(sql: str) -> list[str]:
     return found
 
 
-def _fault_of(error: sqlite3.Error) -> StoreFault:
-    """The one place where SQLite's errors become ours."""
+def _fault_of(error: sqlite3.Error) -> StoreFault | None:
+    """The one place where SQLite's errors become ours. None: a mistake in our own code, to be seen as one."""
     name = getattr(error, "sqlite_errorname", "")
+    if isinstance(error, sqlite3.ProgrammingError) or name == "SQLITE_ERROR":
+        return None
     if name in ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE"):
         return AlreadyThere(str(error))
     if name.startswith("SQLITE_CONSTRAINT"):
@@ -229,4 +234,4 @@ def _fault_of(error: sqlite3.Error) -> StoreFault:
 
 def sqlite_path(url: str) -> Path:
     """`sqlite:///var/bullion.db` is a path from here, `sqlite:////srv/bullion.db` one from the root."""
-    return Path(os.path.expanduser(url.removeprefix("sqlite:///")))
+    return Path(url.removeprefix("sqlite:///")).expanduser()

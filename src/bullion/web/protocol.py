@@ -38,13 +38,23 @@ REQUEST_TIMEOUT = Refusal("request_timeout", 408, "The request did not arrive in
 
 _NEVER = math.inf
 _BLANK_LINE = b"\r\n\r\n"
-_HTTP_1 = (b" HTTP/1.1", b" HTTP/1.0")
+_VERSIONS = {b" HTTP/1.1": "1.1", b" HTTP/1.0": "1.0"}
+_NO_END = -1
 _UPGRADE_LINE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
 _JUDGED_HEADERS = frozenset({b"host", b"content-length", b"transfer-encoding"})
 
 
-class _UpgradeAskedError(Exception):
-    """The client would rather speak another protocol."""
+class _ReadAgainError(Exception):
+    """This head must be read by itself."""
+
+
+class _Parser(httptools.HttpRequestParser):
+    """uvicorn asks every request's version. It is known before, and httptools is slow to spell it out."""
+
+    version = ""
+
+    def get_http_version(self) -> str:
+        return self.version
 
 
 @dataclass(slots=True)
@@ -76,11 +86,12 @@ class GuardedProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        # uvicorn's own parser is told to be lenient with what follows `Connection: close`; ours never gets it.
-        self.parser = httptools.HttpRequestParser(self)
-        self._outlet: asyncio.Transport | None = None
+        # uvicorn tells its parser to be lenient with what follows `Connection: close`. Ours is strict in all.
+        self.parser: _Parser = _Parser(self)
+        self._outlet: asyncio.Transport
 
         self._head = b""  # of the request that is arriving
+        self._beyond_head = 0  # how many bytes of the same read follow it
         self._answering = False  # the application has a request and has not completed its response
         self._held = b""  # what came after that request
         self._lingering = False
@@ -92,8 +103,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._body_size = 0  # without
         self._body_tail = b""
 
-        # One alarm serves every deadline of the connection. A deadline that moves later, which is what happens
-        # to an idle one with each request, leaves the alarm alone: it rings, sees that it is early, and is set anew.
+        # One alarm serves every deadline of the connection. A deadline that moves later, as that of an idle
+        # connection does with each request, leaves the alarm alone: it rings early, and is set anew.
         self._due = _NEVER
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = _NEVER
@@ -147,40 +158,48 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._wait(self.HEAD_SECONDS)
 
     def _read_head(self, data: bytes) -> bytes:
-        """Feed the parser up to the end of the head; return the rest."""
-        if not self._head:
+        """Feed the parser a head, with its body if that is all there is more; return what is left."""
+        if self._head:
+            head = self._head + data
+            end = head.find(_BLANK_LINE, max(0, len(self._head) - 3))
+        else:
             # Some clients end a body with an empty line that they do not count. It starts no request.
-            data = data.lstrip(b"\r\n")
+            head = data = data.lstrip(b"\r\n")
             if not data:
                 return b""
+            end = data.find(_BLANK_LINE)
             self._due = _NEVER
-        seen = len(self._head)
-        head = self._head + data
-        end = head.find(_BLANK_LINE, max(0, seen - len(_BLANK_LINE) + 1))
-        size = len(head) if end < 0 else end + len(_BLANK_LINE)
+        size = len(head) if end < 0 else end + 4
         if size > self.HEAD_BYTES:
             self._refuse(HEADERS_TOO_LARGE)
             return b""
-        self._head = head = head[:size]
         line_end = head.find(b"\r\n")
-        if line_end >= 0 and not head.endswith(_HTTP_1, 0, line_end):
-            # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
-            raise httptools.HttpParserError("not HTTP/1.0 or HTTP/1.1")
+        if line_end >= 0:
+            self.parser.version = _judge_version(head[line_end - 9 : line_end])
+        self._head = head[:size]
+        self._beyond_head = len(head) - size if end >= 0 else _NO_END
         try:
-            self.parser.feed_data(data[: size - seen])
+            self.parser.feed_data(data)
         except httptools.HttpParserCallbackError as error:
-            if not isinstance(error.__context__, _UpgradeAskedError):
+            if not isinstance(error.__context__, _ReadAgainError):
                 raise
-            self._decline_upgrade()
+            self._read_head_again()
+            return head[size:]
         if end >= 0 and self._head:
             raise httptools.HttpParserError("the parser sees no end of the head where we do")
-        return data[size - seen :]
+        return b""
 
-    def _decline_upgrade(self) -> None:
-        # The parser skips the body of a request that asks for an upgrade, and cannot be told not to.
-        # So the head is read once more without the line that asks.
+    def _read_head_again(self) -> None:
+        """Feed a new parser the head alone, and without a wish for another protocol.
+
+        The parser skips the body of a request with such a wish and cannot be told not to; nor can it be told to
+        stop at the end of a request.
+        """
+        version = self.parser.version
         self._head = _UPGRADE_LINE.sub(b"", self._head)
-        self.parser = httptools.HttpRequestParser(self)
+        self._beyond_head = 0
+        self.parser = _Parser(self)
+        self.parser.version = version
         self.parser.feed_data(self._head)
 
     def _read_body(self, data: bytes) -> bytes:
@@ -190,16 +209,15 @@ class GuardedProtocol(HttpToolsProtocol):
             # then the parser is fed in more pieces than need be.
             end = (self._body_tail + data).find(_BLANK_LINE)
             cut = len(data) if end < 0 else end + len(_BLANK_LINE) - len(self._body_tail)
+            self._body_tail = (self._body_tail + data[:cut])[1 - len(_BLANK_LINE) :]
         else:
             cut = self._body_length - self._body_read
-        piece = data[:cut]
-        self._body_read += len(piece)
-        self._body_tail = (self._body_tail + piece[-3:])[-3:]
-        self.parser.feed_data(piece)
-        if self._in_body and self._body_read == self._body_length:
-            raise httptools.HttpParserError("the parser sees no end of the body where we do")
-        if self._body_read - self._body_size > self.CHUNK_FRAMING_BYTES:
-            raise httptools.HttpParserError("too much framing around the chunks")
+        self._body_read += min(cut, len(data))
+        self.parser.feed_data(data[:cut])
+        if self._in_body:
+            self._judge_framing()
+            if self._body_read == self._body_length:
+                raise httptools.HttpParserError("the parser sees no end of the body where we do")
         if self._body_size > self.SPARE_BODY_BYTES:
             self.cycle.keep_alive = False
             if not self._answering:
@@ -210,25 +228,30 @@ class GuardedProtocol(HttpToolsProtocol):
     # What the parser tells
 
     def on_headers_complete(self) -> None:
-        if self.parser.should_upgrade():
-            if self.parser.get_method() == b"CONNECT":
-                raise httptools.HttpParserError("CONNECT")
-            raise _UpgradeAskedError
-        if not self._head.endswith(_BLANK_LINE):
-            raise httptools.HttpParserError("the parser sees the end of a head where we see none")
-        length = _judge_head(self.headers, self.parser.get_http_version())
+        length = _judge_headers(self.headers, self.parser.version)
+        if self._beyond_head or self.parser.should_upgrade():
+            self._judge_end_of_head(length)
         super().on_headers_complete()
         self._head = b""
         self._answering = True
         self._due = _NEVER
-        self.cycle.transport = self._outlet  # type: ignore[assignment]
+        self.cycle.transport = self._outlet
         if length != 0:
             self._begin_body(length)
+
+    def _judge_end_of_head(self, length: int | None) -> None:
+        if self._beyond_head == _NO_END:
+            raise httptools.HttpParserError("the parser sees the end of a head where we see none")
+        if self.parser.get_method() == b"CONNECT":
+            raise httptools.HttpParserError("CONNECT")
+        if self.parser.should_upgrade() or length is None or length < self._beyond_head:
+            raise _ReadAgainError
 
     def _begin_body(self, length: int | None) -> None:
         self._in_body = True
         self._body_length = length
-        self._body_read = self._body_size = 0
+        self._body_read = self._beyond_head
+        self._body_size = 0
         self._body_tail = b""
         # The application keeps the list it was given. What the parser still calls a header is a trailer.
         self.headers = []
@@ -242,14 +265,23 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         if self._in_body:
-            if self.headers:
-                raise httptools.HttpParserError("trailers")
-            self._in_body = False
-            if self._answering:
-                self._due = _NEVER
-            else:
-                self._wait(self.IDLE_SECONDS)
-        super().on_message_complete()
+            self._end_body()
+        self.cycle.more_body = False
+        self.cycle.message_event.set()
+
+    def _end_body(self) -> None:
+        self._judge_framing()
+        if self.headers:
+            raise httptools.HttpParserError("trailers")
+        self._in_body = False
+        if self._answering:
+            self._due = _NEVER
+        else:
+            self._wait(self.IDLE_SECONDS)
+
+    def _judge_framing(self) -> None:
+        if self._body_read - self._body_size > self.CHUNK_FRAMING_BYTES:
+            raise httptools.HttpParserError("too much framing around the chunks")
 
     # What the application does
 
@@ -269,14 +301,15 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self.flow.resume_reading()
-        held, self._held = self._held, b""
-        self._read(held)
+        if self._held:
+            held, self._held = self._held, b""
+            self._read(held)
 
     def _is_closing(self) -> bool:
         return self._lingering or self.transport.is_closing()
 
     def _close_after_answer(self) -> None:
-        if self._in_body or self.flow.read_paused:
+        if self._in_body or self._held:
             self._linger()
         else:
             self.transport.close()
@@ -343,8 +376,16 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.close()
 
 
-def _judge_head(headers: Iterable[tuple[bytes, bytes]], version: str) -> int | None:
-    """Refuse a head that two readers could read in two ways; else return the body's length, None if chunked."""
+def _judge_version(end_of_line: bytes) -> str:
+    # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
+    try:
+        return _VERSIONS[end_of_line]
+    except KeyError:
+        raise httptools.HttpParserError("not HTTP/1.0 or HTTP/1.1") from None
+
+
+def _judge_headers(headers: Iterable[tuple[bytes, bytes]], version: str) -> int | None:
+    """Refuse a head that two readers could read in two ways; return the body's length, None if chunked."""
     hosts = framings = 0
     length: int | None = 0
     for name, value in headers:

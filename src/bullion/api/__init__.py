@@ -1,0 +1,1 @@
+"""The clients' HTTP interface."""

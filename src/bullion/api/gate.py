@@ -1,0 +1,185 @@
+"""The gate in front of every call: address, key, account, scope, budget, in that order.
+
+The verdict on the key is made from memory before the limiter is asked, so that the throttle, the count of
+failures and the budgets are one question to it. Nothing here reads the request's body.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bullion.accounts.account import Account
+from bullion.accounts.switches import Switches
+from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Standing, Throttled
+from bullion.catalogue.catalogue import Catalogue
+from bullion.environment import Environment
+from bullion.faults import StoreFault
+from bullion.keys.hashing import Hasher
+from bullion.keys.key import Key, Scope
+from bullion.keys.text import KeyText, read_key
+from bullion.keys.verify import verify
+from bullion.refusals.catalogue import (
+    ACCOUNT_INACTIVE,
+    ADDRESS_NOT_ALLOWED,
+    API_ACCESS_DISABLED,
+    AUTH_THROTTLED,
+    INSUFFICIENT_SCOPE,
+    RATE_LIMITED,
+    SERVICE_UNAVAILABLE,
+    WRONG_ENVIRONMENT,
+    WRONG_TENANT,
+)
+from bullion.refusals.refusal import Refusal, Refused
+from bullion.web.address import SourceAddress
+from bullion.web.answer import Headers
+from bullion.web.calls import Call
+
+from . import charges
+from .hosts import host_name
+
+_MEMORY_AGE_S_MAX = 30.0
+"""How long reads go on from memory when the store cannot be reached."""
+
+
+@dataclass(slots=True)
+class Caller:
+    """Who is calling, let through by the gate."""
+
+    key: Key
+    account: Account
+    switches: Switches
+    standing: Standing | None
+    """How the tightest budget stands; None when nothing could be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    catalogue: Catalogue
+    catch_up: Callable[[], Awaitable[None]]
+    limiter: Limiter
+    key_hasher: Hasher
+    addresses: SourceAddress
+    default_broker: str
+    note_use: Callable[[str], None]
+
+    async def admit(
+        self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
+    ) -> Caller:
+        """Let the call through or raise Refused."""
+        sent, host, forwarded = _relevant(headers)
+        call.address = self.addresses.source(peer, forwarded)
+        broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
+        switches = self.catalogue.switches.get(broker) or Switches(broker)
+        failures = charges.failure(call.address, switches.budgets)
+        throttled = self.limiter.throttled(failures)
+        if throttled is not None:
+            raise _throttled(throttled)
+        verdict = await self._credential(call, sent, broker, environment)
+        if isinstance(verdict, Refusal):
+            await self._count(failures, failed=True)
+            raise Refused(verdict)
+        account = self.catalogue.accounts[verdict.account_id]
+        refusal = _access(verdict, account, call.address, scope)
+        if refusal is not None:
+            await self._count(failures, failed=False)
+            raise Refused(refusal, _scope_message(refusal, scope))
+        standing = await self._charge(failures, charges.read(verdict, switches.budgets))
+        self.note_use(verdict.key_id)
+        return Caller(verdict, account, switches, standing)
+
+    async def _credential(
+        self, call: Call, sent: list[bytes], broker: str, environment: Environment
+    ) -> Key | Refusal:
+        text = read_key(sent)
+        if isinstance(text, Refusal):
+            return text
+        call.key_id = text.key_id
+        if text.broker != broker:
+            return WRONG_TENANT
+        if text.environment is not environment:
+            return WRONG_ENVIRONMENT
+        secret_hash = self.key_hasher.hash(text.secret)
+        verdict = self._look_up(text, secret_hash)
+        if isinstance(verdict, Refusal):
+            # Memory may be a moment behind: the key may just have been issued. One read settles it, and
+            # every failure costs the same one read, so that its time tells nothing.
+            try:
+                await self.catch_up()
+            except StoreFault:
+                call.note = "store unreadable, judged from memory"
+            verdict = self._look_up(text, secret_hash)
+        if self.catalogue.age_s() > _MEMORY_AGE_S_MAX:
+            raise Refused(SERVICE_UNAVAILABLE, retry_after_s=1)
+        return verdict
+
+    def _look_up(self, text: KeyText, secret_hash: bytes) -> Key | Refusal:
+        key = self.catalogue.keys.get(text.key_id)
+        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        if refusal is not None:
+            return refusal
+        assert key is not None  # noqa: S101 - `verify` refuses a key that is not there
+        return key
+
+    async def _count(self, failures: Charge, *, failed: bool) -> None:
+        """Of a call that is refused: was it a failure, and is its address throttled, which then answers?"""
+        try:
+            outcome = await self.limiter.take(failures, failed=failed)
+        except LimiterUnavailable:
+            return
+        if isinstance(outcome, Throttled):
+            raise _throttled(outcome)
+
+    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...]) -> Standing | None:
+        try:
+            outcome = await self.limiter.take(failures, failed=False, charges=budgets)
+        except LimiterUnavailable:
+            return None  # Reads pass uncounted rather than fail.
+        match outcome:
+            case Throttled():
+                raise _throttled(outcome)
+            case Exceeded():
+                raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+        return outcome.tightest
+
+
+def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes]]:
+    """The values of `X-API-Key`, `Host` and `X-Forwarded-For`, in one pass."""
+    keys: list[bytes] = []
+    forwarded: list[bytes] = []
+    host = b""
+    for name, value in headers:
+        if name == b"x-api-key":
+            keys.append(value)
+        elif name == b"host":
+            host = value
+        elif name == b"x-forwarded-for":
+            forwarded.append(value)
+    return keys, host, forwarded
+
+
+def _access(key: Key, account: Account, address: str, scope: Scope) -> Refusal | None:
+    if not key.allows_address(address):
+        return ADDRESS_NOT_ALLOWED
+    if not account.api_access:
+        return API_ACCESS_DISABLED
+    if not account.active:
+        return ACCOUNT_INACTIVE
+    if scope not in key.scopes:
+        return INSUFFICIENT_SCOPE
+    return None
+
+
+def _scope_message(refusal: Refusal, scope: Scope) -> str | None:
+    if refusal is INSUFFICIENT_SCOPE:
+        return f"This call needs the scope {scope}, which this API key lacks."
+    return None
+
+
+def _throttled(throttled: Throttled) -> Refused:
+    return _over_budget(AUTH_THROTTLED, throttled.standing, throttled.retry_after_s)
+
+
+def _over_budget(refusal: Refusal, standing: Standing, retry_after_s: int) -> Refused:
+    headers = {
+        name.decode("ascii"): value.decode("ascii") for name, value in charges.rate_limit_headers(standing)
+    }
+    return Refused(refusal, retry_after_s=retry_after_s, headers=headers)

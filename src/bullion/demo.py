@@ -1,0 +1,193 @@
+"""The demo: a broker with symbols, clients and keys, set up through the same actions that the desk uses.
+
+Its keys are derived from the demo's own secret rather than drawn at random, so that the next start can
+print them again although only their hashes are stored.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from bullion.desk.actions import accounts, brokers, groups, keys, symbols
+from bullion.desk.bodies import (
+    AllocationBody,
+    BrokerBody,
+    DirectBody,
+    GroupBody,
+    KeyBody,
+    NewAccountBody,
+    SymbolBody,
+    TermsBody,
+)
+from bullion.environment import Environment
+from bullion.keys.hashing import Hasher
+from bullion.keys.key import Scope
+from bullion.keys.text import secret_from, write_key
+from bullion.records.port import Records, UsedKey
+from bullion.secret import deployment_secret
+from bullion.settings import Settings
+from bullion.wiring import Node
+
+FOLDER = Path("var/demo")
+
+_SYMBOLS = {
+    "GOLD": SymbolBody(
+        metal="gold",
+        quoted_weight="10",
+        minimum="1",
+        maximum="10000",
+        step="1",
+        pricing=DirectBody(instrument="GOLD"),
+    ),
+    "GOLD995": SymbolBody(
+        metal="gold",
+        quoted_weight="10",
+        minimum="1",
+        maximum="10000",
+        step="1",
+        pricing=DirectBody(instrument="GOLD995"),
+    ),
+    "SILVER": SymbolBody(
+        metal="silver",
+        quoted_weight="1",
+        minimum="1",
+        maximum="500",
+        step="1",
+        pricing=DirectBody(instrument="SILVER"),
+    ),
+}
+_GROUPS = {
+    "retail": GroupBody(default_terms=TermsBody(buy_premium="150", sell_premium="-150")),
+    "trade": GroupBody(default_terms=TermsBody(buy_premium="40", sell_premium="-40")),
+}
+_ACCOUNTS = (
+    NewAccountBody(
+        login_id="aurum",
+        firm_name="Aurum Jewellers",
+        group="retail",
+        allocation=AllocationBody(gold="1000", silver="50"),
+    ),
+    NewAccountBody(
+        login_id="rajat",
+        firm_name="Rajat Silver House",
+        group="trade",
+        allocation=AllocationBody(gold="500", silver="300"),
+    ),
+)
+_KEYS = (
+    ("aurum", Environment.TEST),
+    ("aurum", Environment.PRODUCTION),
+    ("rajat", Environment.TEST),
+    ("rajat", Environment.PRODUCTION),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoKey:
+    login_id: str
+    environment: Environment
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    settings: Settings
+    hasher: Hasher
+    desk_token: str
+
+
+def prepare(given: Settings) -> Demo:
+    """The settings of the demo: its own store and secret, and a desk token that can be printed again."""
+    settings, usual = given, Settings()
+    if given.database_url == usual.database_url:
+        settings = replace(settings, database_url=f"sqlite:///{FOLDER}/bullion.db")
+    if given.broker == usual.broker:
+        settings = replace(settings, broker="demo")
+    secret = deployment_secret(settings.secret, FOLDER)
+    hasher = Hasher(secret, "demo")
+    desk_token = settings.desk_token or f"desk-demo-{secret_from(hasher.hash(b'desk token'))}"
+    return Demo(replace(settings, secret=secret.decode("ascii"), desk_token=desk_token), hasher, desk_token)
+
+
+async def furnish(node: Node, hasher: Hasher) -> list[DemoKey]:
+    """Make what is not there yet; what the desk has changed since stays as it is."""
+    desk, actor = node.desk, node.first_actor
+    there = await desk.read(actor, "demo", lambda records: _there(records, actor.broker))
+    if not there:
+        await brokers.put_broker(desk, actor, actor.broker, BrokerBody(name="Demo Bullion"))
+    for code, symbol in _SYMBOLS.items():
+        if code not in there:
+            await symbols.put_symbol(desk, actor, code, symbol)
+    for code, group in _GROUPS.items():
+        if code not in there:
+            await groups.put_group(desk, actor, code, group)
+    for account in _ACCOUNTS:
+        if account.login_id not in there:
+            await accounts.create_account(desk, actor, account)
+    return [await _key(node, hasher, login_id, environment) for login_id, environment in _KEYS]
+
+
+async def _there(records: Records, broker: str) -> set[str]:
+    """Which of the demo's things exist, by code and login: a first start may have been stopped half-way."""
+    return (
+        {code for code in _SYMBOLS if await records.symbol(broker, code)}
+        | {code for code in _GROUPS if await records.group(broker, code)}
+        | {each.login_id for each in _ACCOUNTS if await records.client(broker, each.login_id)}
+    )
+
+
+async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environment) -> DemoKey:
+    """The demo's key for an account; where the desk has revoked or rotated it, the next one in line."""
+    desk, actor = node.desk, node.first_actor
+    turn = 1
+    while True:
+        seed = f"{actor.broker} {login_id} {environment} {turn}".encode()
+        key_id = hasher.hash(b"id " + seed).hex()[:16]
+        secret = secret_from(hasher.hash(b"secret " + seed))
+        used = await desk.read(actor, "demo", partial(_find_key, broker=actor.broker, key_id=key_id))
+        if used is None:
+            body = KeyBody(
+                environment=environment.value,
+                name=f"demo {environment}",
+                scopes=[scope.value for scope in Scope],
+            )
+            await keys.issue_key(desk, actor, login_id, body, key_id=key_id, secret=secret)
+        if used is None or _usable(used):
+            return DemoKey(login_id, environment, write_key(environment, actor.broker, key_id, secret))
+        turn += 1
+
+
+async def _find_key(records: Records, *, broker: str, key_id: str) -> UsedKey | None:
+    return await records.key(broker, key_id)
+
+
+def _usable(used: UsedKey) -> bool:
+    return used.key.revoked_at_us is None and used.key.replaced_by is None
+
+
+def banner(demo_keys: list[DemoKey], desk_token: str, api_url: str, desk_url: str) -> str:
+    names = {account.login_id: account.firm_name for account in _ACCOUNTS}
+    lines = [
+        "",
+        "Bullion demo: SQLite, two clients, no real metal.",
+        "",
+        f"  Trading API   {api_url}   (described at {api_url}/docs)",
+        f"  Desk API      {desk_url}/desk/v1",
+        f"  Desk token    {desk_token}",
+        "",
+    ]
+    for key in demo_keys:
+        kind = "test key" if key.environment is Environment.TEST else "live key"
+        lines.append(f"  {names[key.login_id]:<20}{kind}   {key.text}")
+    lines += ["", "Paste into another terminal:", ""]
+    for key in demo_keys[:2]:
+        lines.append(f"  curl -i -H 'X-API-Key: {key.text}' {api_url}{key.environment.base_path}/me")
+    lines += [
+        f"  curl -s -H 'Authorization: Bearer {desk_token}' {desk_url}/desk/v1/accounts",
+        f"  curl -s -H 'Authorization: Bearer {desk_token}' {desk_url}/desk/v1/symbols",
+        f"  curl -s {api_url}/health/ready",
+        "",
+        f"The data and these keys stay in {FOLDER} for the next start. Ctrl+C stops the demo.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The operator's side: what the desk may do, and its faces."""

@@ -1,0 +1,109 @@
+"""Clients' accounts, their switches and their allocation."""
+
+from bullion.accounts.account import Account
+from bullion.desk import bodies
+from bullion.desk.bodies import AccountBody, NewAccountBody, instant_text
+from bullion.desk.desk import Desk, Done, View
+from bullion.faults import AlreadyThere
+from bullion.metals.weight import weight_text
+from bullion.records.port import Allocation, Client, NewAccount, Page, Records
+from bullion.records.token import Actor
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.refusal import Refused
+
+
+async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
+    new = NewAccount(
+        broker=actor.broker,
+        login_id=body.login_id,
+        firm_name=body.firm_name,
+        group=body.group,
+        active=body.active,
+        api_access=body.api_access,
+        production_trading=body.production_trading,
+    )
+    allocation = _allocation(body)
+
+    async def work(records: Records) -> Done:
+        await _require_group(records, actor.broker, body.group)
+        try:
+            await records.insert_account(new, allocation)
+        except AlreadyThere:
+            raise Refused(CONFLICT, f"There is an account {new.login_id} already.") from None
+        return Done(None, view(await find_client(records, actor.broker, new.login_id)))
+
+    return await desk.change(actor, "create_account", body.login_id, work)
+
+
+async def patch_account(desk: Desk, actor: Actor, login_id: str, raw: bytes) -> View:
+    async def work(records: Records) -> Done:
+        before = await find_client(records, actor.broker, login_id)
+        current = view(before)
+        del current["login_id"], current["created_at"]
+        body = bodies.merged(current, raw, AccountBody)
+        await _require_group(records, actor.broker, body.group)
+        await records.update_account(
+            Account(
+                id=before.account.id,
+                broker=actor.broker,
+                login_id=login_id,
+                firm_name=body.firm_name,
+                group=body.group,
+                active=body.active,
+                api_access=body.api_access,
+                production_trading=body.production_trading,
+            )
+        )
+        allocation = _allocation(body)
+        if allocation != before.allocation:
+            await records.set_allocation(before.account.id, allocation)
+        return Done(view(before), view(await find_client(records, actor.broker, login_id)))
+
+    return await desk.change(actor, "patch_account", login_id, work)
+
+
+async def get_account(desk: Desk, actor: Actor, login_id: str) -> View:
+    return view(
+        await desk.read(actor, "account", lambda records: find_client(records, actor.broker, login_id))
+    )
+
+
+async def list_accounts(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    found, total = await desk.read(actor, "accounts", lambda records: records.clients(actor.broker, page))
+    return [view(client) for client in found], total
+
+
+async def find_client(records: Records, broker: str, login_id: str) -> Client:
+    client = await records.client(broker, login_id)
+    if client is None:
+        raise Refused(NOT_FOUND, "There is no such account on this broker.")
+    return client
+
+
+async def _require_group(records: Records, broker: str, code: str) -> None:
+    if await records.group(broker, code) is None:
+        raise bodies.refused(f"group: there is no group {code}; make it first")
+
+
+def _allocation(body: AccountBody) -> Allocation:
+    return Allocation(
+        bodies.weight("allocation.gold", body.allocation.gold),
+        bodies.weight("allocation.silver", body.allocation.silver),
+    )
+
+
+def view(client: Client) -> View:
+    account = client.account
+    return {
+        "login_id": account.login_id,
+        "firm_name": account.firm_name,
+        "group": account.group,
+        "active": account.active,
+        "api_access": account.api_access,
+        "production_trading": account.production_trading,
+        "allocation": {
+            "gold": weight_text(client.allocation.gold_e4),
+            "silver": weight_text(client.allocation.silver_e4),
+        },
+        "created_at": instant_text(client.created_at_us),
+    }

@@ -1,0 +1,54 @@
+"""Brokers: made and named by the deployment's first token alone."""
+
+import re
+
+from bullion.accounts.broker import Broker
+from bullion.accounts.switches import Switches
+from bullion.desk.bodies import BrokerBody, refused
+from bullion.desk.desk import Desk, Done, View
+from bullion.faults import AlreadyThere
+from bullion.keys.text import BROKER_TAG
+from bullion.records.port import Records
+from bullion.records.token import Actor
+from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
+from bullion.refusals.refusal import Refused
+
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]|[0-9a-f:]+")
+
+
+def view(broker: Broker) -> View:
+    return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
+
+
+async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody) -> View:
+    if not actor.first:
+        raise Refused(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
+    if not re.fullmatch(BROKER_TAG, tag):
+        raise refused("tag: use up to 32 of a-z, 0-9 and -, beginning with a letter or digit")
+    hosts = tuple(dict.fromkeys(_host(host) for host in body.hosts))
+    broker = Broker(tag, body.name, hosts)
+
+    async def work(records: Records) -> Done:
+        before = await records.broker(tag)
+        try:
+            await records.put_broker(broker)
+        except AlreadyThere:
+            raise Refused(CONFLICT, "One of these hosts belongs to another broker.") from None
+        if before is None:
+            await records.put_switches(Switches(tag))
+        return Done(None if before is None else view(before), view(broker))
+
+    return await desk.change(actor, "put_broker", tag, work, broker=tag)
+
+
+def _host(text: str) -> str:
+    host = text.lower().rstrip(".")
+    if not _HOST.fullmatch(host):
+        raise refused(f"hosts: {text!r} is not a host name; leave out scheme, port and path")
+    return host.strip("[]")
+
+
+async def list_brokers(desk: Desk, actor: Actor) -> list[View]:
+    """The first token sees them all, every other its own."""
+    brokers = await desk.read(actor, "brokers", lambda records: records.brokers())
+    return [view(broker) for broker in brokers if actor.first or broker.tag == actor.broker]

@@ -1,0 +1,76 @@
+"""Trading groups and the terms they trade on."""
+
+from bullion.accounts.group import Group, Terms
+from bullion.desk import bodies
+from bullion.desk.bodies import GroupBody, TermsBody
+from bullion.desk.desk import Desk, Done, View
+from bullion.metals.rupees import rupees_text
+from bullion.metals.weight import weight_text
+from bullion.records.port import Page, Records
+from bullion.records.token import Actor
+
+
+async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:
+    bodies.code("group code", code)
+    group = Group(
+        broker=actor.broker,
+        code=code,
+        trading=body.trading,
+        terms={symbol: _terms(f"terms.{symbol}", terms) for symbol, terms in body.terms.items()},
+        default_terms=None if body.default_terms is None else _terms("default_terms", body.default_terms),
+    )
+
+    async def work(records: Records) -> Done:
+        before = await records.group(actor.broker, code)
+        await records.put_group(group)
+        return Done(None if before is None else view(before), view(group))
+
+    return await desk.change(actor, "put_group", code, work)
+
+
+async def list_groups(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    found, total = await desk.read(actor, "groups", lambda records: records.groups(actor.broker, page))
+    return [view(group) for group in found], total
+
+
+def _terms(place: str, body: TermsBody) -> Terms:
+    def premium(field: str, text: str | None) -> int | None:
+        return None if text is None else bodies.rupees(f"{place}.{field}", text, signed=True)
+
+    def size(field: str, text: str | None) -> int | None:
+        return None if text is None else bodies.weight(f"{place}.{field}", text)
+
+    return bodies.rule(
+        f"{place}: ",
+        Terms,
+        buy_premium_paise=premium("buy_premium", body.buy_premium),
+        sell_premium_paise=premium("sell_premium", body.sell_premium),
+        minimum_e4=size("minimum", body.minimum),
+        maximum_e4=size("maximum", body.maximum),
+        step_e4=size("step", body.step),
+    )
+
+
+def view(group: Group) -> View:
+    return {
+        "code": group.code,
+        "trading": group.trading,
+        "terms": {symbol: _terms_view(terms) for symbol, terms in sorted(group.terms.items())},
+        "default_terms": None if group.default_terms is None else _terms_view(group.default_terms),
+    }
+
+
+def _terms_view(terms: Terms) -> View:
+    def premium(value: int | None) -> str | None:
+        return None if value is None else rupees_text(value)
+
+    def size(value: int | None) -> str | None:
+        return None if value is None else weight_text(value)
+
+    return {
+        "buy_premium": premium(terms.buy_premium_paise),
+        "sell_premium": premium(terms.sell_premium_paise),
+        "minimum": size(terms.minimum_e4),
+        "maximum": size(terms.maximum_e4),
+        "step": size(terms.step_e4),
+    }

@@ -1,0 +1,155 @@
+"""Clients' API keys: issued, rotated, revoked. A secret is seen once, in the answer that makes it."""
+
+from dataclasses import replace
+
+import msgspec
+
+from bullion.desk import bodies
+from bullion.desk.bodies import KeyBody, RotateBody, instant_text
+from bullion.desk.desk import Desk, Done, View
+from bullion.environment import Environment
+from bullion.keys.key import Key, Scope
+from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.records.port import Page, Records, UsedKey
+from bullion.records.token import Actor
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.refusal import Refused
+
+from .accounts import find_client
+
+_US_PER_S = 1_000_000
+
+
+async def issue_key(
+    desk: Desk,
+    actor: Actor,
+    login_id: str,
+    body: KeyBody,
+    *,
+    key_id: str | None = None,
+    secret: str | None = None,
+) -> View:
+    """`key_id` and `secret` are chosen here unless handed in, which only the demo does."""
+    key_id, secret = key_id or new_key_id(), secret or new_secret()
+    expires_at_us = None if body.expires_at is None else bodies.instant_us("expires_at", body.expires_at)
+    allowed = bodies.networks("allowed_addresses", body.allowed_addresses)
+
+    async def work(records: Records) -> Done:
+        client = await find_client(records, actor.broker, login_id)
+        now_us = await records.now_us()
+        _require_future(expires_at_us, now_us)
+        key = Key(
+            key_id=key_id,
+            broker=actor.broker,
+            account_id=client.account.id,
+            environment=Environment(body.environment),
+            name=body.name,
+            scopes=frozenset(Scope(scope) for scope in body.scopes),
+            secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
+            allowed_addresses=allowed,
+            created_at_us=now_us,
+            expires_at_us=expires_at_us,
+        )
+        await records.insert_key(key)
+        shown = view(UsedKey(key, login_id, None))
+        return Done(None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)})
+
+    return await desk.change(actor, "issue_key", f"{login_id} {key_id}", work)
+
+
+async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) -> View:
+    """Issue a successor; until the overlap ends, both keys work."""
+    new_id, secret = new_key_id(), new_secret()
+
+    async def work(records: Records) -> Done:
+        used = await _find(records, actor.broker, key_id)
+        old = used.key
+        if old.revoked_at_us is not None:
+            raise Refused(CONFLICT, "This key is revoked. Issue a new one instead.")
+        if old.replaced_by is not None:
+            raise Refused(CONFLICT, f"This key was rotated already; its successor is {old.replaced_by}.")
+        now_us = await records.now_us()
+        successor = replace(
+            _changed(old, body, now_us),
+            key_id=new_id,
+            secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
+            created_at_us=now_us,
+        )
+        await records.insert_key(successor)
+        await records.replace_key(old, new_id, now_us + body.overlap_s * _US_PER_S)
+        shown = view(UsedKey(successor, used.login_id, None))
+        text = write_key(successor.environment, successor.broker, new_id, secret)
+        return Done(view(used), shown, {**shown, "key": text})
+
+    return await desk.change(actor, "rotate_key", key_id, work)
+
+
+def _changed(old: Key, body: RotateBody, now_us: int) -> Key:
+    """The old key with what the desk said otherwise."""
+    key = old
+    if body.name is not msgspec.UNSET:
+        key = replace(key, name=body.name)
+    if body.scopes is not msgspec.UNSET:
+        key = replace(key, scopes=frozenset(Scope(scope) for scope in body.scopes))
+    if body.allowed_addresses is not msgspec.UNSET:
+        key = replace(key, allowed_addresses=bodies.networks("allowed_addresses", body.allowed_addresses))
+    if body.expires_at is not msgspec.UNSET:
+        expires_at_us = None if body.expires_at is None else bodies.instant_us("expires_at", body.expires_at)
+        key = replace(key, expires_at_us=expires_at_us)
+    _require_future(key.expires_at_us, now_us)
+    return key
+
+
+def _require_future(expires_at_us: int | None, now_us: int) -> None:
+    if expires_at_us is not None and expires_at_us <= now_us:
+        raise bodies.refused("expires_at: is in the past; name a later time, or null for no expiry")
+
+
+async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
+    """At once and for good. Revoking twice does no harm."""
+
+    async def work(records: Records) -> Done:
+        before = await _find(records, actor.broker, key_id)
+        if before.key.revoked_at_us is None:
+            await records.revoke_key(before.key, await records.now_us())
+        return Done(view(before), view(await _find(records, actor.broker, key_id)))
+
+    return await desk.change(actor, "revoke_key", key_id, work)
+
+
+async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tuple[list[View], int]:
+    async def work(records: Records) -> tuple[list[UsedKey], int]:
+        client = await find_client(records, actor.broker, login_id)
+        return await records.keys(client.account.id, page)
+
+    found, total = await desk.read(actor, "keys", work)
+    return [view(used) for used in found], total
+
+
+async def _find(records: Records, broker: str, key_id: str) -> UsedKey:
+    used = await records.key(broker, key_id)
+    if used is None:
+        raise Refused(NOT_FOUND, "There is no such key on this broker.")
+    return used
+
+
+def view(used: UsedKey) -> View:
+    key = used.key
+
+    def instant(at_us: int | None) -> str | None:
+        return None if at_us is None else instant_text(at_us)
+
+    return {
+        "key_id": key.key_id,
+        "login_id": used.login_id,
+        "environment": key.environment.value,
+        "name": key.name,
+        "scopes": [scope.value for scope in Scope if scope in key.scopes],
+        "allowed_addresses": [str(network) for network in key.allowed_addresses],
+        "created_at": instant_text(key.created_at_us),
+        "expires_at": instant(key.expires_at_us),
+        "revoked_at": instant(key.revoked_at_us),
+        "replaced_by": key.replaced_by,
+        "overlap_ends_at": instant(key.overlap_ends_at_us),
+        "last_used_at": instant(used.last_used_at_us),
+    }

@@ -1,0 +1,124 @@
+"""The broker's switches: production, pause, halt, tolerance, trading hours and budgets."""
+
+from datetime import date, time
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bullion.accounts.switches import BudgetLimits, Switches
+from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
+from bullion.desk import bodies
+from bullion.desk.bodies import SwitchesBody, TradingHoursBody
+from bullion.desk.desk import Desk, Done, View, require
+from bullion.metals.scaled import plain, scaled
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+
+_DEALERS_FIELDS = {"halted"}
+_END_OF_DAY = "24:00"
+
+
+async def patch_switches(desk: Desk, actor: Actor, raw: bytes) -> View:
+    """Roles hold per field: a dealer may halt and resume trading, nothing else."""
+    fields = bodies.read(raw, dict[str, Any]).keys()
+    require(actor, Role.DEALER if fields <= _DEALERS_FIELDS else Role.ADMIN)
+
+    async def work(records: Records) -> Done:
+        before = view(await _find(records, actor.broker))
+        after = _switches(actor.broker, bodies.merged(before, raw, SwitchesBody))
+        await records.put_switches(after)
+        return Done(before, view(after))
+
+    return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, role=Role.DEALER)
+
+
+async def get_switches(desk: Desk, actor: Actor) -> View:
+    return view(await desk.read(actor, "switches", lambda records: _find(records, actor.broker)))
+
+
+async def _find(records: Records, broker: str) -> Switches:
+    return await records.switches(broker) or Switches(broker)
+
+
+def _switches(broker: str, body: SwitchesBody) -> Switches:
+    tolerance_e4 = bodies.rule("price_tolerance_percent: ", scaled, body.price_tolerance_percent, 4)
+    if not 0 <= tolerance_e4 <= 100_0000:
+        raise bodies.refused("price_tolerance_percent: must be from 0 to 100")
+    budgets = body.budgets
+    return Switches(
+        broker=broker,
+        production=body.production,
+        paused=body.paused,
+        halted=body.halted,
+        price_tolerance_percent_e4=tolerance_e4,
+        trading_hours=None if body.trading_hours is None else _trading_hours(body.trading_hours),
+        budgets=BudgetLimits(
+            reads_per_minute=budgets.reads_per_minute,
+            orders_per_minute=budgets.orders_per_minute,
+            orders_per_10_seconds=budgets.orders_per_10_seconds,
+            account_orders_per_minute=budgets.account_orders_per_minute,
+            failed_auth_per_minute=budgets.failed_auth_per_minute,
+        ),
+    )
+
+
+def _trading_hours(body: TradingHoursBody) -> TradingHours:
+    try:
+        zone = ZoneInfo(body.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise bodies.refused("trading_hours.zone: is not a time zone such as Asia/Kolkata") from None
+
+    unknown = set(body.week) - set(DAYS)
+    if unknown:
+        raise bodies.refused(f"trading_hours.week: {min(unknown)[:20]!r} is not one of {', '.join(DAYS)}")
+
+    def clock(text: str) -> time:
+        if len(text) != len("09:00"):
+            raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
+        return time.fromisoformat(text)
+
+    def opening(pair: tuple[str, str]) -> Opening:
+        start, end = pair
+        return Opening(clock(start), None if end == _END_OF_DAY else clock(end))
+
+    def made() -> TradingHours:
+        return TradingHours(
+            zone=zone,
+            week=tuple(tuple(opening(pair) for pair in body.week.get(day, ())) for day in DAYS),
+            holidays=frozenset(date.fromisoformat(day) for day in body.holidays),
+        )
+
+    return bodies.rule("trading_hours: ", made)
+
+
+def view(switches: Switches) -> View:
+    budgets = switches.budgets
+    return {
+        "production": switches.production,
+        "paused": switches.paused,
+        "halted": switches.halted,
+        "price_tolerance_percent": plain(switches.price_tolerance_percent_e4, 4),
+        "trading_hours": _trading_hours_view(switches.trading_hours),
+        "budgets": {
+            "reads_per_minute": budgets.reads_per_minute,
+            "orders_per_minute": budgets.orders_per_minute,
+            "orders_per_10_seconds": budgets.orders_per_10_seconds,
+            "account_orders_per_minute": budgets.account_orders_per_minute,
+            "failed_auth_per_minute": budgets.failed_auth_per_minute,
+        },
+    }
+
+
+def _trading_hours_view(hours: TradingHours | None) -> View | None:
+    if hours is None:
+        return None
+    return {
+        "zone": hours.zone.key,
+        "week": {
+            day: [
+                [f"{each.start:%H:%M}", f"{each.end:%H:%M}" if each.end else _END_OF_DAY] for each in openings
+            ]
+            for day, openings in zip(DAYS, hours.week, strict=True)
+            if openings
+        },
+        "holidays": sorted(day.isoformat() for day in hours.holidays),
+    }

@@ -1,0 +1,68 @@
+"""Desk tokens: who may work at the desk, in which role."""
+
+from bullion.desk.bodies import TokenBody, instant_text
+from bullion.desk.desk import Desk, Done, View
+from bullion.records.port import Page, Records
+from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
+from bullion.refusals.desk import NOT_FOUND, ROLE_TOO_LOW
+from bullion.refusals.refusal import Refused
+
+
+async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
+    broker = body.broker or actor.broker
+    if broker != actor.broker and not actor.first:
+        raise Refused(
+            ROLE_TOO_LOW, "A token acts for its own broker only. Leave broker out, or name your own."
+        )
+    token_id, secret = new_token_id(), new_token_secret()
+
+    async def work(records: Records) -> Done:
+        if await records.broker(broker) is None:
+            raise Refused(NOT_FOUND, f"There is no broker {broker}.")
+        token = Token(
+            token_id=token_id,
+            broker=broker,
+            name=body.name,
+            role=Role(body.role),
+            secret_hash=desk.token_hasher.hash(secret.encode("ascii")),
+            created_at_us=await records.now_us(),
+        )
+        await records.insert_token(token)
+        return Done(None, view(token), {**view(token), "token": write_token(token_id, secret)})
+
+    return await desk.change(actor, "create_token", f"{body.name} {token_id}", work, broker=broker)
+
+
+async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    found, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
+    return [view(token) for token in found], total
+
+
+async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
+    """It stops working at once. Deleting twice does no harm."""
+
+    async def work(records: Records) -> Done:
+        before = await _find(records, actor, token_id)
+        if before.deleted_at_us is None:
+            await records.delete_token(token_id, await records.now_us())
+        return Done(view(before), view(await _find(records, actor, token_id)))
+
+    return await desk.change(actor, "delete_token", token_id, work)
+
+
+async def _find(records: Records, actor: Actor, token_id: str) -> Token:
+    token = await records.token(token_id)
+    if token is None or token.broker != actor.broker:
+        raise Refused(NOT_FOUND, "There is no such token on this broker.")
+    return token
+
+
+def view(token: Token) -> View:
+    return {
+        "token_id": token.token_id,
+        "broker": token.broker,
+        "name": token.name,
+        "role": token.role.value,
+        "created_at": instant_text(token.created_at_us),
+        "deleted_at": None if token.deleted_at_us is None else instant_text(token.deleted_at_us),
+    }

@@ -1,0 +1,242 @@
+"""What the desk sends, read strictly: unknown fields, wrong types, inexact amounts are refused in words."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from bullion.keys.key import Network
+from bullion.keys.text import BROKER_TAG
+from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
+from bullion.metals.weight import WEIGHT_E4_MAX, weight_e4
+from bullion.refusals.desk import INVALID_BODY
+from bullion.refusals.refusal import Refused
+
+T = TypeVar("T")
+
+# The control characters: nothing the desk types has them, and PostgreSQL cannot keep the first.
+_NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
+_CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=_NO_CONTROLS)]
+FirmName = Annotated[str, Meta(max_length=200, pattern=_NO_CONTROLS)]
+Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
+LoginId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
+Tag = Annotated[str, Meta(pattern=f"^{BROKER_TAG}$")]
+Amount = Annotated[str, Meta(max_length=32)]
+Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
+Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """Of every body: a field we do not know is refused, for a mistyped switch must not be dropped."""
+
+
+class BrokerBody(Body, kw_only=True):
+    name: Name
+    hosts: Annotated[list[Annotated[str, Meta(min_length=1, max_length=253)]], Meta(max_length=50)] = []
+
+
+class DirectBody(Body, tag_field="kind", tag="direct"):
+    instrument: Instrument
+
+
+class FixedBody(Body, tag_field="kind", tag="fixed"):
+    buy: Amount | None
+    sell: Amount | None
+
+
+class LandedBody(Body, tag_field="kind", tag="landed"):
+    spot: Instrument
+    currency: Instrument
+    premium_usd: Amount
+    interbank: Amount
+    conversion: Amount
+    duty: Code
+    margin: Amount
+
+
+class SymbolBody(Body, kw_only=True):
+    metal: Literal["gold", "silver"]
+    quoted_weight: Amount
+    trading: bool = True
+    sides: list[Literal["buy", "sell"]] = ["buy", "sell"]
+    frozen: bool = False
+    minimum: Amount
+    maximum: Amount
+    step: Amount
+    rate_age_s_max: Seconds | None = 30
+    freeze_after_s: Seconds | None = 300
+    stock: Amount | None = None
+    pricing: DirectBody | FixedBody | LandedBody
+
+
+class TermsBody(Body, kw_only=True):
+    buy_premium: Amount | None = None
+    sell_premium: Amount | None = None
+    minimum: Amount | None = None
+    maximum: Amount | None = None
+    step: Amount | None = None
+
+
+class GroupBody(Body, kw_only=True):
+    trading: bool = True
+    terms: dict[Code, TermsBody] = {}
+    default_terms: TermsBody | None = None
+
+
+class AllocationBody(Body, kw_only=True):
+    gold: Amount = "0"
+    silver: Amount = "0"
+
+
+class AccountBody(Body, kw_only=True):
+    firm_name: FirmName | None = None
+    group: Code
+    active: bool = True
+    api_access: bool = True
+    production_trading: bool = False
+    allocation: AllocationBody = AllocationBody()
+
+
+class NewAccountBody(AccountBody, kw_only=True):
+    login_id: LoginId
+
+
+class KeyBody(Body, kw_only=True):
+    environment: Literal["test", "production"]
+    name: Name
+    scopes: Annotated[list[Literal["account:read", "orders:read", "orders:write"]], Meta(min_length=1)]
+    expires_at: str | None = None
+    allowed_addresses: Annotated[list[str], Meta(max_length=100)] = []
+
+
+class RotateBody(Body, kw_only=True):
+    """What the desk leaves out, the successor takes over."""
+
+    overlap_s: Annotated[int, Meta(ge=0, le=90 * 86400)] = 86400
+    name: Name | msgspec.UnsetType = msgspec.UNSET
+    scopes: (
+        Annotated[list[Literal["account:read", "orders:read", "orders:write"]], Meta(min_length=1)]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    expires_at: str | msgspec.UnsetType | None = msgspec.UNSET
+    allowed_addresses: Annotated[list[str], Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
+
+
+class TokenBody(Body, kw_only=True):
+    name: Name
+    role: Literal["viewer", "dealer", "admin"]
+    broker: Tag | None = None
+
+
+class BudgetsBody(Body, kw_only=True):
+    reads_per_minute: Calls
+    orders_per_minute: Calls
+    orders_per_10_seconds: Calls
+    account_orders_per_minute: Calls
+    failed_auth_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class TradingHoursBody(Body, kw_only=True):
+    zone: str
+    week: dict[str, list[tuple[str, str]]]
+    holidays: list[str] = []
+
+
+class SwitchesBody(Body, kw_only=True):
+    production: bool
+    paused: bool
+    halted: bool
+    price_tolerance_percent: Amount
+    trading_hours: TradingHoursBody | None
+    budgets: BudgetsBody
+
+
+def read(raw: bytes, shape: type[T]) -> T:
+    """A whole body. Nothing at all counts as an empty object, for actions that need no words."""
+    try:
+        return msgspec.json.decode(raw or b"{}", type=shape)
+    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise refused(error) from None
+
+
+def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
+    """The current state with the fields of a PATCH laid over it, judged as a whole."""
+    patch = read(raw, dict[str, Any])
+    whole = dict(current)
+    for field, value in patch.items():
+        below = whole.get(field)
+        # Amounts and limits that stand together may be changed one by one; all else is replaced.
+        if field in ("budgets", "allocation") and isinstance(value, dict) and isinstance(below, dict):
+            whole[field] = below | value
+        else:
+            whole[field] = value
+    try:
+        return msgspec.convert(whole, shape)
+    except msgspec.ValidationError as error:
+        raise refused(error) from None
+
+
+def refused(error: Exception | str) -> Refused:
+    return Refused(INVALID_BODY, f"{str(error).rstrip('.')}.")
+
+
+def code(field: str, text: str) -> None:
+    """A code that came in the path rather than the body."""
+    try:
+        msgspec.convert(text, Code)
+    except msgspec.ValidationError:
+        raise refused(f"{field}: use up to 32 letters, digits, dots, dashes and underscores") from None
+
+
+def weight(field: str, text: str) -> int:
+    return _bounded(field, text, weight_e4, 0, WEIGHT_E4_MAX)
+
+
+def rupees(field: str, text: str, *, signed: bool = False) -> int:
+    return _bounded(field, text, paise, -RUPEES_PAISE_MAX if signed else 0, RUPEES_PAISE_MAX)
+
+
+def _bounded(field: str, text: str, read_amount: Callable[[str], int], least: int, most: int) -> int:
+    value = rule(f"{field}: ", read_amount, text)
+    if not least <= value <= most:
+        raise refused(f"{field}: {text} is out of bounds")
+    return value
+
+
+def rule(prefix: str, make: Callable[..., T], *arguments: Any, **fields: Any) -> T:
+    """Make a value; where one of its own rules says no, say that to the desk."""
+    try:
+        return make(*arguments, **fields)
+    except ValueError as error:
+        raise refused(f"{prefix}{error}") from None
+
+
+def instant_us(field: str, text: str) -> int:
+    """An ISO 8601 time; without a zone it is read as UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise refused(
+            f"{field}: {text[:40]!r} is not an ISO 8601 time such as 2027-01-31T12:00:00+00:00"
+        ) from None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def instant_text(at_us: int) -> str:
+    return (_EPOCH + timedelta(microseconds=at_us)).isoformat(timespec="microseconds")
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def networks(field: str, texts: list[str]) -> tuple[Network, ...]:
+    """Addresses or CIDR blocks."""
+    return tuple(rule(f"{field}: ", ip_network, text) for text in texts)

@@ -1,0 +1,96 @@
+"""The one way every action of the desk takes: role, transaction, audit entry, and every node told."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+
+from bullion.faults import StoreFault
+from bullion.keys.hashing import Hasher
+from bullion.records.audit import Chain, Entry
+from bullion.records.port import Records, RecordStore
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import ROLE_TOO_LOW
+from bullion.refusals.refusal import Refused
+
+T = TypeVar("T")
+View = dict[str, Any]
+
+_log = structlog.get_logger("desk")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an action did, for the audit trail; `after` is also its answer unless there is another."""
+
+    before: View | None
+    after: View | None
+    answer: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    store: RecordStore
+    chain: Chain
+    key_hasher: Hasher
+    token_hasher: Hasher
+    refresh: Callable[[], Awaitable[None]]
+    """Bring this node's own memory up to date, so that an action holds here as soon as it is answered."""
+
+    async def change(
+        self,
+        actor: Actor,
+        action: str,
+        subject: str,
+        work: Callable[[Records], Awaitable[Done]],
+        *,
+        role: Role = Role.ADMIN,
+        broker: str | None = None,
+    ) -> View:
+        """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither."""
+        require(actor, role)
+
+        async def body(records: Records) -> Done:
+            done = await work(records)
+            await self._record(records, actor, action, subject, broker or actor.broker, done)
+            return done
+
+        done = await self.store.write(action, body)
+        _log.info("action", action=action, subject=subject, actor=actor.name, broker=broker or actor.broker)
+        try:
+            await self.refresh()
+        except StoreFault as fault:
+            # It is committed; the feed tells this node too as soon as the store can be read again.
+            _log.warning("not_yet_in_memory", action=action, fault=repr(fault))
+        return done.answer or done.after or {}
+
+    async def read(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
+        require(actor, Role.VIEWER)
+        return await self.store.read(name, work)
+
+    async def _record(
+        self, records: Records, actor: Actor, action: str, subject: str, broker: str, done: Done
+    ) -> None:
+        head = await records.audit_head(broker)
+        entry = Entry(
+            broker=broker,
+            ordinal=0,
+            at_us=await records.now_us(),
+            actor=actor.name,
+            action=action,
+            subject=subject,
+            before=_json(done.before),
+            after=_json(done.after),
+        )
+        await records.append_audit(*self.chain.append(head, entry))
+
+
+def require(actor: Actor, role: Role) -> None:
+    if not actor.role.includes(role):
+        raise Refused(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
+
+
+def _json(view: View | None) -> str | None:
+    return None if view is None else msgspec.json.encode(view, order="sorted").decode()

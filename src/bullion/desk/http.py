@@ -1,0 +1,299 @@
+"""The desk's HTTP interface: tokens, roles, and the actions under `/desk/v1`."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any
+
+import structlog
+from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
+from starlette.routing import Route
+
+from bullion.faults import StoreBusy, StoreFault
+from bullion.records.port import Page
+from bullion.records.token import Actor
+from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
+from bullion.refusals.desk import INVALID_BODY
+from bullion.refusals.refusal import Refused
+from bullion.web import health
+from bullion.web.answer import (
+    NOT_FOUND,
+    Answer,
+    Receive,
+    Scope,
+    Send,
+    json_answer,
+    new_request_id,
+    refusal_answer,
+    send_answer,
+)
+from bullion.web.body import CallerLeft, read_body
+from bullion.web.calls import Call, CallJournal
+from bullion.web.health import Checks
+
+from . import bodies
+from .actions import accounts, audit, brokers, groups, keys, switches, symbols, tokens
+from .desk import Desk, View
+from .doorkeeper import Doorkeeper
+
+BASE = "/desk/v1"
+_BODY_BYTES_MAX = 256 * 1024
+_PAGE_MAX = 200
+
+_log = structlog.get_logger("desk")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    desk: Desk
+    actor: Actor
+    path: Mapping[str, str]
+    query: QueryParams
+    body: bytes
+
+    def page(self) -> Page:
+        return Page(
+            limit=self._whole_number("limit", default=50, least=1, most=_PAGE_MAX),
+            offset=self._whole_number("offset", default=0, least=0, most=10**15),
+        )
+
+    def _whole_number(self, name: str, *, default: int, least: int, most: int) -> int:
+        text = self.query.get(name)
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdigit() and least <= int(text[:18]) <= most):
+            raise Refused(INVALID_BODY, f"{name} must be a whole number from {least} to {most}.")
+        return int(text)
+
+
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+def _listed(found: tuple[Sequence[View], int]) -> Answer:
+    items, total = found
+    return json_answer({"items": items, "total": total})
+
+
+async def _get_brokers(request: Request) -> Answer:
+    found = await brokers.list_brokers(request.desk, request.actor)
+    page = request.page()
+    return _listed((found[page.offset : page.offset + page.limit], len(found)))
+
+
+async def _put_broker(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.BrokerBody)
+    return json_answer(await brokers.put_broker(request.desk, request.actor, request.path["tag"], body))
+
+
+async def _get_symbols(request: Request) -> Answer:
+    return _listed(await symbols.list_symbols(request.desk, request.actor, request.page()))
+
+
+async def _put_symbol(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.SymbolBody)
+    return json_answer(await symbols.put_symbol(request.desk, request.actor, request.path["code"], body))
+
+
+async def _patch_symbol(request: Request) -> Answer:
+    return json_answer(
+        await symbols.patch_symbol(request.desk, request.actor, request.path["code"], request.body)
+    )
+
+
+async def _get_groups(request: Request) -> Answer:
+    return _listed(await groups.list_groups(request.desk, request.actor, request.page()))
+
+
+async def _put_group(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.GroupBody)
+    return json_answer(await groups.put_group(request.desk, request.actor, request.path["code"], body))
+
+
+async def _get_accounts(request: Request) -> Answer:
+    return _listed(await accounts.list_accounts(request.desk, request.actor, request.page()))
+
+
+async def _post_account(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.NewAccountBody)
+    return json_answer(await accounts.create_account(request.desk, request.actor, body), 201)
+
+
+async def _get_account(request: Request) -> Answer:
+    return json_answer(await accounts.get_account(request.desk, request.actor, request.path["login_id"]))
+
+
+async def _patch_account(request: Request) -> Answer:
+    login_id = request.path["login_id"]
+    return json_answer(await accounts.patch_account(request.desk, request.actor, login_id, request.body))
+
+
+async def _get_keys(request: Request) -> Answer:
+    login_id = request.path["login_id"]
+    return _listed(await keys.list_keys(request.desk, request.actor, login_id, request.page()))
+
+
+async def _post_key(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.KeyBody)
+    issued = await keys.issue_key(request.desk, request.actor, request.path["login_id"], body)
+    return json_answer(issued, 201)
+
+
+async def _rotate_key(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.RotateBody)
+    issued = await keys.rotate_key(request.desk, request.actor, request.path["key_id"], body)
+    return json_answer(issued, 201)
+
+
+async def _revoke_key(request: Request) -> Answer:
+    bodies.read(request.body, bodies.Body)
+    return json_answer(await keys.revoke_key(request.desk, request.actor, request.path["key_id"]))
+
+
+async def _get_switches(request: Request) -> Answer:
+    return json_answer(await switches.get_switches(request.desk, request.actor))
+
+
+async def _patch_switches(request: Request) -> Answer:
+    return json_answer(await switches.patch_switches(request.desk, request.actor, request.body))
+
+
+async def _get_tokens(request: Request) -> Answer:
+    return _listed(await tokens.list_tokens(request.desk, request.actor, request.page()))
+
+
+async def _post_token(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.TokenBody)
+    return json_answer(await tokens.create_token(request.desk, request.actor, body), 201)
+
+
+async def _delete_token(request: Request) -> Answer:
+    return json_answer(await tokens.delete_token(request.desk, request.actor, request.path["token_id"]))
+
+
+async def _get_audit(request: Request) -> Answer:
+    return _listed(await audit.list_audit(request.desk, request.actor, request.page()))
+
+
+_RESOURCES: dict[str, dict[str, Handler]] = {
+    "/brokers": {"GET": _get_brokers},
+    "/brokers/{tag}": {"PUT": _put_broker},
+    "/symbols": {"GET": _get_symbols},
+    "/symbols/{code}": {"PUT": _put_symbol, "PATCH": _patch_symbol},
+    "/groups": {"GET": _get_groups},
+    "/groups/{code}": {"PUT": _put_group},
+    "/accounts": {"GET": _get_accounts, "POST": _post_account},
+    "/accounts/{login_id}": {"GET": _get_account, "PATCH": _patch_account},
+    "/accounts/{login_id}/keys": {"GET": _get_keys, "POST": _post_key},
+    "/keys/{key_id}/rotate": {"POST": _rotate_key},
+    "/keys/{key_id}/revoke": {"POST": _revoke_key},
+    "/switches": {"GET": _get_switches, "PATCH": _patch_switches},
+    "/tokens": {"GET": _get_tokens, "POST": _post_token},
+    "/tokens/{token_id}": {"DELETE": _delete_token},
+    "/audit": {"GET": _get_audit},
+}
+
+
+class _Resource:
+    """One path of the desk, as an ASGI application: token, body, action, answer."""
+
+    def __init__(
+        self,
+        path: str,
+        handlers: Mapping[str, Handler],
+        desk: Desk,
+        doorkeeper: Doorkeeper,
+        journal: CallJournal,
+    ) -> None:
+        self._path = path
+        self._handlers = handlers
+        self._desk = desk
+        self._doorkeeper = doorkeeper
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started_ns = perf_counter_ns()
+        call = Call(new_request_id(), scope["method"], self._path)
+        try:
+            answer = await self._answer(call, scope, receive)
+        except CallerLeft:
+            return
+        call.status = answer.status
+        call.ms = (perf_counter_ns() - started_ns) / 1_000_000
+        self._journal.note(call)
+        await send_answer(send, answer, call.request_id)
+
+    async def _answer(self, call: Call, scope: Scope, receive: Receive) -> Answer:
+        try:
+            handler = self._handlers.get(scope["method"])
+            if handler is None:
+                raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._handlers))})
+            actor = await self._doorkeeper.admit(call, scope)
+            body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
+            query = QueryParams(scope["query_string"])
+            return await handler(Request(self._desk, actor, scope["path_params"], query, body))
+        except Refused as refused:
+            call.code = refused.refusal.code
+            return refusal_answer(refused)
+        except StoreFault as fault:
+            _log.warning("store_fault", request_id=call.request_id.decode(), fault=repr(fault))
+            call.code = SERVICE_UNAVAILABLE.code
+            return refusal_answer(_unavailable(fault))
+        except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
+            _log.exception("internal_error", request_id=call.request_id.decode())
+            call.code = INTERNAL_ERROR.code
+            return refusal_answer(Refused(INTERNAL_ERROR))
+
+
+def _unavailable(fault: StoreFault) -> Refused:
+    why = "is busy" if isinstance(fault, StoreBusy) else "cannot be reached"
+    return Refused(SERVICE_UNAVAILABLE, f"The store {why}. Nothing was changed; try again.", retry_after_s=1)
+
+
+class _Open:
+    """A page that needs no token."""
+
+    def __init__(self, make: Callable[[], Awaitable[Answer]]) -> None:
+        self._make = make
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        if scope["method"] == "GET":
+            answer = await self._make()
+        else:
+            answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": "GET"}))
+        await send_answer(send, answer, new_request_id())
+
+
+async def _not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send_answer(send, NOT_FOUND, new_request_id())
+
+
+def desk_app(
+    desk: Desk,
+    doorkeeper: Doorkeeper,
+    journal: CallJournal,
+    checks: Checks,
+    metrics: Callable[[], Answer],
+) -> Any:
+    async def live() -> Answer:
+        return health.live()
+
+    async def ready() -> Answer:
+        return await health.ready(checks)
+
+    async def measured() -> Answer:
+        return metrics()
+
+    routes = [
+        Route(BASE + path, _Resource(BASE + path, handlers, desk, doorkeeper, journal))
+        for path, handlers in _RESOURCES.items()
+    ]
+    routes += [
+        Route(health.LIVE, _Open(live)),
+        Route(health.READY, _Open(ready)),
+        Route("/metrics", _Open(measured)),
+    ]
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    app.router.default = _not_found
+    return app

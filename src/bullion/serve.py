@@ -1,0 +1,99 @@
+"""Both ports on one event loop: bound, served, and stopped without dropping a call that is under way."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+
+import structlog
+import uvicorn
+import uvloop
+
+from bullion.settings import Settings, WrongSetting
+from bullion.web.protocol import GuardedProtocol
+from bullion.wiring import Node, open_node
+
+_GRACE_S = 20
+_log = structlog.get_logger("bullion")
+
+Ready = Callable[[Node, str, str], Awaitable[None]]
+"""Called once both ports answer, with their addresses."""
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals alone: there are two servers in the process, and we stop both."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def serve(settings: Settings, on_ready: Ready | None = None) -> None:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, on_ready))
+
+
+async def _serve(settings: Settings, on_ready: Ready | None) -> None:
+    api_socket = _bind(settings.host, settings.port, "BULLION_PORT")
+    desk_socket = _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT")
+    async with open_node(settings) as node:
+        servers = [_server(node.api), _server(node.desk_api)]
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            _log.info("stopping")
+            for server in servers:
+                server.should_exit = True
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+        serving = [
+            asyncio.create_task(server.serve(sockets=[bound]))
+            for server, bound in zip(servers, (api_socket, desk_socket), strict=True)
+        ]
+        # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
+        while not all(server.started for server in servers):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        api_url, desk_url = _url(api_socket), _url(desk_socket)
+        _log.info("listening", api=api_url, desk=desk_url, pid=os.getpid())
+        if on_ready is not None:
+            await on_ready(node, api_url, desk_url)
+        await asyncio.gather(*serving)
+    _log.info("stopped")
+
+
+def _server(app: object) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,  # type: ignore[arg-type]  # uvicorn's own ASGI types are narrower than the ASGI specification
+            http=GuardedProtocol,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # Uvicorn would believe X-Forwarded-For from loopback; whom we believe is a setting of ours.
+            proxy_headers=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+    )
+
+
+def _bind(host: str, port: int, setting: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise WrongSetting(
+            f"{setting}: cannot listen on {host} port {port} ({error.strerror}). "
+            "Stop what uses it, or choose another."
+        ) from error
+
+
+def _url(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

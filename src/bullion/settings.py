@@ -1,0 +1,169 @@
+"""The settings: environment variables that begin with BULLION_, read once at the start.
+
+A `.env` file in the working directory is read too; the environment wins over it. Whatever is wrong stops the
+start with a sentence that names the setting and what it may be.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from bullion.keys.key import Network
+from bullion.keys.text import BROKER_TAG
+
+_PREFIX = "BULLION_"
+_CLIENTS_OWN = {"BULLION_BASE_URL", "BULLION_API_KEY"}
+"""Read by the client's command line; they may stand in the same environment."""
+_DESK_TOKEN_LENGTH_MIN = 24
+_SECRET_LENGTH_MIN = 32
+
+
+class WrongSetting(Exception):
+    """Its message is the sentence to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    database_url: str = "sqlite:///var/bullion.db"
+    redis_url: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    desk_port: int = 8001
+    workers: int = 1
+    broker: str = "main"
+    production: bool = False
+    hedge: str = "simulated"
+    feed: str = "simulated"
+    desk_token: str | None = None
+    secret: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    log_calls: str = "refused"
+
+    def __repr__(self) -> str:
+        return f"Settings({self.database_url.partition(':')[0]}, {self.host}, {self.port}, {self.desk_port})"
+
+
+def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> Settings:
+    given: dict[str, str] = {}
+    if env_file.is_file():
+        given |= {name: value or "" for name, value in dotenv_values(env_file).items()}
+    given |= environ
+    given = {name: value for name, value in given.items() if name.startswith(_PREFIX)}
+    fields: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in _CLIENTS_OWN:
+            continue
+        reader = _READERS.get(name)
+        if reader is None:
+            raise WrongSetting(_unknown(name))
+        if value.strip():  # An empty setting is one that is not set.
+            fields[name.removeprefix(_PREFIX).lower()] = reader(name, value.strip())
+    settings = Settings(**fields)
+    _check_together(settings)
+    return settings
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, _READERS, n=1)
+    meant = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(sorted(_READERS))}."
+    return f"{name} is not a setting of Bullion.{meant}"
+
+
+def _check_together(settings: Settings) -> None:
+    if settings.workers > 1:
+        raise WrongSetting(
+            f"BULLION_WORKERS is {settings.workers}, but SQLite and budgets in memory serve only one: "
+            "set it to 1."
+        )
+    if settings.port == settings.desk_port != 0:
+        raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
+
+
+def _text(_name: str, value: str) -> str:
+    return value
+
+
+def _one_of(*allowed: str) -> Callable[[str, str], str]:
+    def read(name: str, value: str) -> str:
+        if value not in allowed:
+            raise WrongSetting(f"{name} is {value!r}, but must be one of: {', '.join(allowed)}.")
+        return value
+
+    return read
+
+
+def _on_off(name: str, value: str) -> bool:
+    return _one_of("on", "off")(name, value) == "on"
+
+
+def _whole_number(least: int, most: int) -> Callable[[str, str], int]:
+    def read(name: str, value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
+            raise WrongSetting(f"{name} is {value!r}, but must be a whole number from {least} to {most}.")
+        return int(value)
+
+    return read
+
+
+def _database_url(name: str, value: str) -> str:
+    if not value.startswith("sqlite:///") or len(value) == len("sqlite:///"):
+        # Not repeated in the message: an address may hold a password.
+        raise WrongSetting(f"{name} must be sqlite:///<path>, for example sqlite:///var/bullion.db.")
+    return value
+
+
+def _not_yet(name: str, _value: str) -> str:
+    raise WrongSetting(f"{name} cannot be used yet: budgets are kept in memory. Leave it unset.")
+
+
+def _broker(name: str, value: str) -> str:
+    if not re.fullmatch(BROKER_TAG, value):
+        raise WrongSetting(
+            f"{name} is {value!r}, but must be up to 32 of a-z, 0-9 and -, beginning with a letter or digit."
+        )
+    return value
+
+
+def _secret_of(length_min: int) -> Callable[[str, str], str]:
+    def read(name: str, value: str) -> str:
+        if len(value) < length_min or not value.isascii() or not value.isprintable():
+            raise WrongSetting(
+                f"{name} must be at least {length_min} printable ASCII characters. "
+                "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+            )
+        return value
+
+    return read
+
+
+def _networks(name: str, value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(part.strip()) for part in value.split(","))
+    except ValueError as error:
+        raise WrongSetting(
+            f"{name} must be addresses or CIDR blocks with commas between (10.0.0.5,10.1.0.0/16): {error}."
+        ) from None
+
+
+_READERS: dict[str, Callable[[str, str], object]] = {
+    "BULLION_DATABASE_URL": _database_url,
+    "BULLION_REDIS_URL": _not_yet,
+    "BULLION_HOST": _text,
+    "BULLION_PORT": _whole_number(0, 65535),
+    "BULLION_DESK_PORT": _whole_number(0, 65535),
+    "BULLION_WORKERS": _whole_number(1, 256),
+    "BULLION_BROKER": _broker,
+    "BULLION_PRODUCTION": _on_off,
+    "BULLION_HEDGE": _one_of("simulated", "desk"),
+    "BULLION_FEED": _one_of("simulated", "desk"),
+    "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
+    "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
+    "BULLION_TRUSTED_PROXIES": _networks,
+    "BULLION_LOG_CALLS": _one_of("refused", "all"),
+}

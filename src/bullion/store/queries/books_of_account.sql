@@ -1,0 +1,1 @@
+SELECT * FROM books WHERE account_id = $1 ORDER BY id

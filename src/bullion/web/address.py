@@ -1,0 +1,44 @@
+"""Where a call comes from: the socket's peer, or what a proxy that we trust says of it."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+
+Network = IPv4Network | IPv6Network
+
+
+class SourceAddress:
+    def __init__(self, trusted_proxies: Sequence[Network]) -> None:
+        self._trusted_proxies = tuple(trusted_proxies)
+
+    def source(self, peer: str, forwarded: Sequence[bytes]) -> str:
+        """The right-most hop that is not one of our proxies: further left a caller writes what it likes."""
+        address = normal(peer) or peer
+        if not forwarded or not self._trusts(address):
+            return address
+        for hop in reversed(b",".join(forwarded).split(b",")):
+            named = normal(hop.decode("latin-1").strip())
+            if named is None:
+                return address
+            address = named
+            if not self._trusts(address):
+                return address
+        return address
+
+    def _trusts(self, address: str) -> bool:
+        if not self._trusted_proxies or normal(address) is None:
+            return False
+        parsed = ip_address(address)
+        return any(parsed in network for network in self._trusted_proxies)
+
+
+@lru_cache(maxsize=4096)
+def normal(text: str) -> str | None:
+    """One text for one address: an IPv4 caller on an IPv6 socket is the same caller."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(address)

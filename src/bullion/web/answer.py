@@ -1,0 +1,72 @@
+"""An answer, and the one way it is written to the wire."""
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from random import getrandbits
+from typing import Any
+
+import msgspec
+
+from bullion.refusals.refusal import Refused
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = Sequence[tuple[bytes, bytes]]
+
+JSON = (b"content-type", b"application/json")
+_ON_EVERY_ANSWER: Headers = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+encode_json = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class Answer:
+    status: int
+    body: bytes
+    headers: Headers = (JSON,)
+
+
+NOT_FOUND = Answer(404, b'{"detail":"Not Found"}')
+"""For a path that is not ours: no code, so that clients can tell it from a refusal."""
+
+
+def json_answer(value: Any, status: int = 200) -> Answer:
+    return Answer(status, encode_json(value))
+
+
+def refusal_answer(refused: Refused) -> Answer:
+    headers = [JSON, *_lines(refused.headers)]
+    if refused.retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % refused.retry_after_s))
+    return Answer(refused.refusal.status, encode_json(refused.body()), headers)
+
+
+def _lines(headers: Mapping[str, str]) -> Headers:
+    return [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+
+
+def new_request_id() -> bytes:
+    return b"%024x" % getrandbits(96)
+
+
+async def send_answer(send: Send, answer: Answer, request_id: bytes, more: Headers = ()) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": [
+                (b"content-length", b"%d" % len(answer.body)),
+                (b"x-request-id", request_id),
+                *answer.headers,
+                *more,
+                *_ON_EVERY_ANSWER,
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,29 @@
+"""Reading a request's body without letting it grow past what we take."""
+
+from bullion.refusals.catalogue import REQUEST_TOO_LARGE, UNSUPPORTED_ENCODING
+from bullion.refusals.refusal import Refused
+
+from .answer import Headers, Receive
+
+
+class CallerLeft(Exception):
+    """The caller went away before its request was whole; nobody is there to be answered."""
+
+
+async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes:
+    for name, value in headers:
+        if name == b"content-length" and int(value) > bytes_max:
+            raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
+        if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
+            raise Refused(UNSUPPORTED_ENCODING)
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise CallerLeft
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > bytes_max:
+            raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
+    return body

@@ -1,0 +1,76 @@
+"""Access to the service: the address of one environment and the key that opens it."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Self
+
+import httpx
+
+from bullion_client.environment import Environment
+from bullion_client.version import __version__
+
+# By the prefix of the key.
+_PLACES = {
+    "key_test.": (Environment.TEST, "/api/trading/test/v1"),
+    "key_live.": (Environment.PRODUCTION, "/api/trading/v1"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where an environment is and the key for it. Makes the requests, and shows the key to nobody else."""
+
+    environment: Environment
+    root: httpx.URL
+    api_key: str = field(repr=False)
+
+    @classmethod
+    def of(cls, base_url: str, api_key: str) -> Self:
+        """Choose the environment by the key's prefix. Raise `ValueError` on an unusable address or key.
+
+        The errors repeat neither argument: both could be the key, when a caller has swapped them.
+        """
+        environment, base_path = _place(api_key)
+        address = _address(base_url)
+        # Joined as raw bytes, so that a percent-encoded path prefix stays as it was written.
+        root = address.copy_with(raw_path=address.raw_path.rstrip(b"/") + base_path.encode())
+        return cls(environment, root, api_key)
+
+    def request(self, method: str, path: str) -> httpx.Request:
+        """Make the request for a path below the environment's base path."""
+        url = self.root.copy_with(raw_path=self.root.raw_path + path.encode())
+        headers = {
+            "Accept": "application/json",
+            "User-Agent": f"bullion-client/{__version__}",
+            "X-API-Key": self.api_key,
+        }
+        return httpx.Request(method, url, headers=headers)
+
+
+def _place(api_key: str) -> tuple[Environment, str]:
+    place = next((place for prefix, place in _PLACES.items() if api_key.startswith(prefix)), None)
+    if place is None:
+        raise ValueError(
+            "api_key must start with 'key_test.' (test environment) or 'key_live.' (production): "
+            "give the whole key, as the operator issued it"
+        )
+    # Sent as it is, such a key would fail inside httpx with an error that shows it.
+    if not re.fullmatch(r"[!-~]+", api_key):
+        raise ValueError(
+            "api_key holds white space, a line break or another character that no key has: "
+            "was it read from a file without stripping the line's end?"
+        )
+    return place
+
+
+def _address(base_url: str) -> httpx.URL:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ValueError("base_url must be the service's address, such as 'https://trading.example'")
+    # The address appears in errors and in repr, so it must not hold a secret either.
+    if url.userinfo or "?" in base_url or "#" in base_url:
+        raise ValueError("base_url must be a plain address: without user, password, '?' and '#'")
+    return url

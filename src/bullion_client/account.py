@@ -1,0 +1,45 @@
+"""The account and the key behind a call."""
+
+from dataclasses import dataclass
+
+from bullion_client.answer import Answer
+from bullion_client.environment import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account that a key belongs to, and what the key may do."""
+
+    login_id: str
+    """The account's login."""
+
+    firm_name: str | None
+    """The firm's name on the account."""
+
+    environment: Environment
+    """The environment of the key sent."""
+
+    key_id: str
+    """The key's public id; safe to quote to the operator."""
+
+    key_name: str
+    """The name the key was issued with."""
+
+    scopes: tuple[str, ...]
+    """What the key may do: of `account:read`, `orders:read` and `orders:write`."""
+
+    production_trading_available: bool
+    """Whether production orders are open to the account right now. A hint: every order is checked anew."""
+
+
+def read_account(answer: Answer) -> Account:
+    """Read an `Account` out of an answer."""
+    return Account(
+        login_id=answer.text("login_id"),
+        firm_name=answer.text_or_none("firm_name"),
+        environment=Environment(answer.text("environment")),
+        key_id=answer.text("key_id"),
+        key_name=answer.text("key_name"),
+        scopes=answer.texts("scopes"),
+        production_trading_available=answer.flag("production_trading_available"),
+    )

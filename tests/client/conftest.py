@@ -1,0 +1,35 @@
+"""Fixtures: a stub of the service, and each of the two clients in turn."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.client.calls import Me, me_async, me_sync
+from tests.client.stub_server import StubServer, serving
+
+from bullion_client import AsyncClient, Client
+
+
+@pytest.fixture(params=[me_sync, me_async], ids=["sync", "async"])
+def me(request: pytest.FixtureRequest) -> Me:
+    call: Me = request.param
+    return call
+
+
+@pytest.fixture(params=[Client, AsyncClient])
+def kind(request: pytest.FixtureRequest) -> type[Client | AsyncClient]:
+    client: type[Client | AsyncClient] = request.param
+    return client
+
+
+@pytest.fixture
+def service() -> Iterator[StubServer]:
+    with serving() as stub:
+        yield stub
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clients use the environment's proxies by design; these tests talk to the loopback."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)

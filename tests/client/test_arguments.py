@@ -1,0 +1,89 @@
+"""What a client is made with: the address and the key, and that the key is never shown."""
+
+import traceback
+
+import pytest
+from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY
+
+from bullion_client import AsyncClient, Client, Environment
+from bullion_client.access import Access
+
+ADDRESS = "https://trading.example"
+
+Kind = type[Client | AsyncClient]
+
+
+@pytest.mark.parametrize(
+    ("key", "environment"), [(TEST_KEY, Environment.TEST), (LIVE_KEY, Environment.PRODUCTION)]
+)
+def test_the_environment_follows_from_the_key(kind: Kind, key: str, environment: Environment) -> None:
+    assert kind(ADDRESS, key).environment is environment
+
+
+def test_repr_tells_the_address_and_not_the_key(kind: Kind) -> None:
+    client = kind(f"{ADDRESS}/broker/", TEST_KEY)
+    assert repr(client) == f"<{kind.__name__} for test at {ADDRESS}/broker/api/trading/test/v1>"
+
+
+def test_no_attribute_shows_the_key(kind: Kind) -> None:
+    client = kind(ADDRESS, TEST_KEY)
+    assert "_access" in vars(client)
+    assert SECRET not in repr(vars(client))
+    access = Access.of(ADDRESS, TEST_KEY)
+    assert access.api_key == TEST_KEY
+    assert SECRET not in repr(access)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        SECRET,
+        f"key_prod.demo.k7.{SECRET}",
+        f"KEY_TEST.demo.k7.{SECRET}",
+        f" {TEST_KEY}",
+        f"Bearer {TEST_KEY}",
+    ],
+)
+def test_a_key_with_another_prefix(kind: Kind, key: str) -> None:
+    with pytest.raises(ValueError, match=r"must start with 'key_test\.' .* or 'key_live\.'") as caught:
+        kind(ADDRESS, key)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " ", "\t", "\0", "é", "\N{ZERO WIDTH SPACE}", " key"])
+def test_a_key_that_no_header_can_carry(kind: Kind, end: str) -> None:
+    with pytest.raises(ValueError, match="character that no key has") as caught:
+        kind(ADDRESS, TEST_KEY + end)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "address", ["", "trading.example", "ftp://trading.example", "https://", "https://a:b:c", "/api", TEST_KEY]
+)
+def test_an_address_that_is_none(kind: Kind, address: str) -> None:
+    with pytest.raises(ValueError, match=r"such as 'https://trading\.example'") as caught:
+        kind(address, TEST_KEY)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_swapped_arguments_do_not_show_the_key(kind: Kind) -> None:
+    with pytest.raises(ValueError, match="api_key must start with") as caught:
+        kind(TEST_KEY, ADDRESS)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"https://asha:{SECRET}@trading.example",
+        f"https://{SECRET}@trading.example",
+        f"{ADDRESS}/?key={SECRET}",
+        f"{ADDRESS}/?",
+        f"{ADDRESS}/#{SECRET}",
+    ],
+)
+def test_an_address_with_more_than_an_address(kind: Kind, address: str) -> None:
+    with pytest.raises(ValueError, match="without user, password") as caught:
+        kind(address, TEST_KEY)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))

@@ -1,0 +1,59 @@
+"""The package as its users see it: its names, their documentation, and what it depends on."""
+
+import ast
+import dataclasses
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+import bullion_client
+from bullion_client import Account, BullionError, Environment, errors
+
+SOURCES = sorted(Path(bullion_client.__file__).parent.rglob("*.py"))
+PUBLIC = [getattr(bullion_client, name) for name in bullion_client.__all__ if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_depends_on_httpx_and_the_standard_library_alone(path: Path) -> None:
+    allowed = {*sys.stdlib_module_names, "httpx", "bullion_client"}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            assert {alias.name.split(".")[0] for alias in node.names} <= allowed
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            assert (node.module or "").split(".")[0] in allowed
+
+
+@pytest.mark.parametrize("public", PUBLIC, ids=lambda public: public.__name__)
+def test_public_names_are_documented(public: type) -> None:
+    # A dataclass or enum without a docstring of its own would show a made-up one.
+    text = str(public.__dict__.get("__doc__") or "")
+    assert text
+    assert not text.startswith(f"{public.__name__}(")
+    for name, member in inspect.getmembers(public):
+        if not name.startswith("_") and inspect.getmodule(member) is inspect.getmodule(public):
+            assert inspect.getdoc(member), name
+
+
+def test_every_error_is_public_and_drawn_in_the_tree() -> None:
+    classes = [value for value in vars(errors).values() if inspect.isclass(value)]
+    names = {value.__name__ for value in classes if issubclass(value, BullionError)}
+    assert names == {value.__name__ for value in PUBLIC if issubclass(value, BullionError)}
+    assert errors.__doc__ is not None
+    assert [name for name in names if name not in errors.__doc__.split()] == []
+
+
+def test_an_account_is_a_value() -> None:
+    account = Account(
+        "asha", None, Environment.TEST, "k7", "till", ("orders:read",), production_trading_available=True
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        account.login_id = "other"  # type: ignore[misc]
+    assert not hasattr(account, "__dict__")
+    assert {account} == {dataclasses.replace(account)}
+
+
+def test_is_typed() -> None:
+    assert Path(bullion_client.__file__).with_name("py.typed").is_file()

@@ -1,0 +1,188 @@
+"""What every engine promises: durable all-or-nothing writes, snapshots, faults in our words."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from bullion.faults import AlreadyThere, RuleBroken, StoreFault
+from bullion.store import schema
+from bullion.store.engine import Engine, Transaction, one_row
+
+pytestmark = pytest.mark.anyio
+
+
+async def value_of(engine: Engine, name: str) -> str | None:
+    async def body(transaction: Transaction) -> str | None:
+        row = await transaction.one("deployment_value", name)
+        return None if row is None else str(row["value"])
+
+    return await engine.read("value", body)
+
+
+async def put(engine: Engine, name: str, value: str) -> None:
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("keep_deployment_value", name, value)
+
+    await engine.write("put", body)
+
+
+async def test_what_is_written_is_read_by_every_node(engine: Engine, other_engine: Engine) -> None:
+    await put(engine, "a", "1")
+    assert await value_of(engine, "a") == "1"
+    assert await value_of(other_engine, "a") == "1"
+
+
+async def test_what_is_written_is_there_after_closing(make_engine: Callable[[], Engine]) -> None:
+    first = make_engine()
+    await first.open()
+    await first.migrate()
+    await put(first, "a", "1")
+    await first.close()
+    again = make_engine()
+    await again.open()
+    assert await value_of(again, "a") == "1"
+    await again.close()
+
+
+async def test_a_body_that_raises_leaves_nothing(engine: Engine) -> None:
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("keep_deployment_value", "a", "1")
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await engine.write("raises", body)
+    assert await value_of(engine, "a") is None
+    await put(engine, "a", "2")
+    assert await value_of(engine, "a") == "2"
+
+
+async def test_a_cancelled_body_leaves_nothing_and_the_store_goes_on(engine: Engine) -> None:
+    inside = asyncio.Event()
+
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("keep_deployment_value", "a", "1")
+        inside.set()
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(engine.write("cancelled", body))
+    await inside.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await value_of(engine, "a") is None
+    await put(engine, "a", "2")
+    assert await value_of(engine, "a") == "2"
+
+
+async def test_many_writers_at_once_lose_nothing(engine: Engine, other_engine: Engine) -> None:
+    async def move(transaction: Transaction) -> int:
+        return int((await one_row(transaction, "move_version"))["version"])
+
+    versions = await asyncio.gather(
+        *(node.write("move", move) for _ in range(25) for node in (engine, other_engine))
+    )
+    assert sorted(versions) == list(range(1, 51))
+
+
+async def test_a_read_sees_one_snapshot(engine: Engine, other_engine: Engine) -> None:
+    async def body(transaction: Transaction) -> tuple[object, object]:
+        before = await transaction.one("deployment_value", "a")
+        await put(other_engine, "a", "1")
+        after = await transaction.one("deployment_value", "a")
+        return before, after
+
+    assert await engine.read("snapshot", body) == (None, None)
+    assert await value_of(engine, "a") == "1"
+
+
+async def test_a_second_row_of_the_same_identity_is_already_there(engine: Engine) -> None:
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("put_broker", "main", "Main", 0)
+        await transaction.run("insert_host", "a.example", "main")
+        await transaction.run("insert_host", "a.example", "main")
+
+    with pytest.raises(AlreadyThere):
+        await engine.write("twice", body)
+
+
+async def test_a_row_that_breaks_a_rule_is_refused(engine: Engine) -> None:
+    async def no_such_broker(transaction: Transaction) -> None:
+        await transaction.run("insert_host", "a.example", "nobody")
+
+    async def negative_stock(transaction: Transaction) -> None:
+        await transaction.run("put_stock", "main", "GOLD", -1)
+
+    for body in (no_such_broker, negative_stock):
+        with pytest.raises(RuleBroken) as caught:
+            await engine.write("rule", body)
+        assert any("in the transaction rule" in note for note in caught.value.__notes__)
+
+
+async def test_text_is_not_a_number(engine: Engine) -> None:
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("put_broker", "main", "Main", "yesterday")
+
+    with pytest.raises(StoreFault):
+        await engine.write("type", body)
+
+
+async def test_hostile_text_is_only_text(engine: Engine) -> None:
+    hostile = "'; DROP TABLE deployment; -- $1 %s {} \\ \u20b9 \U0001f947"
+    await put(engine, hostile, hostile)
+    assert await value_of(engine, hostile) == hostile
+
+
+async def test_the_largest_amounts_are_kept_exactly(engine: Engine) -> None:
+    async def body(transaction: Transaction) -> int:
+        await transaction.run("put_broker", "main", "Main", 2**63 - 1)
+        return int((await one_row(transaction, "one_broker", "main"))["created_at_us"])
+
+    assert await engine.write("large", body) == 2**63 - 1
+
+
+async def test_migrating_again_takes_no_step(engine: Engine, other_engine: Engine) -> None:
+    assert await engine.schema_current()
+    assert await engine.migrate() == 0
+    assert await other_engine.migrate() == 0
+
+
+async def test_nodes_that_migrate_at_once_take_each_step_once(make_engine: Callable[[], Engine]) -> None:
+    nodes = [make_engine() for _ in range(5)]
+    for node in nodes:
+        await node.open()
+    taken = await asyncio.gather(*(node.migrate() for node in nodes))
+    assert sorted(taken) == [0, 0, 0, 0, len(schema.steps())]
+    for node in nodes:
+        assert await node.schema_current()
+        await node.close()
+
+
+async def test_an_empty_store_is_not_current(make_engine: Callable[[], Engine]) -> None:
+    engine = make_engine()
+    await engine.open()
+    assert not await engine.schema_current()
+    await engine.close()
+
+
+def test_a_store_of_another_version_is_refused_in_words() -> None:
+    step = schema.steps()[0]
+    with pytest.raises(schema.SchemaMismatch, match="does not know"):
+        schema.still_to_take([(step.number, step.checksum), (9999, "x")])
+    with pytest.raises(schema.SchemaMismatch, match="is not the one"):
+        schema.still_to_take([(step.number, "another checksum")])
+    assert schema.still_to_take([]) == list(schema.steps())
+
+
+async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine: Engine) -> None:
+    await engine.changed(0)
+    waiting = asyncio.create_task(engine.changed(30))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    await put(other_engine, "a", "1")
+    await asyncio.wait_for(waiting, 5)
+
+
+async def test_waiting_for_a_change_ends_by_itself(engine: Engine) -> None:
+    await engine.changed(0)
+    await asyncio.wait_for(engine.changed(0.1), 5)

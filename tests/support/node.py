@@ -1,0 +1,144 @@
+"""A real `bullion serve` process on free loopback ports, and the two people who talk to it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+DESK_TOKEN = "first-desk-token-of-the-tests"
+SECRET = "the-deployment-secret-of-the-tests"
+_addresses = count(os.getpid() % 50_000 * 64 + 1)
+
+
+def own_address() -> str:
+    """A loopback address of its own for each caller, so that throttles of tests do not mix."""
+    number = next(_addresses) % (1 << 22)
+    return f"127.{1 + (number >> 16)}.{(number >> 8) & 255}.{number & 255}"
+
+
+@dataclass
+class Node:
+    process: subprocess.Popen[str]
+    folder: Path
+    api_url: str
+    desk_url: str
+    log: list[str] = field(default_factory=list)
+
+    def api(self, key: str | None = None, address: str | None = None, **headers: str) -> httpx.Client:
+        """A client's program: its own address, one key."""
+        if key is not None:
+            headers["X-API-Key"] = key
+        transport = httpx.HTTPTransport(local_address=address or own_address())
+        return httpx.Client(base_url=self.api_url, headers=headers, transport=transport, timeout=20)
+
+    def desk(self, token: str = DESK_TOKEN) -> "DeskClient":
+        return DeskClient(self.desk_url, token)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=30)
+
+    def entries(self, event: str) -> list[dict[str, Any]]:
+        """The log's entries of one kind."""
+        return [entry for entry in map(_entry, list(self.log)) if entry.get("event") == event]
+
+
+class DeskClient(httpx.Client):
+    """The desk at work: raises when the service does not do what it is told."""
+
+    def __init__(self, url: str, token: str) -> None:
+        super().__init__(
+            base_url=f"{url}/desk/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            transport=httpx.HTTPTransport(local_address=own_address()),
+            timeout=20,
+        )
+
+    def do(self, method: str, path: str, body: Any = None) -> Any:
+        answer = self.request(method, path, json=body) if body is not None else self.request(method, path)
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json()
+
+    def furnish(self) -> Self:
+        """What most tests start from: a group to put accounts in."""
+        self.do("PUT", "/groups/retail", {"default_terms": {"buy_premium": "0", "sell_premium": "0"}})
+        return self
+
+    def account(self, login_id: str, **fields: Any) -> Any:
+        return self.do("POST", "/accounts", {"login_id": login_id, "group": "retail", **fields})
+
+    def key(self, login_id: str, environment: str = "test", **fields: Any) -> Any:
+        scopes = ["account:read", "orders:read", "orders:write"]
+        body = {"environment": environment, "name": "a key", "scopes": scopes, **fields}
+        return self.do("POST", f"/accounts/{login_id}/keys", body)
+
+
+@contextlib.contextmanager
+def running(folder: Path, **settings: str) -> Iterator[Node]:
+    """Start it, wait until it listens, and stop it again whatever happens."""
+    node = start(folder, **settings)
+    try:
+        yield node
+    finally:
+        node.stop()
+
+
+def start(folder: Path, **settings: str) -> Node:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
+    environment |= {
+        "BULLION_PORT": "0",
+        "BULLION_DESK_PORT": "0",
+        "BULLION_DESK_TOKEN": DESK_TOKEN,
+        "BULLION_SECRET": SECRET,
+        **settings,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bullion", "serve"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    log: list[str] = []
+    assert process.stderr is not None
+    threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
+    give_up_at = time.monotonic() + 30
+    while time.monotonic() < give_up_at and process.poll() is None:
+        for line in list(log):
+            entry = _entry(line)
+            if entry.get("event") == "listening":
+                return Node(process, folder, entry["api"], entry["desk"], log)
+        time.sleep(0.01)
+    process.kill()
+    raise AssertionError("the service did not start:\n" + "".join(log))
+
+
+def _entry(line: str) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def until(holds: Any, within_s: float) -> float:
+    """Wait until `holds()` is true and say how long it took; fail when it takes too long."""
+    started = time.monotonic()
+    while not holds():
+        if time.monotonic() - started > within_s:
+            raise AssertionError(f"it did not become true within {within_s} s")
+        time.sleep(0.01)
+    return time.monotonic() - started
