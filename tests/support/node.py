@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -33,7 +33,8 @@ class Node:
     folder: Path
     api_url: str
     desk_url: str
-    log: list[str] = field(default_factory=list)
+    log: list[str]
+    reader: threading.Thread
 
     def api(self, key: str | None = None, address: str | None = None, **headers: str) -> httpx.Client:
         """A client's program: its own address, one key."""
@@ -48,7 +49,11 @@ class Node:
     def stop(self, number: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(timeout=30)
+        code = self.process.wait(timeout=30)
+        self.reader.join(timeout=5)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        return code
 
     def entries(self, event: str) -> list[dict[str, Any]]:
         """The log's entries of one kind."""
@@ -114,15 +119,19 @@ def start(folder: Path, **settings: str) -> Node:
     )
     log: list[str] = []
     assert process.stderr is not None
-    threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
+    reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
+    reader.start()
     give_up_at = time.monotonic() + 30
     while time.monotonic() < give_up_at and process.poll() is None:
         for line in list(log):
             entry = _entry(line)
             if entry.get("event") == "listening":
-                return Node(process, folder, entry["api"], entry["desk"], log)
+                return Node(process, folder, entry["api"], entry["desk"], log, reader)
         time.sleep(0.01)
     process.kill()
+    process.wait()
+    reader.join(timeout=5)
+    process.stderr.close()
     raise AssertionError("the service did not start:\n" + "".join(log))
 
 

@@ -27,13 +27,10 @@ from bullion.web.answer import NOT_FOUND
 Json = dict[str, Any]
 
 RETRY_ADVICE = {
-    Retry.NEVER: "Do not send it again unchanged: the cause has to go first.",
-    Retry.SAME_KEY: "Send it again after a short wait; an order, with the same `Idempotency-Key` and body.",
-    Retry.SAME_KEY_AFTER: (
-        "Wait as many seconds as `Retry-After` says, then send it again; "
-        "an order, with the same `Idempotency-Key` and body."
-    ),
-    Retry.NEW_KEY: "Decide anew. If you still want an order, send it with a new `Idempotency-Key`.",
+    Retry.NEVER: "Do not send it again until the cause is gone.",
+    Retry.SAME_KEY: "Send it again after a short wait. An order keeps its `Idempotency-Key`.",
+    Retry.SAME_KEY_AFTER: "Send it again after `Retry-After` seconds. An order keeps its `Idempotency-Key`.",
+    Retry.NEW_KEY: "Decide anew. A new order needs a new `Idempotency-Key`.",
 }
 """What each kind of retry asks of the caller, in words."""
 
@@ -72,7 +69,7 @@ _ALLOW = "Allow"
 _BUDGET = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 _HEADERS: Json = {
     _REQUEST_ID: {
-        "description": "Names this call in the service's log. Quote it to the operator's desk.",
+        "description": "On every answer: names the call in the service's log. Quote it to the desk.",
         "required": True,
         "schema": {"type": "string", "pattern": "^[0-9a-f]{24}$"},
     },

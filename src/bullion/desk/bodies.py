@@ -64,7 +64,7 @@ class SymbolBody(Body, kw_only=True):
     metal: Literal["gold", "silver"]
     quoted_weight: Amount
     trading: bool = True
-    sides: list[Literal["buy", "sell"]] = ["buy", "sell"]
+    sides: list[Literal["buy", "sell"]] = msgspec.field(default_factory=lambda: ["buy", "sell"])
     frozen: bool = False
     minimum: Amount
     maximum: Amount
@@ -100,7 +100,7 @@ class AccountBody(Body, kw_only=True):
     active: bool = True
     api_access: bool = True
     production_trading: bool = False
-    allocation: AllocationBody = AllocationBody()
+    allocation: AllocationBody = msgspec.field(default_factory=AllocationBody)
 
 
 class NewAccountBody(AccountBody, kw_only=True):

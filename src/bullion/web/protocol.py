@@ -229,14 +229,15 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         length = _judge_headers(self.headers, self.parser.version)
-        if self._beyond_head or self.parser.should_upgrade():
+        beyond = self._beyond_head
+        if (beyond and beyond != length) or self.parser.should_upgrade():
             self._judge_end_of_head(length)
         super().on_headers_complete()
         self._head = b""
         self._answering = True
         self._due = _NEVER
         self.cycle.transport = self._outlet
-        if length != 0:
+        if length != beyond:
             self._begin_body(length)
 
     def _judge_end_of_head(self, length: int | None) -> None:

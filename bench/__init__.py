@@ -1,0 +1,1 @@
+"""Speed, measured as ratios of one run: `make bench`."""

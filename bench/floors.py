@@ -1,0 +1,92 @@
+"""The floors: bare ASGI applications on the server that we use, each in a process of its own.
+
+An application on this server cannot answer more than they do, so our calls are measured as parts of that.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import uvloop
+
+from bullion.serve import _server as server_of  # the very same server, with the very same options
+from bullion.web.answer import Receive, Scope, Send
+
+from .endpoint import Endpoint
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_STOP_S = 30
+
+App = Callable[[Scope, Receive, Send], object]
+
+
+def get_floor(body_bytes: int) -> App:
+    """Answers whatever is asked with one constant JSON body of this size."""
+    body = json.dumps({"constant": ""}, separators=(",", ":"))
+    body = body.replace('""', f'"{"x" * (body_bytes - len(body))}"')
+    answer = body.encode("ascii")
+    headers = [(b"content-length", b"%d" % len(answer)), (b"content-type", b"application/json")]
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
+
+    return app
+
+
+FLOORS: dict[str, Callable[[int], App]] = {"get": get_floor}
+
+
+@contextlib.contextmanager
+def running_floor(name: str, body_bytes: int) -> Iterator[Endpoint]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.floors", name, str(body_bytes)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=_CHECKOUT,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the floor {name!r} did not start")
+            yield Endpoint(int(line), process.pid)
+        finally:
+            process.terminate()
+            process.wait(_STOP_S)
+
+
+async def _serve(app: App) -> None:
+    bound = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    server = server_of(app)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    # The socket is bound, so whoever connects before the server has started merely waits a moment.
+    print(bound.getsockname()[1], flush=True)
+    await server.serve(sockets=[bound])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.floors")
+    parser.add_argument("name", choices=sorted(FLOORS))
+    parser.add_argument("body_bytes", type=int)
+    wanted = parser.parse_args()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(FLOORS[wanted.name](wanted.body_bytes)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""The gate when the store cannot be read, and what a call costs it. The store's fault is injected."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from bullion.accounts.account import Account
+from bullion.accounts.broker import Broker
+from bullion.accounts.switches import Switches
+from bullion.api.gate import Caller, Gate
+from bullion.budgets.limiter import Charge, Exceeded, LimiterUnavailable, Taken, Throttled
+from bullion.budgets.memory import MemoryLimiter
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.source import Changes
+from bullion.environment import Environment
+from bullion.faults import StoreUnavailable
+from bullion.keys.hashing import Hasher
+from bullion.keys.key import Key, Scope
+from bullion.keys.text import new_key_id, new_secret, secret_from, write_key
+from bullion.refusals.refusal import Refused
+from bullion.web.address import SourceAddress
+from bullion.web.calls import Call
+
+pytestmark = pytest.mark.anyio
+
+S = 1_000_000_000
+HASHER = Hasher(b"a deployment's secret", "keys")
+ACCOUNT = Account(1, "main", "aurum", None, "retail", active=True, api_access=True, production_trading=False)
+
+
+class Clock:
+    now_ns = 10**12
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+
+class Broken:
+    """A limiter that cannot count."""
+
+    def throttled(self, _failures: Charge) -> Throttled | None:
+        return None
+
+    async def take(
+        self, _failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
+    ) -> Taken | Throttled | Exceeded:
+        raise LimiterUnavailable
+
+
+class House:
+    """A gate with one account behind it, and a store that can be cut off."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.catalogue = Catalogue(self.clock)
+        self.reads = 0
+        self.cut_off = False
+        self.store_ahead_us = 0
+        self.used: list[str] = []
+        self.arriving: list[Key] = []
+        self.limiter = MemoryLimiter(self.clock)
+        self.gate = self.make_gate(self.limiter)
+        self.catalogue.apply(
+            Changes(1, 0, [Broker("main", "Main"), Switches("main"), ACCOUNT], whole=True), self.clock()
+        )
+
+    def make_gate(self, limiter: MemoryLimiter | Broken) -> Gate:
+        return Gate(
+            self.catalogue, self.catch_up, limiter, HASHER, SourceAddress(()), "main", self.used.append
+        )
+
+    async def catch_up(self) -> None:
+        self.reads += 1
+        if self.cut_off:
+            raise StoreUnavailable
+        self.catalogue.apply(Changes(2, self.store_now_us(), self.arriving), self.clock())
+
+    def store_now_us(self) -> int:
+        return self.clock() // 1000 + self.store_ahead_us
+
+    def key(self, *, known: bool = True) -> str:
+        key_id, secret = new_key_id(), new_secret()
+        key = Key(
+            key_id=key_id,
+            broker="main",
+            account_id=1,
+            environment=Environment.TEST,
+            name="a key",
+            scopes=frozenset(Scope),
+            secret_hash=HASHER.hash(secret.encode()),
+            allowed_addresses=(),
+            created_at_us=0,
+        )
+        if known:
+            self.catalogue.keys[key_id] = key
+        else:
+            self.arriving.append(key)
+        return write_key(Environment.TEST, "main", key_id, secret)
+
+    async def call(self, text: str | None, gate: Gate | None = None) -> Caller:
+        headers = [] if text is None else [(b"x-api-key", text.encode())]
+        return await (gate or self.gate).admit(
+            Call(b"id", "GET"), headers, "203.0.113.7", Environment.TEST, Scope.ACCOUNT_READ
+        )
+
+    async def code(self, text: str | None, gate: Gate | None = None) -> str:
+        with pytest.raises(Refused) as caught:
+            await self.call(text, gate)
+        return caught.value.refusal.code
+
+
+async def test_a_valid_key_costs_no_read_of_the_store() -> None:
+    house = House()
+    key = house.key()
+    for _ in range(10):
+        assert (await house.call(key)).account is ACCOUNT
+    assert house.reads == 0
+    assert house.used
+
+
+async def test_a_failed_key_costs_one_read_whatever_its_fault() -> None:
+    house = House()
+    known, other = house.key(), house.key()
+    revoked_id = known.split(".")[2]
+    wrong_secret = known.rpartition(".")[0] + "." + other.rpartition(".")[2]
+    unknown = known.replace(revoked_id, "0" * 16)
+    for number, text in enumerate((wrong_secret, unknown), start=1):
+        assert await house.code(text) == "invalid_credential"
+        assert house.reads == number
+
+
+@pytest.mark.parametrize(
+    "text", [None, "rubbish", write_key(Environment.TEST, "other", "0" * 16, secret_from(bytes(32)))]
+)
+async def test_what_the_text_alone_shows_costs_no_read(text: str | None) -> None:
+    house = House()
+    await house.code(text)
+    assert house.reads == 0
+
+
+async def test_a_key_issued_a_moment_ago_elsewhere_is_found_by_that_read() -> None:
+    house = House()
+    key = house.key(known=False)
+    assert (await house.call(key)).account is ACCOUNT
+    assert house.reads == 1
+
+
+async def test_without_the_store_memory_serves_for_thirty_seconds() -> None:
+    house = House()
+    key, unknown = house.key(), house.key(known=False)
+    house.cut_off = True
+    house.clock.now_ns += 30 * S
+    await house.call(key)
+    assert await house.code(unknown) == "invalid_credential"
+    house.clock.now_ns += 1
+    assert await house.code(key) == "service_unavailable"
+    assert await house.code(unknown) == "service_unavailable"
+    house.cut_off = False
+    await house.catch_up()
+    await house.call(key)
+
+
+async def test_reads_pass_when_calls_cannot_be_counted() -> None:
+    house = House()
+    gate = house.make_gate(Broken())
+    caller = await house.call(house.key(), gate)
+    assert caller.standing is None
+    assert await house.code("rubbish", gate) == "malformed_credential"
+
+
+async def test_expiry_goes_by_the_stores_clock_however_wrong_this_nodes_is() -> None:
+    house = House()
+    house.store_ahead_us = 300_000_000
+    await house.catch_up()
+    key = house.key()
+    key_id = key.split(".")[2]
+    expiring = replace(house.catalogue.keys[key_id], expires_at_us=house.store_now_us() + 1_000_000)
+    house.catalogue.keys[key_id] = expiring
+    await house.call(key)
+    house.clock.now_ns += S - 1000
+    await house.call(key)
+    house.clock.now_ns += 1000
+    assert await house.code(key) == "credential_expired"

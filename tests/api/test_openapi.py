@@ -1,0 +1,267 @@
+"""The description of the interface: valid, complete, and true of what the service answers."""
+
+import asyncio
+import json
+from collections.abc import Iterator, MutableMapping
+from typing import Any, cast
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from prometheus_client import CollectorRegistry
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from bullion.accounts.account import Account
+from bullion.accounts.switches import Switches
+from bullion.api import openapi as module
+from bullion.api.app import TradingApi
+from bullion.api.gate import Caller, Gate
+from bullion.api.me import me
+from bullion.api.openapi import openapi
+from bullion.environment import Environment
+from bullion.keys.key import Key, Scope
+from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
+from bullion.refusals.refusal import Refused, Retry
+from bullion.web import health
+from bullion.web.answer import NOT_FOUND, Answer, encode_json
+from bullion.web.calls import CallJournal
+
+Json = dict[str, Any]
+
+DESCRIPTION = openapi()
+ME = ["/api/trading/test/v1/me", "/api/trading/v1/me"]
+OPEN = ["/health/live", "/health/ready", "/openapi.json"]
+ROWS = {row.code: row for row in CATALOGUE}
+ME_CODES = {
+    "400": ["malformed_http"],
+    "401": [
+        "missing_credential",
+        "malformed_credential",
+        "wrong_tenant",
+        "wrong_environment",
+        "invalid_credential",
+        "credential_revoked",
+        "credential_rotated",
+        "credential_expired",
+    ],
+    "403": ["address_not_allowed", "api_access_disabled", "account_inactive", "insufficient_scope"],
+    "405": ["method_not_allowed"],
+    "408": ["request_timeout"],
+    "429": ["auth_throttled", "rate_limited"],
+    "431": ["headers_too_large"],
+    "500": ["internal_error"],
+    "503": ["service_unavailable"],
+}
+
+
+def responses(path: str) -> Json:
+    found: Json = DESCRIPTION["paths"][path]["get"]["responses"]
+    return found
+
+
+def codes(response: Json) -> list[str]:
+    schema = response["content"]["application/json"]["schema"]
+    found: list[str] = schema["properties"]["detail"]["properties"]["code"]["enum"]
+    return found
+
+
+def is_refused(response: Json) -> bool:
+    return "examples" in response["content"]["application/json"]
+
+
+def check(value: Any, schema: Json) -> None:
+    """Raise unless the value is as the schema says; references in it are to the description."""
+    resource = DRAFT202012.create_resource({**DESCRIPTION, "schema": schema})
+    registry: Registry[Any] = Registry().with_resource("urn:description", resource)
+    Draft202012Validator({"$ref": "urn:description#/schema"}, registry=registry).validate(value)
+
+
+def every_response() -> Iterator[Json]:
+    for item in DESCRIPTION["paths"].values():
+        for operation in item.values():
+            yield from operation["responses"].values()
+    yield from DESCRIPTION["components"]["responses"].values()
+
+
+def examples(response: Json) -> list[Any]:
+    media = response["content"]["application/json"]
+    if "example" in media:
+        return [media["example"]]
+    return [DESCRIPTION["components"]["examples"][code]["value"] for code in media["examples"]]
+
+
+def names_of_keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from names_of_keys(inner)
+
+
+def test_it_is_valid_openapi() -> None:
+    assert [error.message for error in OpenAPIV31SpecValidator(DESCRIPTION).iter_errors()] == []
+    assert DESCRIPTION["openapi"].startswith("3.1.")
+    assert DESCRIPTION["info"]["title"] == "Bullion Trading API"
+    assert DESCRIPTION["info"]["version"] == "1.0.0"
+
+
+def test_it_survives_the_way_to_the_wire() -> None:
+    assert json.loads(encode_json(DESCRIPTION)) == DESCRIPTION
+
+
+@pytest.mark.parametrize("path", ME)
+def test_me_lists_the_codes_it_can_answer_with(path: str) -> None:
+    refused = {status: response for status, response in responses(path).items() if status != "200"}
+    assert {status: codes(response) for status, response in refused.items()} == ME_CODES
+    for status, response in refused.items():
+        assert list(response["content"]["application/json"]["examples"]) == ME_CODES[status]
+
+
+def test_statuses_and_messages_are_the_catalogues() -> None:
+    met = set()
+    for path in [*ME, *OPEN]:
+        for status, response in responses(path).items():
+            for code in codes(response) if is_refused(response) else ():
+                met.add(code)
+                assert status == str(ROWS[code].status)
+                assert ROWS[code].when in response["description"]
+    given = DESCRIPTION["components"]["examples"]
+    assert set(given) == met
+    assert {code: example["value"] for code, example in given.items()} == {
+        code: Refused(ROWS[code]).body() for code in met
+    }
+
+
+def test_the_whole_catalogue_is_there_in_its_order() -> None:
+    rows = DESCRIPTION["x-refusals"]
+    assert [(row["code"], row["status"], row["retry"]) for row in rows] == [
+        (row.code, row.status, row.retry.value) for row in CATALOGUE
+    ]
+    assert set(DESCRIPTION["x-retry-advice"]) == {retry.value for retry in Retry}
+
+
+def test_what_production_alone_refuses_is_left_out_of_test() -> None:
+    endpoint = module._Endpoint(
+        "buy", "get", "/buy", Scope.ORDERS_WRITE, module._me, (*module._WITH_KEY, OUT_OF_STOCK)
+    )
+    status = str(OUT_OF_STOCK.status)
+    in_test = endpoint.operation(Environment.TEST)["responses"][status]
+    in_production = endpoint.operation(Environment.PRODUCTION)["responses"][status]
+    assert codes(in_production) == [*codes(in_test), OUT_OF_STOCK.code]
+
+
+def test_every_example_is_as_its_schema_says() -> None:
+    checked = 0
+    for response in every_response():
+        for example in examples(response):
+            check(example, response["content"]["application/json"]["schema"])
+            checked += 1
+    assert checked >= 2 * sum(map(len, ME_CODES.values()))
+
+
+def test_a_status_takes_no_other_code() -> None:
+    schema = responses(ME[0])["401"]["content"]["application/json"]["schema"]
+    for body in (
+        {"detail": {"code": "rate_limited", "message": "…"}},
+        {"detail": {"code": "wrong_tenant"}},
+        json.loads(NOT_FOUND.body),
+    ):
+        with pytest.raises(ValidationError):
+            check(body, schema)
+
+
+def test_answers_have_no_defaults() -> None:
+    names = set(names_of_keys(DESCRIPTION))
+    assert "required" in names
+    assert "default" not in names
+
+
+def test_headers() -> None:
+    budget = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+    assert all("X-Request-Id" in response["headers"] for response in every_response())
+    for path in ME:
+        found = {status: set(response["headers"]) for status, response in responses(path).items()}
+        assert found["200"] == {"X-Request-Id"} | budget
+        assert found["429"] == {"X-Request-Id", "Retry-After"} | budget
+        assert {"X-Request-Id", "Retry-After"} <= found["503"]
+        assert found["405"] == {"X-Request-Id", "Allow"}
+        assert found["401"] == found["403"] == {"X-Request-Id"}
+    for path in OPEN:
+        assert all(budget.isdisjoint(response["headers"]) for response in responses(path).values())
+
+
+def test_keys() -> None:
+    scheme = DESCRIPTION["components"]["securitySchemes"]["ApiKey"]
+    assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "header", "X-API-Key")
+    for path in ME:
+        assert DESCRIPTION["paths"][path]["get"]["security"] == [{"ApiKey": ["account:read"]}]
+    for path in OPEN:
+        assert DESCRIPTION["paths"][path]["get"]["security"] == []
+
+
+# --- True of what the service answers -----------------------------------------------------------------
+
+
+def account_answer(firm_name: str | None) -> Json:
+    key = Key("9f2c41d07ab8e356", "demo", 1, Environment.TEST, "engine", frozenset(Scope), b"", (), 0)
+    account = Account(1, "demo", "mehta", firm_name, "retail", True, True, False)  # noqa: FBT003
+    answer = me(Caller(key, account, Switches("demo"), None), deploy_on=True)
+    body: Json = json.loads(answer.body)
+    return body
+
+
+@pytest.mark.parametrize("firm_name", ["Mehta Jewels", None])
+def test_the_account_is_described_field_by_field(firm_name: str | None) -> None:
+    answer = account_answer(firm_name)
+    schema = DESCRIPTION["components"]["schemas"]["Account"]
+    check(answer, schema)
+    assert list(answer) == list(schema["properties"]) == schema["required"]
+
+
+def test_health_is_described() -> None:
+    async def checks() -> dict[str, bool]:
+        return {"store": False, "catalogue": True}
+
+    schemas = DESCRIPTION["components"]["schemas"]
+    check(json.loads(health.live().body), schemas["Liveness"])
+    answer = asyncio.run(health.ready(checks))
+    check(json.loads(answer.body), schemas["Readiness"])
+    assert str(answer.status) in responses("/health/ready")
+
+
+def call(method: str, path: str) -> tuple[int, dict[str, str]]:
+    """Call the real application, far enough for it to answer about the route."""
+
+    async def checks() -> dict[str, bool]:
+        return {}
+
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    async def receive() -> MutableMapping[str, Any]:
+        raise AssertionError
+
+    journal = CallJournal(CollectorRegistry(), log_all=False)
+    pages = {"/openapi.json": Answer(200, encode_json(DESCRIPTION))}
+    app = TradingApi(cast("Gate", None), journal, checks, pages, deploy_on=False)
+    scope: Json = {"type": "http", "method": method, "path": path, "headers": [], "client": None}
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+
+
+def test_each_path_is_there_and_takes_the_methods_described() -> None:
+    assert set(DESCRIPTION["paths"]) == {*ME, *OPEN}
+    for path, item in DESCRIPTION["paths"].items():
+        status, headers = call("DELETE", path)
+        assert status == ROWS["method_not_allowed"].status
+        assert headers["allow"].split(", ") == sorted(method.upper() for method in item)
+
+
+def test_an_unknown_path_is_described() -> None:
+    response = DESCRIPTION["components"]["responses"]["UnknownPath"]
+    assert call("GET", "/nothing-here")[0] == 404
+    assert "404" in response["description"]
+    assert examples(response) == [{"detail": "Not Found"}]

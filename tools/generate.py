@@ -1,0 +1,57 @@
+"""Write the files that are made from the code, or with `--check` say which of them are out of step."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# As a script, Python looks for modules in this folder instead of the one above.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.refusals_page import refusals_page
+
+from bullion.api.openapi import openapi
+from bullion.refusals.catalogue import CATALOGUE
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def generated() -> dict[str, str]:
+    """The text of each generated file, by its path from the root of the checkout."""
+    return {
+        "docs/refusals.md": refusals_page(CATALOGUE),
+        # Sorted, so that moving code about changes nothing here and a difference is one in meaning.
+        "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
+    }
+
+
+def write(root: Path) -> None:
+    for path, text in generated().items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
+        print(f"Wrote {path}")
+
+
+def out_of_step(root: Path) -> list[str]:
+    return [path for path, text in generated().items() if _bytes_of(root / path) != text.encode()]
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def main(arguments: Sequence[str], root: Path = _ROOT) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of step")
+    if not parser.parse_args(arguments).check:
+        write(root)
+        return 0
+    stale = out_of_step(root)
+    for path in stale:
+        print(f"{path} is out of step with the code; run: make generate", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
