@@ -18,6 +18,7 @@ run: $(VENV)/.ok ## Start the demo on this machine (SQLite, simulated market) an
 	@exec $(BIN)/bullion demo
 
 test: check ## Run every check and every test
+	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
@@ -30,10 +31,10 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 	@echo "Checking that rooms import only downwards (import-linter)."
 	@$(BIN)/lint-imports --no-cache > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
 	@echo "Checking that generated files are in step."
-	@$(BIN)/python tools/generate.py --check
+	@$(BIN)/python -m tools.generate --check
 
 generate: $(VENV)/.dev-ok ## Write the generated files anew (docs/refusals.md, docs/openapi.json)
-	@$(BIN)/python tools/generate.py
+	@$(BIN)/python -m tools.generate
 
 bench: $(VENV)/.dev-ok ## Measure speed as ratios to a bare server, in one run
 	@$(BIN)/python -m bench

@@ -1,7 +1,12 @@
 """What every test may use."""
 
+import os
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+from tests.support.servers import NotInstalled, Postgres, Redis
 
 # The machine may be busy: an example that takes long is not a failure.
 settings.register_profile("tests", deadline=None)
@@ -11,3 +16,32 @@ settings.load_profile("tests")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def _missing(error: NotInstalled) -> None:
+    """Without a server its tests are skipped, and counted as that; in CI a missing server is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(str(error))
+    pytest.skip(f"{error}: on Debian, apt-get install postgresql redis-server")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    server = Postgres()
+    try:
+        yield server.make()
+    except NotInstalled as error:
+        _missing(error)
+    finally:
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def redis() -> Iterator[Redis]:
+    server = Redis()
+    try:
+        yield server.start()
+    except NotInstalled as error:
+        _missing(error)
+    finally:
+        server.remove()

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from typing import ParamSpec
 
@@ -11,13 +13,18 @@ import click
 
 from bullion import __version__, demo
 from bullion.desk.actions.audit import verify_audit
+from bullion.desk.cli.group import desk_group
+from bullion.desk.desk import Desk
+from bullion.doctor import examine
 from bullion.faults import StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
-from bullion.serve import serve
+from bullion.records.token import Actor
+from bullion.serve import Ports, serve
 from bullion.settings import WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
-from bullion.wiring import Node, open_store
+from bullion.wiring import Node, open_desk, open_store
+from bullion.workers import Workers
 
 P = ParamSpec("P")
 
@@ -57,10 +64,34 @@ def serve_command() -> None:
     """Serve the trading API and the desk until stopped.
 
     Migrates the store and makes the default broker when they are missing. SIGTERM or Ctrl+C lets the calls
-    that are under way finish, then stops.
+    that are under way finish, then stops. With BULLION_WORKERS above 1, that many processes share the ports.
     """
     set_up_logs(for_people=False)
-    serve(read_settings(os.environ))
+    settings = read_settings(os.environ)
+    ports = Ports.bind(settings)
+    if settings.workers > 1:
+        sys.exit(Workers(settings, ports).run())
+
+    async def on_ready(_node: Node) -> None:
+        ports.log_listening()
+
+    serve(settings, ports, on_ready)
+
+
+@main.command("worker", hidden=True)
+@click.argument("api", type=int)
+@click.argument("desk", type=int)
+@click.argument("ready", type=int)
+@_in_words
+def worker_command(api: int, desk: int, ready: int) -> None:
+    """One of several workers; started by `serve` with the descriptors of its sockets."""
+    set_up_logs(for_people=False)
+    watcher = socket.socket(fileno=ready)
+
+    async def on_ready(_node: Node) -> None:
+        watcher.send(b"r")
+
+    serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
 
 
 @main.command("demo")
@@ -72,12 +103,14 @@ def demo_command() -> None:
     """
     set_up_logs(for_people=sys.stderr.isatty())
     prepared = demo.prepare(read_settings(os.environ))
+    ports = Ports.bind(prepared.settings)
 
-    async def on_ready(node: Node, api_url: str, desk_url: str) -> None:
+    async def on_ready(node: Node) -> None:
         keys = await demo.furnish(node, prepared.hasher)
-        click.echo(demo.banner(keys, prepared.desk_token, api_url, desk_url))
+        ports.log_listening()
+        click.echo(demo.banner(keys, prepared.desk_token, ports.api_url, ports.desk_url))
 
-    serve(prepared.settings, on_ready)
+    serve(prepared.settings, ports, on_ready)
 
 
 @main.command("migrate")
@@ -126,6 +159,26 @@ def audit_verify_command() -> None:
     for each in breaks:
         click.echo(f"  {each.broker}, entry {each.ordinal}: {each.why}")
     sys.exit(1 if breaks else 0)
+
+
+@main.command("doctor")
+@_in_words
+def doctor_command() -> None:
+    """Check settings, store and Redis, and say what to do about what is wrong.
+
+    Exit code 0: all is well. 1: something needs attention.
+    """
+    findings = asyncio.run(examine(read_settings(os.environ)))
+    for finding in findings:
+        click.echo(f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.words}")
+    sys.exit(0 if all(finding.well for finding in findings) else 1)
+
+
+def _open_desk(token: str | None, broker: str | None) -> AbstractAsyncContextManager[tuple[Desk, Actor]]:
+    return open_desk(read_settings(os.environ), token, broker)
+
+
+main.add_command(desk_group(_open_desk))
 
 
 if __name__ == "__main__":

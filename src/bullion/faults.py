@@ -2,7 +2,7 @@
 
 
 class StoreFault(Exception):
-    """The store did not do what it was asked to; nothing was written."""
+    """The store did not do what it was asked to. Nothing was written, unless it is an OutcomeUnknown."""
 
 
 class StoreUnavailable(StoreFault):
@@ -11,6 +11,14 @@ class StoreUnavailable(StoreFault):
 
 class StoreBusy(StoreFault):
     """Somebody else held a lock for longer than we are ready to wait."""
+
+
+class StoreConflict(StoreFault):
+    """Others changed the same things at once, and went on doing so however often we tried again."""
+
+
+class OutcomeUnknown(StoreFault):
+    """The connection was lost while the commit was on its way: it may have been done or not."""
 
 
 class AlreadyThere(StoreFault):

@@ -1,7 +1,9 @@
 """The deployment's secret: it keys every hash that we store, and must stay the same for a store's life."""
 
+import contextlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from bullion.settings import WrongSetting
@@ -12,20 +14,25 @@ def deployment_secret(given: str | None, kept_in: Path) -> bytes:
     if given is not None:
         return given.encode("ascii")
     file = kept_in / "secret"
-    try:
-        return _make(file)
-    except FileExistsError:
-        return _read(file)
+    if not file.exists():
+        with contextlib.suppress(FileExistsError):
+            return _make(file)
+    return _read(file)
 
 
 def _make(file: Path) -> bytes:
+    """All of it or nothing, for others may be starting at the same moment: written aside, then put in place."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = secrets.token_urlsafe(32).encode("ascii")
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
+    descriptor, aside = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        Path(file).hardlink_to(aside)
+    finally:
+        Path(aside).unlink()
     return text
 
 

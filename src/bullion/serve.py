@@ -18,8 +18,34 @@ from bullion.wiring import Node, open_node
 _GRACE_S = 20
 _log = structlog.get_logger("bullion")
 
-Ready = Callable[[Node, str, str], Awaitable[None]]
-"""Called once both ports answer, with their addresses."""
+Ready = Callable[[Node], Awaitable[None]]
+"""Called once both ports answer."""
+
+
+class Ports:
+    """The two listening sockets. Bound before anything else, so that a taken port is told at once."""
+
+    def __init__(self, api: socket.socket, desk: socket.socket) -> None:
+        self.api = api
+        self.desk = desk
+
+    @classmethod
+    def bind(cls, settings: Settings) -> "Ports":
+        return cls(
+            _bind(settings.host, settings.port, "BULLION_PORT"),
+            _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT"),
+        )
+
+    @property
+    def api_url(self) -> str:
+        return _url(self.api)
+
+    @property
+    def desk_url(self) -> str:
+        return _url(self.desk)
+
+    def log_listening(self) -> None:
+        _log.info("listening", api=self.api_url, desk=self.desk_url, pid=os.getpid())
 
 
 class _Server(uvicorn.Server):
@@ -30,14 +56,13 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve(settings: Settings, on_ready: Ready | None = None) -> None:
+def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
+    """Serve until SIGTERM or SIGINT."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, on_ready))
+        runner.run(_serve(settings, ports, on_ready))
 
 
-async def _serve(settings: Settings, on_ready: Ready | None) -> None:
-    api_socket = _bind(settings.host, settings.port, "BULLION_PORT")
-    desk_socket = _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT")
+async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     async with open_node(settings) as node:
         servers = [_server(node.api), _server(node.desk_api)]
         loop = asyncio.get_running_loop()
@@ -51,15 +76,12 @@ async def _serve(settings: Settings, on_ready: Ready | None) -> None:
             loop.add_signal_handler(number, stop)
         serving = [
             asyncio.create_task(server.serve(sockets=[bound]))
-            for server, bound in zip(servers, (api_socket, desk_socket), strict=True)
+            for server, bound in zip(servers, (ports.api, ports.desk), strict=True)
         ]
         # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
         while not all(server.started for server in servers):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
-        api_url, desk_url = _url(api_socket), _url(desk_socket)
-        _log.info("listening", api=api_url, desk=desk_url, pid=os.getpid())
-        if on_ready is not None:
-            await on_ready(node, api_url, desk_url)
+        await on_ready(node)
         await asyncio.gather(*serving)
     _log.info("stopped")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
@@ -45,6 +46,10 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     log_calls: str = "refused"
 
+    @property
+    def sqlite(self) -> bool:
+        return self.database_url.startswith("sqlite:")
+
     def __repr__(self) -> str:
         return f"Settings({self.database_url.partition(':')[0]}, {self.host}, {self.port}, {self.desk_port})"
 
@@ -76,10 +81,15 @@ def _unknown(name: str) -> str:
 
 
 def _check_together(settings: Settings) -> None:
-    if settings.workers > 1:
+    if settings.workers > 1 and settings.sqlite:
         raise WrongSetting(
-            f"BULLION_WORKERS is {settings.workers}, but SQLite and budgets in memory serve only one: "
-            "set it to 1."
+            f"BULLION_WORKERS is {settings.workers}, but an SQLite store takes one: set it to 1, or set "
+            "BULLION_DATABASE_URL to a PostgreSQL server."
+        )
+    if settings.workers > 1 and settings.redis_url is None:
+        raise WrongSetting(
+            f"BULLION_WORKERS is {settings.workers}, but budgets in memory hold for one only: set it to 1, "
+            "or set BULLION_REDIS_URL so that the workers count together."
         )
     if settings.port == settings.desk_port != 0:
         raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
@@ -111,15 +121,29 @@ def _whole_number(least: int, most: int) -> Callable[[str, str], int]:
     return read
 
 
+# Addresses may hold a password, so they are never repeated in a message.
+
+
 def _database_url(name: str, value: str) -> str:
-    if not value.startswith("sqlite:///") or len(value) == len("sqlite:///"):
-        # Not repeated in the message: an address may hold a password.
-        raise WrongSetting(f"{name} must be sqlite:///<path>, for example sqlite:///var/bullion.db.")
+    is_sqlite = value.startswith("sqlite:///") and len(value) > len("sqlite:///")
+    if not is_sqlite and not value.startswith(("postgresql://", "postgres://")):
+        raise WrongSetting(
+            f"{name} must be sqlite:///<path>, for example sqlite:///var/bullion.db, or "
+            "postgresql://<user>:<password>@<host>/<database>."
+        )
     return value
 
 
-def _not_yet(name: str, _value: str) -> str:
-    raise WrongSetting(f"{name} cannot be used yet: budgets are kept in memory. Leave it unset.")
+def _redis_url(name: str, value: str) -> str:
+    if not value.startswith(("redis://", "rediss://", "unix://")):
+        raise WrongSetting(
+            f"{name} must be redis://<host>:<port>/<number>, rediss://… for TLS, or unix://<path>."
+        )
+    try:
+        urlsplit(value).port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        raise WrongSetting(f"{name}: its port must be a whole number from 0 to 65535.") from None
+    return value
 
 
 def _broker(name: str, value: str) -> str:
@@ -153,7 +177,7 @@ def _networks(name: str, value: str) -> tuple[Network, ...]:
 
 _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_DATABASE_URL": _database_url,
-    "BULLION_REDIS_URL": _not_yet,
+    "BULLION_REDIS_URL": _redis_url,
     "BULLION_HOST": _text,
     "BULLION_PORT": _whole_number(0, 65535),
     "BULLION_DESK_PORT": _whole_number(0, 65535),

@@ -1,20 +1,21 @@
 """Where the rooms are tied together: the only module that knows which adapter stands behind which port."""
 
 import asyncio
-import fcntl
-from collections.abc import AsyncIterator, Mapping
+import getpass
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
-
 from bullion.api.app import TradingApi
 from bullion.api.docs_page import docs_page
 from bullion.api.gate import Gate
 from bullion.api.openapi import openapi
+from bullion.budgets.limiter import Limiter
 from bullion.budgets.memory import MemoryLimiter
+from bullion.budgets.redis import RedisLimiter
+from bullion.budgets.redis_link import RedisLink
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.desk.actions.brokers import put_broker
@@ -22,19 +23,23 @@ from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.http import desk_app
+from bullion.desk.identities import Identities
+from bullion.faults import AlreadyThere
 from bullion.keys.hashing import Hasher
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
 from bullion.secret import deployment_secret
 from bullion.settings import Settings, WrongSetting
 from bullion.store.catalogue_source import StoreSource
-from bullion.store.engine import Engine, Transaction, one_row
+from bullion.store.engine import Engine, Transaction
 from bullion.store.key_uses import KeyUses
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine, sqlite_path
 from bullion.web.address import SourceAddress
 from bullion.web.answer import Answer, encode_json
 from bullion.web.calls import CallJournal
+from bullion.web.metrics import Metrics
 
 _MEMORY_AGE_S_READY = 2.0
 
@@ -64,6 +69,11 @@ class Store:
     steps_taken: int
     """How many steps the schema was behind."""
 
+    def identities(self, settings: Settings) -> Identities:
+        first = settings.desk_token
+        first_hash = None if first is None else self.hashers.tokens.hash(first.encode("ascii"))
+        return Identities(self.records, self.hashers.tokens, settings.broker, first_hash)
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -73,14 +83,25 @@ class Node:
     first_actor: Actor
 
 
+def make_engine(settings: Settings) -> Engine:
+    if settings.sqlite:
+        return SqliteEngine(sqlite_path(settings.database_url))
+    return PostgresEngine(settings.database_url)
+
+
+def secret_folder(settings: Settings) -> Path:
+    """Where the deployment's secret is kept when the settings do not give it."""
+    return sqlite_path(settings.database_url).parent if settings.sqlite else Path("var")
+
+
 @asynccontextmanager
 async def open_store(settings: Settings, *, migrate: bool) -> AsyncIterator[Store]:
     """`migrate` also makes a store that is not there; without it nothing is written."""
-    path = sqlite_path(settings.database_url)
-    if not migrate and not path.exists():
+    if not migrate and settings.sqlite and not sqlite_path(settings.database_url).exists():
+        path = sqlite_path(settings.database_url)
         raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {path}. 'bullion migrate' makes it.")
-    hashers = Hashers.of(deployment_secret(settings.secret, path.parent))
-    engine = SqliteEngine(path)
+    hashers = Hashers.of(deployment_secret(settings.secret, secret_folder(settings)))
+    engine = make_engine(settings)
     await engine.open()
     try:
         steps_taken = await engine.migrate() if migrate else 0
@@ -95,54 +116,67 @@ async def open_store(settings: Settings, *, migrate: bool) -> AsyncIterator[Stor
 async def _check_secret(engine: Engine, fingerprint: str, *, keep: bool) -> None:
     """With another secret every key would be refused and every audit entry look forged: do not start."""
 
-    async def kept(transaction: Transaction) -> str:
-        return str((await one_row(transaction, "deployment_value", "secret_fingerprint"))["value"])
+    async def body(transaction: Transaction) -> str | None:
+        if keep:
+            await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
+        row = await transaction.one("deployment_value", "secret_fingerprint")
+        return None if row is None else str(row["value"])
 
-    async def keep_and_read(transaction: Transaction) -> str:
-        await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
-        return await kept(transaction)
-
-    name = "secret_fingerprint"
-    if (await engine.write(name, keep_and_read) if keep else await engine.read(name, kept)) != fingerprint:
+    made_with = await (engine.write if keep else engine.read)("secret_fingerprint", body)
+    if made_with not in (None, fingerprint):
         raise WrongSetting(
             "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
             "Put the old one back: without it no key and no audit entry can be verified."
         )
 
 
+def _desk(store: Store, refresh: Any) -> Desk:
+    return Desk(
+        store=store.records,
+        chain=store.chain,
+        key_hasher=store.hashers.keys,
+        token_hasher=store.hashers.tokens,
+        refresh=refresh,
+    )
+
+
 @asynccontextmanager
-async def _only_node(store: Path) -> AsyncIterator[None]:
-    """Budgets in memory hold for one node alone, so a second one on the same file is not let in."""
-    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with store.with_suffix(".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WrongSetting(
-                f"BULLION_DATABASE_URL: another node is serving {store}. An SQLite store serves one node at a time."
-            ) from None
-        yield
+async def open_desk(
+    settings: Settings, token: str | None, broker: str | None
+) -> AsyncIterator[tuple[Desk, Actor]]:
+    """The desk without a node, for commands: what is changed reaches the nodes through the store."""
+
+    async def nothing() -> None:
+        return
+
+    async with open_store(settings, migrate=False) as store:
+        actor: Actor | None = Actor(
+            f"command line ({getpass.getuser()})", Role.ADMIN, broker or settings.broker, first=True
+        )
+        if token is not None:
+            actor = await store.identities(settings).actor(token)
+        if actor is None:
+            raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
+        if broker is not None and broker != actor.broker:
+            raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
+        yield _desk(store, nothing), actor
 
 
 @asynccontextmanager
 async def open_node(settings: Settings) -> AsyncIterator[Node]:
     """Everything of one node but its sockets."""
-    async with _only_node(sqlite_path(settings.database_url)), open_store(settings, migrate=True) as store:
+    async with open_store(settings, migrate=True) as store:
+        if not await store.engine.join(alone=settings.redis_url is None):
+            raise WrongSetting(_cannot_join(settings))
         catalogue = Catalogue()
         keeper = Keeper(catalogue, StoreSource(store.engine))
         await keeper.catch_up()
         key_uses = KeyUses(store.engine, catalogue.now_us)
-        registry = CollectorRegistry()
-        journal = CallJournal(registry, log_all=settings.log_calls == "all")
+        metrics = Metrics()
+        journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
-        limiter = MemoryLimiter()
-        desk = Desk(
-            store=store.records,
-            chain=store.chain,
-            key_hasher=store.hashers.keys,
-            token_hasher=store.hashers.tokens,
-            refresh=keeper.catch_up,
-        )
+        limiter, limiter_duties = _limiter(settings)
+        desk = _desk(store, keeper.catch_up)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await _make_default_broker(desk, first_actor, catalogue)
         gate = Gate(
@@ -154,29 +188,20 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             default_broker=settings.broker,
             note_use=key_uses.note,
         )
-        doorkeeper = Doorkeeper(
-            store=store.records,
-            hasher=store.hashers.tokens,
-            limiter=limiter,
-            addresses=addresses,
-            default_broker=settings.broker,
-            first_token_hash=_first_token_hash(settings, store.hashers.tokens),
-        )
+        doorkeeper = Doorkeeper(store.identities(settings), limiter, addresses)
 
         async def checks() -> Mapping[str, bool]:
+            fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
             return {
-                "store": catalogue.age_s() < _MEMORY_AGE_S_READY,
-                "schema": await store.engine.schema_current(),
+                "store": fresh,
+                "schema": fresh and await store.engine.schema_current(),
                 "catalogue": catalogue.loaded,
             }
 
-        def metrics() -> Answer:
-            return Answer(200, generate_latest(registry), ((b"content-type", b"text/plain; version=0.0.4"),))
-
-        async with _running(keeper.keep(), key_uses.keep(), journal.keep()):
+        async with _running(keeper.keep(), key_uses.keep(), journal.keep(), *limiter_duties):
             yield Node(
                 api=TradingApi(gate, journal, checks, _pages(), deploy_on=settings.production),
-                desk_api=desk_app(desk, doorkeeper, journal, checks, metrics),
+                desk_api=desk_app(desk, doorkeeper, journal, checks, metrics.answer),
                 desk=desk,
                 first_actor=first_actor,
             )
@@ -184,8 +209,25 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         journal.write()
 
 
+def _cannot_join(settings: Settings) -> str:
+    if settings.sqlite:
+        path = sqlite_path(settings.database_url)
+        return f"BULLION_DATABASE_URL: another node serves {path} already. An SQLite store takes one node."
+    return (
+        "Another node serves this store already, and budgets in memory hold for one node only. "
+        "Set BULLION_REDIS_URL, for all nodes the same, so that they count together."
+    )
+
+
+def _limiter(settings: Settings) -> tuple[Limiter, list[Coroutine[Any, Any, None]]]:
+    if settings.redis_url is None:
+        return MemoryLimiter(), []
+    link = RedisLink(settings.redis_url)
+    return RedisLimiter(link, MemoryLimiter()), [link.keep()]
+
+
 @asynccontextmanager
-async def _running(*duties: Any) -> AsyncIterator[None]:
+async def _running(*duties: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Keep the node's duties going. One that fails ends the node: it would be blind or mute without it."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(duty) for duty in duties]
@@ -195,12 +237,13 @@ async def _running(*duties: Any) -> AsyncIterator[None]:
 
 
 async def _make_default_broker(desk: Desk, actor: Actor, catalogue: Catalogue) -> None:
-    if actor.broker not in catalogue.brokers:
-        await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker))
-
-
-def _first_token_hash(settings: Settings, hasher: Hasher) -> bytes | None:
-    return None if settings.desk_token is None else hasher.hash(settings.desk_token.encode("ascii"))
+    """Nodes that start together all see it missing; one makes it, and the others find it made."""
+    if actor.broker in catalogue.brokers:
+        return
+    try:
+        await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)
+    except AlreadyThere:
+        await desk.refresh()
 
 
 def _pages() -> Mapping[str, Answer]:

@@ -6,24 +6,30 @@ from pathlib import Path
 import pytest
 
 from bullion.store.engine import Engine
+from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
+from tests.support.servers import Postgres
+
+MakeEngine = Callable[[], Engine]
 
 
-def _sqlite(folder: Path) -> Engine:
-    return SqliteEngine(folder / "store" / "bullion.db")
-
-
-ENGINES: dict[str, Callable[[Path], Engine]] = {"sqlite": _sqlite}
-
-
-@pytest.fixture(params=sorted(ENGINES))
-def make_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Engine]:
-    """Each call gives another node's engine on the same store."""
-    return lambda: ENGINES[request.param](tmp_path)
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
-async def engine(make_engine: Callable[[], Engine]) -> AsyncIterator[Engine]:
+def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
+    """Each call gives another node's engine on the same store."""
+    if engine_name == "sqlite":
+        return lambda: SqliteEngine(tmp_path / "store" / "bullion.db")
+    server: Postgres = request.getfixturevalue("postgres")
+    address = server.new_database()
+    return lambda: PostgresEngine(address)
+
+
+@pytest.fixture
+async def engine(make_engine: MakeEngine) -> AsyncIterator[Engine]:
     engine = make_engine()
     await engine.open()
     await engine.migrate()
@@ -32,7 +38,7 @@ async def engine(make_engine: Callable[[], Engine]) -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-async def other_engine(make_engine: Callable[[], Engine], engine: Engine) -> AsyncIterator[Engine]:
+async def other_engine(make_engine: MakeEngine, engine: Engine) -> AsyncIterator[Engine]:
     other = make_engine()
     await other.open()
     yield other

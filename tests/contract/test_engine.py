@@ -8,6 +8,7 @@ import pytest
 from bullion.faults import AlreadyThere, RuleBroken, StoreFault
 from bullion.store import schema
 from bullion.store.engine import Engine, Transaction, one_row
+from bullion.store.records import DurableRecords
 
 pytestmark = pytest.mark.anyio
 
@@ -147,12 +148,14 @@ async def test_migrating_again_takes_no_step(engine: Engine, other_engine: Engin
     assert await other_engine.migrate() == 0
 
 
-async def test_nodes_that_migrate_at_once_take_each_step_once(make_engine: Callable[[], Engine]) -> None:
+async def test_nodes_that_migrate_at_once_take_each_step_once(
+    make_engine: Callable[[], Engine], engine_name: str
+) -> None:
     nodes = [make_engine() for _ in range(5)]
     for node in nodes:
         await node.open()
     taken = await asyncio.gather(*(node.migrate() for node in nodes))
-    assert sorted(taken) == [0, 0, 0, 0, len(schema.steps())]
+    assert sorted(taken) == [0, 0, 0, 0, len(schema.steps(engine_name))]
     for node in nodes:
         assert await node.schema_current()
         await node.close()
@@ -166,12 +169,12 @@ async def test_an_empty_store_is_not_current(make_engine: Callable[[], Engine]) 
 
 
 def test_a_store_of_another_version_is_refused_in_words() -> None:
-    step = schema.steps()[0]
+    step = schema.steps("sqlite")[0]
     with pytest.raises(schema.SchemaMismatch, match="does not know"):
-        schema.still_to_take([(step.number, step.checksum), (9999, "x")])
+        schema.still_to_take("sqlite", [(step.number, step.checksum), (9999, "x")])
     with pytest.raises(schema.SchemaMismatch, match="is not the one"):
-        schema.still_to_take([(step.number, "another checksum")])
-    assert schema.still_to_take([]) == list(schema.steps())
+        schema.still_to_take("sqlite", [(step.number, "another checksum")])
+    assert schema.still_to_take("sqlite", []) == list(schema.steps("sqlite"))
 
 
 async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine: Engine) -> None:
@@ -179,7 +182,7 @@ async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine:
     waiting = asyncio.create_task(engine.changed(30))
     await asyncio.sleep(0.2)
     assert not waiting.done()
-    await put(other_engine, "a", "1")
+    await DurableRecords(other_engine).write("change", lambda records: records.now_us())
     await asyncio.wait_for(waiting, 5)
 
 

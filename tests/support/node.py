@@ -35,6 +35,7 @@ class Node:
     desk_url: str
     log: list[str]
     reader: threading.Thread
+    settings: dict[str, str]
 
     def api(self, key: str | None = None, address: str | None = None, **headers: str) -> httpx.Client:
         """A client's program: its own address, one key."""
@@ -102,7 +103,7 @@ def running(folder: Path, **settings: str) -> Iterator[Node]:
 
 def start(folder: Path, **settings: str) -> Node:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
-    environment |= {
+    given = {
         "BULLION_PORT": "0",
         "BULLION_DESK_PORT": "0",
         "BULLION_DESK_TOKEN": DESK_TOKEN,
@@ -112,7 +113,7 @@ def start(folder: Path, **settings: str) -> Node:
     process = subprocess.Popen(
         [sys.executable, "-m", "bullion", "serve"],
         cwd=folder,
-        env=environment,
+        env=environment | given,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -126,7 +127,7 @@ def start(folder: Path, **settings: str) -> Node:
         for line in list(log):
             entry = _entry(line)
             if entry.get("event") == "listening":
-                return Node(process, folder, entry["api"], entry["desk"], log, reader)
+                return Node(process, folder, entry["api"], entry["desk"], log, reader, given)
         time.sleep(0.01)
     process.kill()
     process.wait()

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
 from starlette.routing import Route
 
-from bullion.faults import StoreBusy, StoreFault
+from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault
 from bullion.records.port import Page
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
@@ -246,8 +246,14 @@ class _Resource:
 
 
 def _unavailable(fault: StoreFault) -> Refused:
-    why = "is busy" if isinstance(fault, StoreBusy) else "cannot be reached"
-    return Refused(SERVICE_UNAVAILABLE, f"The store {why}. Nothing was changed; try again.", retry_after_s=1)
+    match fault:
+        case OutcomeUnknown():
+            words = "The store was lost while recording this. Look whether it was done before you repeat it."
+        case StoreBusy() | StoreConflict():
+            words = "The store is busy. Nothing was changed; try again."
+        case _:
+            words = "The store cannot be reached. Nothing was changed; try again."
+    return Refused(SERVICE_UNAVAILABLE, words, retry_after_s=1)
 
 
 class _Open:

@@ -31,6 +31,13 @@ class Engine(Protocol):
 
     async def close(self) -> None: ...
 
+    async def join(self, *, alone: bool) -> bool:
+        """Count this node among those that serve the store, until it is closed.
+
+        `alone` is for a node that keeps budgets in its own memory: it may be the only one. False when the
+        nodes that serve already, or the kind of store, do not allow it.
+        """
+
     async def migrate(self) -> int:
         """Bring the schema up to date, safely beside others who do the same; say how many steps it took."""
 

@@ -33,7 +33,18 @@ class DurableRecords:
         self._engine = engine
 
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
-        return await self._engine.write(name, lambda transaction: body(OpenRecords(transaction)))
+        async def changing(transaction: Transaction) -> T:
+            # First of all: it holds the catalogue's row, so changes come one after the other and each sees
+            # what the one before it did.
+            version = (await one_row(transaction, "move_version"))["version"]
+            if version % 1000 == 0 and version > _CHANGES_KEPT:
+                await transaction.run("forget_changes", version - _CHANGES_KEPT)
+                await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
+            answer = await body(OpenRecords(transaction))
+            await transaction.run("tell_nodes")
+            return answer
+
+        return await self._engine.write(name, changing)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
@@ -42,18 +53,11 @@ class DurableRecords:
 class OpenRecords:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._version_moved = False
 
     async def now_us(self) -> int:
         return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])
 
     async def _note(self, kind: str, broker: str, subject: str) -> None:
-        if not self._version_moved:
-            version = (await one_row(self._transaction, "move_version"))["version"]
-            self._version_moved = True
-            if version % 1000 == 0 and version > _CHANGES_KEPT:
-                await self._transaction.run("forget_changes", version - _CHANGES_KEPT)
-                await self._transaction.run("set_oldest_change", version - _CHANGES_KEPT)
         await self._transaction.run("note_change", kind, broker, subject)
 
     async def _page(self, query: str, count: str, of: str | int, page: Page) -> tuple[Sequence[Row], int]:

@@ -23,19 +23,21 @@ class Step:
 
 
 @cache
-def steps() -> tuple[Step, ...]:
+def steps(engine: str) -> tuple[Step, ...]:
+    """All steps in order. One that an engine needs in its own words is a file `0007_name.<engine>.sql`."""
     found = []
     for file in files("bullion.store").joinpath("migrations").iterdir():
-        if file.name.endswith(".sql"):
-            number, _, name = file.name.removesuffix(".sql").partition("_")
+        stem, *own, ending = file.name.split(".")
+        if ending == "sql" and own in ([], [engine]):
+            number, _, name = stem.partition("_")
             found.append(Step(int(number), name, file.read_text("utf-8")))
     found.sort(key=lambda step: step.number)
     return tuple(found)
 
 
-def still_to_take(taken: Sequence[tuple[int, str]]) -> Sequence[Step]:
+def still_to_take(engine: str, taken: Sequence[tuple[int, str]]) -> Sequence[Step]:
     """The steps to take after those taken before, given as number and checksum."""
-    known = {step.number: step for step in steps()}
+    known = {step.number: step for step in steps(engine)}
     for number, checksum in taken:
         step = known.get(number)
         if step is None:
@@ -49,4 +51,4 @@ def still_to_take(taken: Sequence[tuple[int, str]]) -> Sequence[Step]:
                 "Steps are never changed once released; restore the file, or make a new store."
             )
     last = max((number for number, _ in taken), default=0)
-    return [step for step in steps() if step.number > last]
+    return [step for step in steps(engine) if step.number > last]

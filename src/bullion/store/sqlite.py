@@ -5,13 +5,14 @@ never waits for the disk and Python's sqlite3 never meets two threads.
 """
 
 import asyncio
+import fcntl
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from bullion.faults import AlreadyThere, RuleBroken, StoreBusy, StoreFault, StoreUnavailable
 
@@ -38,13 +39,26 @@ class SqliteEngine:
         self._writer = _Connection("bullion-writer", self._queries)
         self._reader = _Connection("bullion-reader", self._queries)
         self._seen_version = -1
+        self._joined: TextIO | None = None
 
     async def open(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         await self._writer.call(self._writer.connect, self._path, read_only=False)
         await self._reader.call(self._reader.connect, self._path, read_only=True)
 
+    async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
+        lock = self._path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return False
+        self._joined = lock
+        return True
+
     async def close(self) -> None:
+        if self._joined is not None:
+            self._joined.close()
         async with self._writing, self._reading:
             await self._reader.shut()
             await self._writer.shut()
@@ -175,7 +189,7 @@ class _Connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(_MIGRATIONS_TABLE)
-            steps = schema.still_to_take(self._taken())
+            steps = schema.still_to_take("sqlite", self._taken())
             for step in steps:
                 for statement in _statements(_for_sqlite(step.sql)):
                     connection.execute(statement)
@@ -191,7 +205,7 @@ class _Connection:
 
     def schema_current(self) -> bool:
         try:
-            return not schema.still_to_take(self._taken())
+            return not schema.still_to_take("sqlite", self._taken())
         except schema.SchemaMismatch:
             return False
 

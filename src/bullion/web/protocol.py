@@ -41,7 +41,7 @@ _BLANK_LINE = b"\r\n\r\n"
 _VERSIONS = {b" HTTP/1.1": "1.1", b" HTTP/1.0": "1.0"}
 _NO_END = -1
 _UPGRADE_LINE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
-_JUDGED_HEADERS = frozenset({b"host", b"content-length", b"transfer-encoding"})
+_JUDGED_HEADERS = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
 
 
 class _ReadAgainError(Exception):
@@ -51,7 +51,8 @@ class _ReadAgainError(Exception):
 class _Parser(httptools.HttpRequestParser):
     """uvicorn asks every request's version. It is known before, and httptools is slow to spell it out."""
 
-    version = ""
+    __slots__ = ("version",)
+    version: str
 
     def get_http_version(self) -> str:
         return self.version
@@ -78,6 +79,27 @@ class GuardedProtocol(HttpToolsProtocol):
     IDLE_SECONDS = 75.0
     LINGER_SECONDS = 2.0
 
+    # Python is quick with up to 30 attributes in an instance's dictionary. uvicorn's own take 28.
+    __slots__ = (
+        "_alarm",
+        "_alarm_at",
+        "_answering",
+        "_beyond_head",
+        "_body_length",
+        "_body_read",
+        "_body_size",
+        "_body_tail",
+        "_due",
+        "_framed",
+        "_head",
+        "_held",
+        "_hosts",
+        "_in_body",
+        "_lingered",
+        "_lingering",
+        "_outlet",
+    )
+
     def __init__(
         self,
         config: Config,
@@ -97,8 +119,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._lingering = False
         self._lingered = 0
 
-        self._in_body = False
+        self._hosts = 0
+        self._framed = False
         self._body_length: int | None = 0  # None: chunked
+        self._in_body = False
         self._body_read = 0  # with the framing of its chunks
         self._body_size = 0  # without
         self._body_tail = b""
@@ -129,16 +153,13 @@ class GuardedProtocol(HttpToolsProtocol):
             super().shutdown()
 
     def data_received(self, data: bytes) -> None:
-        if self._lingering:
-            self._lingered += len(data)
-            if self._lingered > self.LINGER_BYTES:
-                self.transport.close()
-        else:
-            self._read(data)
-
-    def _read(self, data: bytes) -> None:
         try:
             while data:
+                if self._lingering:
+                    self._lingered += len(data)
+                    if self._lingered > self.LINGER_BYTES:
+                        self.transport.close()
+                    return
                 if self._in_body:
                     data = self._read_body(data)
                 elif self._answering:
@@ -146,7 +167,7 @@ class GuardedProtocol(HttpToolsProtocol):
                     # small requests in one read would become a flood of objects.
                     self._held += data
                     self.flow.pause_reading()
-                    break
+                    return
                 else:
                     data = self._read_head(data)
         except httptools.HttpParserError as error:
@@ -168,6 +189,8 @@ class GuardedProtocol(HttpToolsProtocol):
             if not data:
                 return b""
             end = data.find(_BLANK_LINE)
+            self._hosts = self._body_length = 0
+            self._framed = False
             self._due = _NEVER
         size = len(head) if end < 0 else end + 4
         if size > self.HEAD_BYTES:
@@ -175,7 +198,11 @@ class GuardedProtocol(HttpToolsProtocol):
             return b""
         line_end = head.find(b"\r\n")
         if line_end >= 0:
-            self.parser.version = _judge_version(head[line_end - 9 : line_end])
+            version = _VERSIONS.get(head[line_end - 9 : line_end])
+            if version is None:
+                # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
+                raise httptools.HttpParserError("not HTTP/1.0 or HTTP/1.1")
+            self.parser.version = version
         self._head = head[:size]
         self._beyond_head = len(head) - size if end >= 0 else _NO_END
         try:
@@ -197,7 +224,8 @@ class GuardedProtocol(HttpToolsProtocol):
         """
         version = self.parser.version
         self._head = _UPGRADE_LINE.sub(b"", self._head)
-        self._beyond_head = 0
+        self._beyond_head = self._hosts = 0
+        self._framed = False
         self.parser = _Parser(self)
         self.parser.version = version
         self.parser.feed_data(self._head)
@@ -227,36 +255,55 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # What the parser tells
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        name = name.lower()
+        if name in _JUDGED_HEADERS:
+            self._judge_header(name, value)
+        self.headers.append((name, value))
+
+    def _judge_header(self, name: bytes, value: bytes) -> None:
+        """Refuse what two readers could read in two ways."""
+        if name == b"host":
+            self._hosts += 1
+        elif name == b"expect":
+            self.expect_100_continue = value.lower() == b"100-continue"
+        elif self._framed:
+            raise httptools.HttpParserError("framed twice")
+        else:
+            self._framed = True
+            self._body_length = _read_framing(name, value.strip(b" \t"), self.parser.version)
+
     def on_headers_complete(self) -> None:
-        length = _judge_headers(self.headers, self.parser.version)
         beyond = self._beyond_head
-        if (beyond and beyond != length) or self.parser.should_upgrade():
-            self._judge_end_of_head(length)
+        if self._hosts != 1 and (self._hosts or self.parser.version == "1.1"):
+            raise httptools.HttpParserError("not one Host")
+        if (beyond and beyond != self._body_length) or self.parser.should_upgrade():
+            self._judge_end_of_head()
         super().on_headers_complete()
         self._head = b""
         self._answering = True
         self._due = _NEVER
         self.cycle.transport = self._outlet
-        if length != beyond:
-            self._begin_body(length)
+        if beyond != self._body_length:
+            self._begin_body()
 
-    def _judge_end_of_head(self, length: int | None) -> None:
+    def _judge_end_of_head(self) -> None:
         if self._beyond_head == _NO_END:
             raise httptools.HttpParserError("the parser sees the end of a head where we see none")
         if self.parser.get_method() == b"CONNECT":
             raise httptools.HttpParserError("CONNECT")
+        length = self._body_length
         if self.parser.should_upgrade() or length is None or length < self._beyond_head:
             raise _ReadAgainError
 
-    def _begin_body(self, length: int | None) -> None:
+    def _begin_body(self) -> None:
         self._in_body = True
-        self._body_length = length
         self._body_read = self._beyond_head
         self._body_size = 0
         self._body_tail = b""
         # The application keeps the list it was given. What the parser still calls a header is a trailer.
         self.headers = []
-        if length is not None and length > self.SPARE_BODY_BYTES:
+        if self._body_length is not None and self._body_length > self.SPARE_BODY_BYTES:
             # Said in the response's own headers, so that a client need not find out.
             self.cycle.keep_alive = False
 
@@ -304,7 +351,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
         if self._held:
             held, self._held = self._held, b""
-            self._read(held)
+            self.data_received(held)
 
     def _is_closing(self) -> bool:
         return self._lingering or self.transport.is_closing()
@@ -377,37 +424,12 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.close()
 
 
-def _judge_version(end_of_line: bytes) -> str:
-    # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
-    try:
-        return _VERSIONS[end_of_line]
-    except KeyError:
-        raise httptools.HttpParserError("not HTTP/1.0 or HTTP/1.1") from None
-
-
-def _judge_headers(headers: Iterable[tuple[bytes, bytes]], version: str) -> int | None:
-    """Refuse a head that two readers could read in two ways; return the body's length, None if chunked."""
-    hosts = framings = 0
-    length: int | None = 0
-    for name, value in headers:
-        if name not in _JUDGED_HEADERS:
-            continue
-        if name == b"host":
-            hosts += 1
-            continue
-        framings += 1
-        framing = value.strip(b" \t")
-        if name == b"content-length" and framing.isdigit():
-            length = int(framing)
-        elif name == b"transfer-encoding" and framing.lower() == b"chunked" and version == "1.1":
-            length = None
-        else:
-            raise httptools.HttpParserError("unreadable framing")
-    if framings > 1:
-        raise httptools.HttpParserError("two framings")
-    if hosts > 1 or (hosts == 0 and version == "1.1"):
-        raise httptools.HttpParserError("not one Host")
-    return length
+def _read_framing(name: bytes, value: bytes, version: str) -> int | None:
+    if name == b"content-length" and value.isdigit():
+        return int(value)
+    if name == b"transfer-encoding" and value.lower() == b"chunked" and version == "1.1":
+        return None
+    raise httptools.HttpParserError("unreadable framing")
 
 
 def _answer(refusal: Refusal, request_id: str, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:

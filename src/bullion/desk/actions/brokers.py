@@ -20,7 +20,8 @@ def view(broker: Broker) -> View:
     return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
 
 
-async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody) -> View:
+async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
+    """With `only_new`, a broker that is there already is left alone: AlreadyThere is raised."""
     if not actor.first:
         raise Refused(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
@@ -30,6 +31,8 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody) -> Vi
 
     async def work(records: Records) -> Done:
         before = await records.broker(tag)
+        if only_new and before is not None:
+            raise AlreadyThere(tag)
         try:
             await records.put_broker(broker)
         except AlreadyThere:

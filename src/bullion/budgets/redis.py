@@ -1,0 +1,83 @@
+"""Budgets counted in Redis, for all nodes together: one script, one round trip a call."""
+
+from collections.abc import Sequence
+from hashlib import sha1
+from importlib.resources import files
+from typing import Any
+
+import hiredis
+
+from .limiter import Charge, Exceeded, LimiterUnavailable, Standing, Taken, Throttled
+from .memory import MemoryLimiter
+from .redis_link import LinkDown, RedisLink
+
+_SCRIPT = files("bullion.budgets").joinpath("take.lua").read_text("utf-8")
+_SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
+_US_PER_S = 1_000_000
+_TAKEN, _THROTTLED, _EXCEEDED = range(3)
+
+
+class RedisLimiter:
+    """Exact across nodes. Failures are noted in this node's memory too, for when Redis is away."""
+
+    def __init__(self, link: RedisLink, memory: MemoryLimiter) -> None:
+        self._link = link
+        self._memory = memory
+
+    def throttled(self, failures: Charge) -> Throttled | None:
+        return self._memory.throttled(failures)
+
+    async def take(
+        self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
+    ) -> Taken | Throttled | Exceeded:
+        known = self._memory.throttled(failures)
+        if known is not None:
+            return known
+        try:
+            outcome = _outcome(await self._run(failures, failed, charges))
+        except (LinkDown, hiredis.ReplyError) as error:
+            if charges:
+                raise LimiterUnavailable(str(error)) from error
+            return await self._memory.take(failures, failed=failed)
+        except ValueError as error:
+            self._link.distrust()
+            if charges:
+                raise LimiterUnavailable("Redis answers nonsense") from error
+            return await self._memory.take(failures, failed=failed)
+        if failed and isinstance(outcome, Taken):
+            await self._memory.take(failures, failed=True)
+        return outcome
+
+    async def _run(self, failures: Charge, failed: bool, charges: Sequence[Charge]) -> Any:
+        counted = (failures, *charges)
+        words: list[str | int] = [len(counted)]
+        words += [f"bullion:{charge.subject}:{charge.window_s}" for charge in counted]
+        words.append(int(failed))
+        for charge in counted:
+            words += (charge.limit, charge.window_s * _US_PER_S)
+        try:
+            return await self._link.call("EVALSHA", _SCRIPT_SHA, *words)
+        except hiredis.ReplyError as error:
+            if not str(error).startswith("NOSCRIPT"):
+                raise
+            # A new Redis, or one whose scripts were flushed; nothing was counted. This loads it again.
+            return await self._link.call("EVAL", _SCRIPT, *words)
+
+
+def _outcome(reply: Any) -> Taken | Throttled | Exceeded:
+    """Raises ValueError for an answer that the script could not have given."""
+    if not isinstance(reply, list) or len(reply) != 5 or not all(type(part) is int for part in reply):
+        raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
+    verdict, limit, remaining, reset_us, room_us = reply
+    if verdict == _TAKEN:
+        return Taken(None if limit == -1 else Standing(limit, remaining, _seconds(reset_us)))
+    standing = Standing(limit, 0, max(1, _seconds(reset_us)))
+    if verdict == _THROTTLED:
+        return Throttled(standing, max(1, _seconds(room_us)))
+    if verdict == _EXCEEDED:
+        return Exceeded(standing, max(1, _seconds(room_us)))
+    raise ValueError(f"not a verdict of the script: {verdict}")
+
+
+def _seconds(microseconds: int) -> int:
+    return -(-microseconds // _US_PER_S)

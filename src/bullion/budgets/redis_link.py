@@ -1,0 +1,198 @@
+"""One connection to Redis that many callers share: what they send in one turn of the loop goes together.
+
+It keeps itself connected. While it is not, and when an answer does not come in time, callers are told so at
+once; nothing is ever sent twice by itself.
+"""
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import hiredis
+import structlog
+
+_ANSWER_S = 0.5
+"""How long a caller waits. Redis answers in well under a millisecond; longer means that something is off."""
+_HANG_S = 1.5
+"""After this long without an answer the connection is given up and made anew."""
+_CONNECT_S = 1.0
+_RETRY_S = 0.1
+_LOOK_EVERY_S = 0.05
+_SECOND_LOOK_S = 0.01
+
+_log = structlog.get_logger("redis")
+
+_NOTHING_YET = object()
+
+
+class LinkDown(Exception):
+    """Redis did not answer, or not in its language."""
+
+
+class RedisLink:
+    def __init__(self, url: str, answer_s: float = _ANSWER_S) -> None:
+        self._url = urlsplit(url)
+        self._answer_s = answer_s
+        self._connection: _Connection | None = None
+
+    async def call(self, *words: str | bytes | int) -> Any:
+        """Send one command. Raises LinkDown, or the ReplyError that Redis answered with."""
+        connection = self._connection
+        if connection is None:
+            raise LinkDown("not connected")
+        return await connection.send(words)
+
+    def distrust(self) -> None:
+        """Its answers make no sense: begin anew with another connection."""
+        if self._connection is not None:
+            self._connection.give_up("an answer that makes no sense")
+
+    async def keep(self) -> None:
+        """Connect, and connect again, for as long as the node runs."""
+        told = False
+        while True:
+            try:
+                connection = await asyncio.wait_for(self._connect(), _CONNECT_S)
+            except (OSError, LinkDown, TimeoutError, hiredis.ReplyError) as error:
+                if not told:
+                    _log.error("redis_down", error=repr(error))
+                told = True
+            else:
+                _log.info("redis_up")
+                told = False
+                self._connection = connection
+                try:
+                    await connection.lost.wait()
+                finally:
+                    self._connection = None
+                    connection.give_up("closing")
+                _log.error("redis_lost", why=connection.why)
+            await asyncio.sleep(_RETRY_S)
+
+    async def _connect(self) -> "_Connection":
+        loop = asyncio.get_running_loop()
+
+        def make() -> _Connection:
+            return _Connection(loop, self._answer_s)
+
+        url = self._url
+        if url.scheme == "unix":
+            _, connection = await loop.create_unix_connection(make, url.path)
+        else:
+            security = ssl.create_default_context() if url.scheme == "rediss" else None
+            host, port = url.hostname or "127.0.0.1", url.port or 6379
+            _, connection = await loop.create_connection(make, host, port, ssl=security)
+        try:
+            await self._greet(connection)
+        except BaseException:
+            connection.give_up("the greeting failed")
+            raise
+        return connection
+
+    async def _greet(self, connection: "_Connection") -> None:
+        url = self._url
+        if url.password:
+            user = [unquote(url.username)] if url.username else []
+            await connection.send(["AUTH", *user, unquote(url.password)])
+        database = url.path.strip("/") if url.scheme != "unix" else ""
+        if database:
+            await connection.send(["SELECT", database])
+        if await connection.send(["PING"]) != b"PONG":
+            raise LinkDown("it does not answer like Redis")
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, loop: asyncio.AbstractEventLoop, answer_s: float) -> None:
+        self._loop = loop
+        self._answer_s = answer_s
+        self._reader = hiredis.Reader(notEnoughData=_NOTHING_YET)
+        self._transport: asyncio.Transport | None = None
+        self._outgoing: list[bytes] = []
+        self._waiting: deque[tuple[asyncio.Future[Any], float]] = deque()
+        self._watch: asyncio.TimerHandle | None = None
+        self._looked_twice = False
+        self.lost = asyncio.Event()
+        self.why = ""
+
+    def send(self, words: Sequence[str | bytes | int]) -> "asyncio.Future[Any]":
+        """The answer comes in its turn. A caller that stops waiting leaves its place in the line."""
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        if self._transport is None:
+            answer.set_exception(LinkDown(self.why or "not connected"))
+            return answer
+        if not self._outgoing:
+            self._loop.call_soon(self._flush)
+        # The stub of pack_command names a tuple of one word only.
+        self._outgoing.append(hiredis.pack_command(tuple(words)))  # type: ignore[arg-type]
+        self._waiting.append((answer, monotonic()))
+        if self._watch is None:
+            self._watch = self._loop.call_later(_LOOK_EVERY_S, self._look)
+        return answer
+
+    def _flush(self) -> None:
+        outgoing, self._outgoing = self._outgoing, []
+        if self._transport is not None:
+            self._transport.write(b"".join(outgoing))
+
+    def _look(self) -> None:
+        """Tell those who have waited too long; give the connection up when it hangs."""
+        self._watch = None
+        now = monotonic()
+        if self._waiting and now - self._waiting[0][1] >= self._answer_s and not self._looked_twice:
+            # It may be this process that was late: what has arrived meanwhile is read before the next look.
+            self._looked_twice = True
+            self._watch = self._loop.call_later(_SECOND_LOOK_S, self._look)
+            return
+        self._looked_twice = False
+        for answer, sent_at in self._waiting:
+            if now - sent_at < self._answer_s:
+                break
+            if not answer.done():
+                answer.set_exception(LinkDown("no answer in time"))
+        if self._waiting and now - self._waiting[0][1] > _HANG_S:
+            self.give_up("no answer")
+        elif self._waiting:
+            self._watch = self._loop.call_later(_LOOK_EVERY_S, self._look)
+
+    def give_up(self, why: str) -> None:
+        self.why = self.why or why
+        if self._transport is not None:
+            self._transport.abort()
+            self.connection_lost(None)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream is what we asked for
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._reader.feed(data)
+            while (reply := self._reader.gets()) is not _NOTHING_YET:
+                if not self._waiting:
+                    self.give_up("an answer that nobody asked for")
+                    return
+                answer, _ = self._waiting.popleft()
+                if answer.done():
+                    continue
+                if isinstance(reply, hiredis.ReplyError):
+                    answer.set_exception(reply)
+                else:
+                    answer.set_result(reply)
+        except hiredis.ProtocolError as error:
+            self.give_up(f"it does not speak Redis's language: {error}")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self.why = self.why or (repr(exc) if exc else "closed by Redis")
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        for answer, _ in self._waiting:
+            if not answer.done():
+                answer.set_exception(LinkDown(self.why))
+        self._waiting.clear()
+        self.lost.set()

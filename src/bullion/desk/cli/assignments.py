@@ -1,0 +1,63 @@
+"""`field=value` on the command line, read by the type that the field has in the desk's bodies."""
+
+import types
+import typing
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from bullion.desk.bodies import Body
+
+
+def assigned(shape: type[Body], assignments: Sequence[str]) -> dict[str, Any]:
+    """The fields of a PATCH: `halted=true`, `allocation.gold=500`, `sides=buy,sell`, `stock=null`."""
+    patch: dict[str, Any] = {}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals:
+            raise click.UsageError(f"{assignment!r} is not of the form field=value.")
+        *parents, field = path.split(".")
+        within, place = shape, patch
+        for parent in parents:
+            kind = _field_type(within, parent)
+            within = _body_of(kind, path)
+            place = place.setdefault(parent, {})
+        place[field] = _value(path, text, _field_type(within, field))
+    return patch
+
+
+def _field_type(shape: type[Body], name: str) -> Any:
+    hints = typing.get_type_hints(shape, include_extras=True)
+    if name not in hints:
+        raise click.UsageError(f"There is no field {name!r}; there are: {', '.join(sorted(hints))}.")
+    return hints[name]
+
+
+def _body_of(kind: Any, path: str) -> type[Body]:
+    for each in _alternatives(kind):
+        if isinstance(each, type) and issubclass(each, Body):
+            return each
+    raise click.UsageError(f"{path!r}: only fields that hold others can be followed by a dot.")
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    if typing.get_origin(kind) is typing.Annotated:
+        return _alternatives(typing.get_args(kind)[0])
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return tuple(each for part in typing.get_args(kind) for each in _alternatives(part))
+    return (kind,)
+
+
+def _value(path: str, text: str, kind: Any) -> Any:
+    try:
+        if text.startswith(("{", "[")):
+            return msgspec.json.decode(text)
+        if any(typing.get_origin(each) is list for each in _alternatives(kind)):
+            return [part.strip() for part in text.split(",") if part.strip()]
+        if type(None) in _alternatives(kind) and text == "null":
+            return None
+        return msgspec.convert(text, kind, strict=False)
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise click.UsageError(f"{path}: {error}.") from None

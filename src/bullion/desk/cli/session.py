@@ -1,0 +1,57 @@
+"""How a command reaches the desk's actions: the open desk, who is acting, and how to print."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import click
+
+from bullion.desk.desk import Desk
+from bullion.records.token import Actor
+from bullion.refusals.refusal import Refused
+
+T = TypeVar("T")
+
+OpenDesk = Callable[[str | None, str | None], AbstractAsyncContextManager[tuple[Desk, Actor]]]
+"""Opens the desk for a token's text (None: whoever can read the settings of this deployment) and a broker."""
+
+_REFUSED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    open_desk: OpenDesk
+    token: str | None
+    broker: str | None
+    as_json: bool
+
+    def run(self, work: Callable[[Desk, Actor], Awaitable[T]]) -> T:
+        """Do one thing at the desk; a refusal ends the command with its sentence and exit code 1."""
+
+        async def opened() -> T:
+            async with self.open_desk(self.token, self.broker) as (desk, actor):
+                return await work(desk, actor)
+
+        try:
+            return asyncio.run(opened())
+        except Refused as refused:
+            click.echo(f"bullion: {refused.message}", err=True)
+            sys.exit(_REFUSED)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before what hurts. A script that cannot be asked must say --yes."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Add --yes to do it without being asked.")
+    click.confirm(question, abort=True)
+
+
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+limit_option = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 200))
+offset_option = click.option("--offset", default=0, show_default=True, type=click.IntRange(0))
+pass_session = click.make_pass_decorator(Session)

@@ -1,0 +1,86 @@
+"""What the desk's commands print: a table for people, or the same JSON as the desk's HTTP interface."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bullion.desk.desk import View
+
+_WIDE = 200
+
+
+def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_json: bool) -> None:
+    items, total = found
+    if as_json:
+        print_json({"items": list(items), "total": total})
+        return
+    if not items:
+        click.echo("None." if not total else f"None on this page; there are {total} in all.")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for item in items:
+        # As Text, so that square brackets in a firm's name are shown and not taken for colours.
+        table.add_row(*(Text(_cell(_dig(item, column))) for column in columns))
+    _console().print(table)
+    if total > len(items):
+        click.echo(f"{len(items)} of {total}; use --limit and --offset for the others.")
+
+
+def print_one(view: View, *, as_json: bool) -> None:
+    if as_json:
+        print_json(view)
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for field, value in view.items():
+        table.add_row(field.replace("_", " "), Text(_cell(value)))
+    _console().print(table)
+
+
+def print_secret(view: View, field: str, *, as_json: bool) -> None:
+    """An answer whose `field` is shown this once."""
+    print_one(view, as_json=as_json)
+    if not as_json:
+        click.echo(f"\nKeep the {field} safe: it is shown this once.", err=True)
+
+
+def print_json(value: Any) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def _console() -> Console:
+    # Into a file or a pipe a table must not be cut to the width of a terminal that is not there.
+    return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+
+
+def _dig(item: Mapping[str, Any], column: str) -> Any:
+    value: Any = item
+    for part in column.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(_cell(each) for each in value) or "-"
+        case Mapping():
+            return ", ".join(f"{name} {_cell(each)}" for name, each in value.items()) or "-"
+        case _:
+            # What a client wrote could hold escape codes that move the cursor; show them as they are.
+            return "".join(
+                each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(value)
+            )

@@ -1,0 +1,34 @@
+"""Who is at the desk: a token is judged against the store each time, so that a deletion holds at once."""
+
+from dataclasses import dataclass
+from hmac import compare_digest
+
+from bullion.keys.hashing import Hasher
+from bullion.records.port import RecordStore
+from bullion.records.token import Actor, Role, read_token
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    store: RecordStore
+    hasher: Hasher
+    default_broker: str
+    first_token_hash: bytes | None
+    """Of BULLION_DESK_TOKEN; None when there is none."""
+
+    async def actor(self, text: str) -> Actor | None:
+        """Whose token this is; None when it is nobody's, or was deleted."""
+        if self.first_token_hash is not None:
+            sent = self.hasher.hash(text.encode("latin-1", "replace"))
+            if compare_digest(sent, self.first_token_hash):
+                return Actor("first token", Role.ADMIN, self.default_broker, first=True)
+        parts = read_token(text)
+        if parts is None:
+            return None
+        token_id, secret = parts
+        token = await self.store.read("token", lambda records: records.token(token_id))
+        sent = self.hasher.hash(secret.encode("ascii"))
+        proved = compare_digest(sent, bytes(32) if token is None else token.secret_hash)
+        if token is None or not proved or token.deleted_at_us is not None:
+            return None
+        return Actor(f"{token.name} ({token_id})", token.role, token.broker)

@@ -1,0 +1,81 @@
+"""`bullion doctor`: is everything here that this deployment needs, and if not, what is to be done?"""
+
+import asyncio
+from dataclasses import dataclass
+
+import hiredis
+
+from bullion.budgets.redis_link import LinkDown, RedisLink
+from bullion.faults import StoreFault
+from bullion.settings import Settings, WrongSetting
+from bullion.store.schema import SchemaMismatch
+from bullion.wiring import open_store
+
+_REDIS_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    well: bool
+    words: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """The settings have been read by now, so those are in order."""
+    findings = [Finding("settings", well=True, words=_settings_words(settings))]
+    findings.append(await _store(settings))
+    findings.append(await _redis(settings))
+    if settings.desk_token is None:
+        findings.append(
+            Finding(
+                "desk",
+                well=True,
+                words="BULLION_DESK_TOKEN is not set; make tokens with 'bullion desk tokens create'.",
+            )
+        )
+    return findings
+
+
+def _settings_words(settings: Settings) -> str:
+    production = "on" if settings.production else "off"
+    return (
+        f"broker {settings.broker}, {settings.workers} worker(s), deploy switch for production {production}."
+    )
+
+
+async def _store(settings: Settings) -> Finding:
+    kind = "SQLite" if settings.sqlite else "PostgreSQL"
+    try:
+        async with open_store(settings, migrate=False) as store:
+            brokers = await store.records.read("doctor", lambda records: records.brokers())
+    except (WrongSetting, SchemaMismatch) as error:
+        return Finding("store", well=False, words=str(error))
+    except StoreFault as fault:
+        advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
+        return Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")
+    return Finding("store", well=True, words=f"{kind}, schema up to date, {len(brokers)} broker(s).")
+
+
+async def _redis(settings: Settings) -> Finding:
+    if settings.redis_url is None:
+        return Finding("redis", well=True, words="not set; budgets are kept in memory, for one node only.")
+    link = RedisLink(settings.redis_url, answer_s=_REDIS_S)
+    keeping = asyncio.create_task(link.keep())
+    try:
+        async with asyncio.timeout(_REDIS_S):
+            while True:
+                try:
+                    await link.call("PING")
+                except LinkDown:
+                    await asyncio.sleep(0.05)
+                else:
+                    return Finding("redis", well=True, words="answers.")
+    except (TimeoutError, hiredis.ReplyError):
+        return Finding(
+            "redis",
+            well=False,
+            words="does not answer. Orders are refused until it does; reads go on. Check BULLION_REDIS_URL.",
+        )
+    finally:
+        keeping.cancel()

@@ -1,0 +1,273 @@
+"""The shared engine: PostgreSQL 15 and later, for any number of nodes.
+
+Several hosts may be named in the address; the one that takes writes is used, so that a fail-over is followed.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, TypeVar
+
+import asyncpg
+import structlog
+
+from bullion.faults import (
+    AlreadyThere,
+    OutcomeUnknown,
+    RuleBroken,
+    StoreBusy,
+    StoreConflict,
+    StoreFault,
+    StoreUnavailable,
+)
+
+from . import query_files, schema
+from .engine import Row, Transaction, Value
+
+T = TypeVar("T")
+
+POOL_SIZE = 8
+"""Connections of one node. More made PostgreSQL slower, not faster."""
+_CONNECT_TIMEOUT_S = 5.0
+_COMMAND_TIMEOUT_S = 20.0
+"""Only for a server that does not answer at all: its own time limits come first."""
+_SERVER_SETTINGS = {
+    "application_name": "bullion",
+    "statement_timeout": "15s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "30s",
+}
+_TRIES = 5
+_CHANNEL = "bullion_catalogue"
+_MIGRATION_LOCK = 5_041_216_001
+"""Any number will do, if it is always the same: who holds it migrates, the others wait."""
+_NODES_LOCK = 5_041_216_002
+"""Held while a node serves: shared by nodes that count in Redis, alone by one that counts in memory."""
+_MIGRATIONS_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
+)
+"""
+_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, TimeoutError, ssl.SSLError)
+
+_log = structlog.get_logger("store")
+
+Connection = Any
+"""A connection of asyncpg's pool or one of our own; its type is generic in the record class."""
+
+
+class PostgresEngine:
+    def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
+        self._url = url
+        self._pool_size = pool_size
+        self._queries = query_files.load("postgres")
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._listener: Connection | None = None
+        self._told = asyncio.Event()
+        self._join_with: str | None = None
+
+    def _connect_options(self) -> dict[str, Any]:
+        return {
+            "timeout": _CONNECT_TIMEOUT_S,
+            "command_timeout": _COMMAND_TIMEOUT_S,
+            "server_settings": _SERVER_SETTINGS,
+            "target_session_attrs": "read-write",
+        }
+
+    async def open(self) -> None:
+        with _faults():
+            self._pool = await asyncpg.create_pool(
+                self._url,
+                min_size=1,
+                max_size=self._pool_size,
+                max_inactive_connection_lifetime=0,
+                statement_cache_size=500,
+                # Every transaction ends as it should or its connection is closed: nothing is left to reset,
+                # and a reset would be one more round trip for each use.
+                reset=_no_reset,
+                **self._connect_options(),
+            )
+
+    async def join(self, *, alone: bool) -> bool:
+        self._join_with = f"pg_try_advisory_lock{'' if alone else '_shared'}"
+        await self._listen()
+        return self._listener is not None
+
+    async def close(self) -> None:
+        if self._listener is not None:
+            self._listener.terminate()
+        if self._pool is not None:
+            try:
+                await asyncio.wait_for(self._pool.close(), timeout=5)
+            except TimeoutError:
+                self._pool.terminate()
+
+    async def migrate(self) -> int:
+        async with self._connection() as connection, connection.transaction():
+            await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK, timeout=600)
+            await connection.execute(_MIGRATIONS_TABLE)
+            steps = schema.still_to_take("postgres", await _taken(connection))
+            for step in steps:
+                await connection.execute(step.sql, timeout=3600)
+                await connection.execute(
+                    "INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)",
+                    step.number,
+                    step.name,
+                    step.checksum,
+                )
+            return len(steps)
+
+    async def schema_current(self) -> bool:
+        async with self._connection() as connection:
+            try:
+                return not schema.still_to_take("postgres", await _taken(connection))
+            except schema.SchemaMismatch:
+                return False
+
+    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        for tries_left in range(_TRIES - 1, -1, -1):
+            try:
+                return await self._transact(name, "BEGIN", body)
+            except StoreConflict:
+                if not tries_left:
+                    raise
+        raise AssertionError("the loop above returns or raises")
+
+    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self._transact(name, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+
+    async def _transact(self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        committing = False
+        try:
+            async with self._connection() as connection:
+                await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
+                try:
+                    answer = await body(_Open(connection, self._queries))
+                    committing = True
+                    await connection.execute("COMMIT")
+                except BaseException:
+                    await _abandon(connection)
+                    raise
+                return answer
+        except StoreFault as fault:
+            fault.add_note(f"in the transaction {name}")
+            if committing and isinstance(fault, StoreUnavailable):
+                raise OutcomeUnknown(*fault.args) from fault
+            raise
+
+    async def changed(self, within_s: float) -> None:
+        """A notification is only a hint that comes early: whoever waits looks again in any case."""
+        await self._listen()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._told.wait(), within_s)
+        self._told.clear()
+
+    async def _listen(self) -> None:
+        """One connection outside the pool hears of changes, and holds this node's place among the nodes."""
+        if self._listener is not None and not self._listener.is_closed():
+            return
+        self._listener = None
+        connection: Connection = None
+        try:
+            connection = await asyncpg.connect(self._url, **self._connect_options())
+            await connection.add_listener(_CHANNEL, lambda *_: self._told.set())
+            if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
+                _log.error(
+                    "not_joined", why="another node serves this store, and budgets in memory allow one"
+                )
+                connection.terminate()
+                return
+        except (asyncpg.PostgresError, *_LOST) as error:
+            _log.warning("not_listening", error=repr(error))
+            if connection is not None:
+                connection.terminate()
+        else:
+            self._listener = connection
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        if self._pool is None:
+            raise StoreUnavailable("the store is closed")
+        with _faults():
+            async with self._pool.acquire(timeout=_CONNECT_TIMEOUT_S) as connection:
+                yield connection
+
+
+class _Open:
+    """An open transaction. Faults are folded where the connection is handed out."""
+
+    def __init__(self, connection: Connection, named: dict[str, str]) -> None:
+        self._connection = connection
+        self._named = named
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        with _faults():
+            found: Sequence[Row] = await self._connection.fetch(self._named[query], *values)
+            return found
+
+    async def one(self, query: str, *values: Value) -> Row | None:
+        found = await self.all(query, *values)
+        return found[0] if found else None
+
+    async def run(self, query: str, *values: Value) -> None:
+        await self.all(query, *values)
+
+
+async def _abandon(connection: Connection) -> None:
+    """End a transaction that failed. A connection that cannot even do that is not given back."""
+    try:
+        await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))
+    except (asyncpg.PostgresError, *_LOST, asyncio.CancelledError):
+        connection.terminate()
+
+
+async def _taken(connection: Connection) -> list[tuple[int, str]]:
+    known = await connection.fetchval("SELECT to_regclass('migrations')")
+    if known is None:
+        return []
+    rows = await connection.fetch("SELECT number, checksum FROM migrations ORDER BY number")
+    return [(row["number"], row["checksum"]) for row in rows]
+
+
+async def _no_reset(_connection: Connection) -> None:
+    return
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """The one place where PostgreSQL's errors become ours; a mistake in our own code stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        fault = _fault_of(error)
+        if fault is None:
+            raise
+        raise fault from error
+
+
+def _fault_of(error: BaseException) -> StoreFault | None:
+    if isinstance(
+        error, asyncpg.DataError
+    ):  # Before InterfaceError: asyncpg refuses a value of the wrong type.
+        return RuleBroken(str(error))
+    if isinstance(error, asyncpg.PostgresError):
+        return _fault_of_state(str(error.sqlstate or ""), str(error))
+    if isinstance(error, _LOST):
+        return StoreUnavailable(f"{type(error).__name__}: {error}")
+    return None
+
+
+def _fault_of_state(state: str, message: str) -> StoreFault | None:
+    if state == "23505":
+        return AlreadyThere(message)
+    if state.startswith(("22", "23")):
+        return RuleBroken(message)
+    if state == "55P03":
+        return StoreBusy(message)
+    if state in ("40001", "40P01"):
+        return StoreConflict(message)
+    if state.startswith(("08", "25006", "28", "3D", "53", "57", "58")) or not state:
+        return StoreUnavailable(f"{state}: {message}")
+    return None

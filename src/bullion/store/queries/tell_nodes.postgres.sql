@@ -1,0 +1,2 @@
+-- Sent when the transaction commits.
+SELECT pg_notify('bullion_catalogue', '')

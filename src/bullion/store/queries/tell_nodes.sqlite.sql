@@ -1,0 +1,2 @@
+-- Nothing to say: the nodes see the file change.
+SELECT 1

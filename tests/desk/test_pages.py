@@ -1,0 +1,94 @@
+"""Lists: `limit`, `offset` and `total`, the same on each of them."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.desk import SYMBOL, Caller, Office
+from tests.support.node import Node
+
+LISTS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/c0/keys", "/tokens", "/audit"]
+
+
+@pytest.fixture(scope="module")
+def full(node: Node, first: Caller) -> Iterator[Office]:
+    """An office with at least five of each thing but brokers."""
+    office = Office.open(node, first)
+    for number in range(5):
+        office.desk.do("PUT", f"/symbols/S{number}", SYMBOL)
+        office.desk.do("PUT", f"/groups/g{number}", {})
+        office.desk.account(f"c{number}")
+        office.desk.key("c0", name=f"key {number}")
+        office.desk.do("POST", "/tokens", {"name": f"token {number}", "role": "viewer"})
+    yield office
+    office.close()
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_pages_fit_together(full: Office, path: str) -> None:
+    whole = full.desk.do("GET", path)
+    assert len(whole["items"]) == whole["total"] > 0
+    paged = []
+    for offset in range(0, whole["total"], 2):
+        page = full.desk.do("GET", f"{path}?limit=2&offset={offset}")
+        assert page["total"] == whole["total"]
+        assert len(page["items"]) == min(2, whole["total"] - offset)
+        paged += page["items"]
+    assert paged == whole["items"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_past_the_end_is_an_empty_page(full: Office, path: str) -> None:
+    total = full.desk.do("GET", path)["total"]
+    for offset in (total, 10**15):
+        assert full.desk.do("GET", f"{path}?offset={offset}") == {"items": [], "total": total}
+
+
+@pytest.mark.parametrize("offset", [10**15 + 1, 10**18, 2**63, 2**64, 10**40])
+def test_any_whole_number_is_an_offset(full: Office, offset: int) -> None:
+    for path in LISTS:
+        assert full.desk.do("GET", f"{path}?offset={offset}")["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("limit=0", "limit"),
+        ("limit=201", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=", "limit"),
+        ("limit=ten", "limit"),
+        ("limit=1.5", "limit"),
+        ("limit=%2B1", "limit"),
+        ("limit=1_0", "limit"),
+        ("limit=%D9%A1", "limit"),
+        ("limit=1%00", "limit"),
+        ("limit=000000000000000001999", "limit"),
+        pytest.param("limit=" + "9" * 5000, "limit", id="5,000 digits"),
+        ("limit=1&limit=2", "limit"),
+        ("offset=-1", "offset"),
+        ("offset=", "offset"),
+        ("offset=x", "offset"),
+        ("offset=1&offset=1", "offset"),
+    ],
+)
+def test_what_is_no_page_is_refused(full: Office, query: str, named: str) -> None:
+    for path in LISTS:
+        assert named in full.desk.refused("GET", f"{path}?{query}")
+
+
+@pytest.mark.parametrize("offset", ["0" * 5000, "0" * 18 + "9" * 30], ids=["zeros", "then nines"])
+def test_zeros_in_front_break_nothing(full: Office, offset: str) -> None:
+    for path in LISTS:
+        assert full.desk.get(f"{path}?offset={offset}").status_code in (200, 422)
+
+
+def test_an_unknown_parameter_is_ignored(full: Office) -> None:
+    assert full.desk.do("GET", "/accounts?colour=red") == full.desk.do("GET", "/accounts")
+
+
+def test_a_page_has_50_unless_asked(full: Office) -> None:
+    for number in range(46):
+        full.desk.do("PUT", f"/symbols/MORE{number:02}", SYMBOL)
+    page = full.desk.do("GET", "/symbols")
+    assert (len(page["items"]), page["total"]) == (50, 51)
+    assert len(full.desk.do("GET", "/symbols?limit=200")["items"]) == 51

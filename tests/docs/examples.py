@@ -1,0 +1,109 @@
+"""The examples of a page, run as its reader would: in one shell, from top to bottom, on a real service."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.docs.likeness import differences, head_differences, text_differences
+from tests.docs.markdown import Block, blocks
+
+_SHOWS = {"json", "http", "text"}
+# What a reader does before, or what does not end: the test has done it in its own way.
+_DONE_BEFORE = ("export ", "make ", "#")
+_SEPARATOR = "\x1e"
+
+
+@dataclass(frozen=True)
+class Example:
+    source: Block
+    shown: Block | None
+    """What the page says that comes of it."""
+
+
+def examples(page: Path, language: str) -> list[Example]:
+    found = blocks(page)
+    return [
+        Example(block, after if after is not None and after.language in _SHOWS else None)
+        for block, after in zip(found, [*found[1:], None], strict=True)
+        if block.language == language and not _done_before(block)
+    ]
+
+
+def _done_before(block: Block) -> bool:
+    return all(line.startswith(_DONE_BEFORE) for line in block.text.splitlines() if line)
+
+
+def run_shell(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
+    """Run all shell blocks in one shell, and say where the page is not true."""
+    shell = shutil.which("bash")
+    assert shell is not None, "the examples need bash"
+    wanted = examples(page, "sh")
+    assert wanted, f"{page} has no examples: were they renamed?"
+    script = "\n".join(f"printf '{_SEPARATOR}'\n{example.source.text}\nprintf '\\n'" for example in wanted)
+    done = subprocess.run(
+        [shell, "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=_environment(variables),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    outputs = done.stdout.split(_SEPARATOR)[1:]
+    for example, output in zip(wanted, outputs, strict=False):
+        yield from _untrue(example, output)
+    if done.returncode:
+        yield f"{wanted[len(outputs) - 1].source.place}: exit code {done.returncode}: {done.stderr.strip()}"
+
+
+def run_python(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
+    for example in examples(page, "python"):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", example.source.text],
+            cwd=folder,
+            env=_environment(variables),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        if done.returncode:
+            yield f"{example.source.place}: exit code {done.returncode}: {done.stderr.strip()}"
+        else:
+            yield from _untrue(example, done.stdout)
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The reader's, but without settings and proxies; the command `bullion` is the one under test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
+    return kept | {"PATH": programs, "NO_PROXY": "*", "no_proxy": "*"} | dict(variables)
+
+
+def _untrue(example: Example, output: str) -> Iterator[str]:
+    if example.shown is None:
+        return
+    match example.shown.language:
+        case "json":
+            found = differences(json.loads(example.shown.text), _last_json(output))
+        case "http":
+            found = head_differences(example.shown.text, output)
+        case _:
+            found = text_differences(example.shown.text, output)
+    for difference in found:
+        yield f"{example.shown.place}: {difference}"
+
+
+def _last_json(output: str) -> Any:
+    """Several calls in one block answer one after the other; shown is the last."""
+    decoder, place, value = json.JSONDecoder(), 0, None
+    while beginning := re.compile(r"\S").search(output, place):
+        value, place = decoder.raw_decode(output, beginning.start())
+    return value

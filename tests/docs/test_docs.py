@@ -1,0 +1,229 @@
+"""What the documentation says of the code, and of itself, is so."""
+
+import configparser
+import importlib
+import importlib.util
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name_of, prose, quoted, table_rows
+
+from bullion.__main__ import main as command_line
+from bullion.api.openapi import openapi
+from bullion.desk.http import _RESOURCES, BASE
+from bullion.refusals import desk as desk_refusals
+from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.refusal import Refusal
+from bullion.settings import _READERS, Settings, read_settings
+
+DESK = ROOT / "docs/desk.md"
+TRADING_API = ROOT / "docs/trading-api.md"
+ARCHITECTURE = ROOT / "docs/architecture.md"
+ENV_EXAMPLE = ROOT / ".env.example"
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+# --- Every page -----------------------------------------------------------------------------------------
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        if link.startswith(("https://", "http://")):
+            continue
+        target, _, anchor = link.partition("#")
+        other = (page.parent / target).resolve() if target else page
+        assert other.exists(), f"{name_of(page)}: {link} leads nowhere"
+        if anchor:
+            assert anchor in anchors(other), f"{name_of(page)}: {link} names no heading"
+
+
+@every_page
+def test_files_that_are_named_exist(page: Path) -> None:
+    for path in quoted(page):
+        if re.match(r"(src|tests|tools|bench|docs)/", path) and "<" not in path:
+            assert (ROOT / path).exists(), f"{name_of(page)}: there is no {path}"
+
+
+@every_page
+def test_modules_that_are_named_exist(page: Path) -> None:
+    for name in quoted(page):
+        if re.fullmatch(r"bullion(_client)?(\.\w+)+", name) and not name.endswith(".db"):
+            assert importlib.util.find_spec(name), f"{name_of(page)}: there is no module {name}"
+
+
+@every_page
+def test_what_is_named_in_a_module_is_there(page: Path) -> None:
+    for names, module in re.findall(r"((?:`\w+`(?:, | and )?)+) in `(bullion[\w.]+)`", prose(page)):
+        for name in re.findall(r"\w+", names.replace(" and ", " ")):
+            found = hasattr(importlib.import_module(module), name)
+            assert found, f"{name_of(page)}: {module} has no {name}"
+
+
+@every_page
+def test_make_targets_that_are_named_exist(page: Path) -> None:
+    there = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")))
+    named = [match[1] for text in quoted(page) if (match := re.fullmatch(r"make ([a-z-]+)", text))]
+    for block in blocks(page):
+        named += re.findall(r"(?m)^make ([a-z-]+)", block.text)
+    assert set(named) <= there
+
+
+@every_page
+def test_commands_that_are_named_exist(page: Path) -> None:
+    for text in quoted(page):
+        if match := re.fullmatch(r"bullion ((?:[a-z]+ ?)+)", text):
+            assert match[1] in _commands(command_line), f"{name_of(page)}: there is no command {text}"
+
+
+def _commands(group: click.Group, before: str = "") -> set[str]:
+    found: set[str] = set()
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            found |= _commands(command, f"{before}{name} ")
+        else:
+            found.add(f"{before}{name}")
+    return found
+
+
+# --- The README -----------------------------------------------------------------------------------------
+
+
+def test_the_readme_names_the_test_command_once() -> None:
+    assert (ROOT / "README.md").read_text("utf-8").count("make test") == 1
+
+
+def test_the_decisions_are_all_listed() -> None:
+    folder = ROOT / "docs/adr"
+    listed = {link for link in links(folder / "README.md") if re.match(r"[0-9]", link)}
+    assert listed == {page.name for page in folder.glob("[0-9]*.md")}
+
+
+# --- Settings and commands ------------------------------------------------------------------------------
+
+
+def test_every_setting_is_in_the_desks_guide_with_its_default() -> None:
+    shown = {row[0].strip("`"): row[1] for row in table_rows(DESK) if row[0].startswith("`BULLION_")}
+    usual = {f"BULLION_{field.name.upper()}": _as_shown(field.default) for field in fields(Settings)}
+    assert shown == usual
+    assert set(usual) == set(_READERS)
+
+
+def _as_shown(default: object) -> str:
+    if default is None or default == ():
+        return "unset"
+    if isinstance(default, bool):
+        return "`on`" if default else "`off`"
+    return f"`{default}`"
+
+
+def test_every_setting_is_in_the_example_with_its_default(tmp_path: Path) -> None:
+    lines = re.findall(r"(?m)^#(BULLION_.+)$", ENV_EXAMPLE.read_text("utf-8"))
+    assert sorted(line.partition("=")[0] for line in lines) == sorted(_READERS)
+    uncommented = tmp_path / ".env"
+    uncommented.write_text("\n".join(lines), "utf-8")
+    assert read_settings({}, uncommented) == Settings()
+
+
+@pytest.mark.parametrize("page", [*PAGES, ENV_EXAMPLE], ids=name_of)
+def test_settings_that_are_named_exist(page: Path) -> None:
+    assert set(re.findall(r"BULLION_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= set(_READERS)
+
+
+def test_every_command_is_in_the_desks_guide() -> None:
+    named = {text.split()[1] for text in quoted(DESK) if text.startswith("bullion ")}
+    assert set(command_line.commands) <= named
+
+
+# --- Calls, refusals, events ----------------------------------------------------------------------------
+
+
+def test_the_desks_guide_has_every_call_of_the_desk_and_no_other() -> None:
+    there = {f"{method} {BASE}{path}" for path, handlers in _RESOURCES.items() for method in handlers}
+    assert {text for text in quoted(DESK) if re.match(rf"[A-Z]+ {BASE}/", text)} == there
+
+
+def _statuses(page: Path) -> list[tuple[str, int]]:
+    """The rows of tables of refusals: code and status."""
+    rows = [row for row in table_rows(page) if re.fullmatch(r"[1-5][0-9]{2}", row[1])]
+    return [(row[0].strip("`"), int(row[1])) for row in rows]
+
+
+def test_the_clients_guide_has_its_refusals_with_their_status_and_in_their_order() -> None:
+    shown = _statuses(TRADING_API)
+    assert shown == [(row.code, row.status) for row in CATALOGUE if row.code in dict(shown)]
+    assert {row.code for row in CATALOGUE if row.status == 401} <= set(dict(shown))
+
+
+def test_the_clients_guide_names_every_refusal_that_a_call_of_today_can_meet() -> None:
+    answers = openapi()["paths"]["/api/trading/test/v1/me"]["get"]["responses"].values()
+    contents = [content for answer in answers for content in answer["content"].values()]
+    met = {code for content in contents for code in content.get("examples", {})}
+    assert "rate_limited" in met
+    assert met <= set(quoted(TRADING_API))
+
+
+def test_the_desks_guide_has_the_refusals_of_the_desk_with_their_status() -> None:
+    own = [row for row in vars(desk_refusals).values() if isinstance(row, Refusal)]
+    there = {row.code: row.status for row in CATALOGUE} | {row.code: row.status for row in own}
+    shown = dict(_statuses(DESK))
+    assert {row.code for row in own} <= set(shown)
+    assert shown == {code: there[code] for code in shown}
+
+
+def test_log_events_that_are_named_exist() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
+    logged = set(re.findall(r'_log\.\w+\(\s*"(\w+)"', source))
+    section = prose(DESK).partition("| Event |")[2].partition("\n## ")[0]
+    named = {name for line in section.splitlines() for name in re.findall(r"`(\w+)`", line.split(" | ")[0])}
+    assert named
+    assert named <= logged
+
+
+def test_metrics_that_are_named_exist() -> None:
+    source = (ROOT / "src/bullion/web/calls.py").read_text("utf-8")
+    for name in {text for text in quoted(DESK) if re.fullmatch(r"bullion_\w+", text)}:
+        assert f'"{name.removesuffix("_total")}"' in source
+
+
+# --- The house ------------------------------------------------------------------------------------------
+
+
+def _rooms() -> set[str]:
+    linter = configparser.ConfigParser()
+    linter.read(ROOT / ".importlinter", "utf-8")
+    contract = linter["importlinter:contract:rooms"]
+    return set(re.findall(r"\w+", contract["layers"])) | set(contract["exhaustive_ignores"].split())
+
+
+def test_the_picture_of_the_house_has_every_room() -> None:
+    picture = blocks(ARCHITECTURE)[0].text
+    assert _rooms() <= set(re.findall(r"\w+", picture))
+
+
+def test_the_table_of_rooms_has_every_room_and_no_other() -> None:
+    table = prose(ARCHITECTURE).partition("| Room |")[2].partition("\n\n")[0]
+    rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`bullion\.(\w+)`", row)} == _rooms()
+
+
+def test_the_table_of_ports_has_every_port() -> None:
+    table = prose(ARCHITECTURE).partition("## Ports")[2].partition("\n## ")[0]
+    for path in ROOT.glob("src/bullion/**/*.py"):
+        for port in re.findall(r"(?m)^class (\w+)\(Protocol\)", path.read_text("utf-8")):
+            assert f"`{port}`" in table, f"{path} has a port that docs/architecture.md does not know: {port}"
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    named = set(quoted(ROOT / "docs/adr/0002-dependencies.md"))
+    groups = [project["project"]["dependencies"], *project["dependency-groups"].values()]
+    for requirement in (each for group in groups for each in group):
+        match = re.match(r"[\w-]+", requirement)
+        assert match is not None
+        assert match[0] in named, f"docs/adr/0002-dependencies.md does not say why we need {match[0]}"

@@ -1,0 +1,107 @@
+"""Every example of the documentation is run against a real service, and gives what its page shows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.docs.examples import run_python, run_shell
+from tests.docs.likeness import differences, head_differences, text_differences
+from tests.docs.markdown import ROOT, blocks
+from tests.support.node import DESK_TOKEN, Node, running, until
+
+from bullion.desk.http import _RESOURCES, BASE
+
+DESK = ROOT / "docs/desk.md"
+FOR_CLIENTS = [ROOT / "README.md", ROOT / "docs/trading-api.md"]
+
+
+@pytest.mark.parametrize("page", FOR_CLIENTS, ids=lambda page: page.name)
+def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
+    with running(tmp_path) as node, node.desk() as desk:
+        desk.furnish().account("aurum", firm_name="Aurum Jewellers")
+        variables = {"API": node.api_url, "KEY": desk.key("aurum", name="demo test")["key"]}
+        untrue = [*run_shell(page, tmp_path, variables), *run_python(page, tmp_path, variables)]
+        assert not untrue, "\n".join(untrue)
+
+
+def test_the_examples_for_the_desk(tmp_path: Path) -> None:
+    """From an empty store to a client that calls, and to a backup: so the service makes its own secret."""
+    with running(tmp_path, BULLION_SECRET="", BULLION_LOG_CALLS="all") as node:
+        variables = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN}
+        untrue = list(run_shell(DESK, tmp_path, variables))
+        assert not untrue, "\n".join(untrue)
+        every = {(method, BASE + path) for path, handlers in _RESOURCES.items() for method in handlers}
+
+        def not_called() -> set[tuple[str, str]]:
+            return every - {(entry["method"], entry["route"]) for entry in node.entries("call")}
+
+        until(lambda: not not_called(), within_s=5)
+        for block in blocks(DESK):
+            if block.language == "jsonl":
+                for line in block.text.splitlines():
+                    assert _is_logged(node, line), f"{block.place}: no log line is like {line}"
+
+
+def _is_logged(node: Node, line: str) -> bool:
+    shown = json.loads(line)
+    return any(
+        list(entry) == list(shown) and all(entry[name] == shown[name] for name in ("level", "logger"))
+        for entry in node.entries(shown["event"])
+    )
+
+
+# That the comparison itself sees what it should.
+
+ANSWER = {"key_id": "0" * 16, "at": "2026-11-15T04:31:21.924000+00:00", "limits": [{"gold": "1.0000"}]}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        ANSWER,
+        ANSWER | {"key_id": "f" * 16, "at": "2031-01-01T00:00:00.000000+00:00"},
+        ANSWER | {"limits": "…"},
+        ANSWER | {"limits": [{"gold": "…"}]},
+    ],
+)
+def test_ids_times_and_what_is_left_out_may_differ(shown: object) -> None:
+    assert list(differences(shown, ANSWER)) == []
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {},
+        ANSWER | {"more": 1},
+        ANSWER | {"key_id": "0" * 15},
+        ANSWER | {"at": None},
+        ANSWER | {"limits": []},
+        ANSWER | {"limits": [{"gold": "2.0000"}]},
+        ANSWER | {"limits": [{"silver": "1.0000"}]},
+        [ANSWER],
+    ],
+)
+def test_anything_else_may_not(shown: object) -> None:
+    assert list(differences(shown, ANSWER))
+
+
+def test_a_number_is_not_a_truth_value() -> None:
+    assert list(differences({"total": 1}, {"total": True}))
+
+
+def test_an_id_within_a_text_may_differ_but_not_the_text_around_it() -> None:
+    assert list(differences(f"key_test.main.{'0' * 16}.…", f"key_test.main.{'1' * 16}.secret")) == []
+    assert list(differences(f"key_test.main.{'0' * 16}.…", f"key_live.main.{'1' * 16}.secret"))
+
+
+def test_a_head_is_like_another_by_status_headers_and_values() -> None:
+    head = "HTTP/1.1 200 OK\ndate: now\nratelimit-limit: 300"
+    assert list(head_differences(head, "HTTP/1.1 200 OK\r\ndate: then\r\nratelimit-limit: 300\r\n\r\n")) == []
+    assert list(head_differences(head, "HTTP/1.1 200 OK\r\ndate: then\r\nratelimit-limit: 60\r\n\r\n"))
+    assert list(head_differences(head, "HTTP/1.1 200 OK\r\nratelimit-limit: 300\r\n\r\n"))
+    assert list(head_differences(head, "HTTP/1.1 404 Not Found\r\ndate: x\r\nratelimit-limit: 300\r\n\r\n"))
+
+
+def test_lines_shown_have_to_come_in_their_order() -> None:
+    assert list(text_differences("a …\nc", "a 1\nb\nc\n")) == []
+    assert list(text_differences("c\na …", "a 1\nb\nc\n"))

@@ -1,0 +1,112 @@
+"""`bullion serve` that cannot start: one sentence on standard error, exit code 2, no traceback."""
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+from tests.support.command import bullion, sentence
+from tests.support.desk import serving
+
+FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
+SECRET = "the-secret-of-this-deployment-1234567890"
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "migrate", "audit verify"])
+def test_a_wrong_setting_stops_every_command(tmp_path: Path, command: str) -> None:
+    said = sentence(bullion(tmp_path, *command.split(), BULLION_PORT="eighty"))
+    assert said == "BULLION_PORT is 'eighty', but must be a whole number from 0 to 65535."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistyped_setting_stops_the_start(tmp_path: Path) -> None:
+    said = sentence(bullion(tmp_path, "serve", BULLION_PROT="80"))
+    assert said.endswith("Did you mean BULLION_PORT?") or "Did you mean BULLION_PORT?" in said
+
+
+def test_a_setting_in_the_file_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("BULLION_HEDGE=mcx\n")
+    said = sentence(bullion(tmp_path, "serve"))
+    assert said == "BULLION_HEDGE is 'mcx', but must be one of: simulated, desk."
+
+
+@pytest.mark.parametrize("setting", ["BULLION_PORT", "BULLION_DESK_PORT"])
+def test_a_port_that_is_taken_is_named(tmp_path: Path, setting: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = sentence(bullion(tmp_path, "serve", **(FREE | {setting: port})))
+    assert said.startswith(f"{setting}: ")
+    assert port in said
+    assert "in use" in said
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "203.0.113.7"])
+def test_a_host_that_is_not_ours_is_named(tmp_path: Path, host: str) -> None:
+    said = sentence(bullion(tmp_path, "serve", BULLION_HOST=host, **FREE))
+    assert said.startswith("BULLION_HOST")
+    assert host in said
+
+
+def test_a_second_node_on_the_same_file_is_refused_in_words(tmp_path: Path) -> None:
+    with serving(tmp_path) as node:
+        settings = {"BULLION_SECRET": SECRET[::-1], **FREE}
+        said = sentence(bullion(tmp_path, "serve", **settings))
+        assert said.startswith("BULLION_DATABASE_URL: another node is serving var/bullion.db.")
+        assert node.process.poll() is None
+    # Once the first has stopped, the store is free again.
+    with serving(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("command", ["serve", "migrate"])
+@pytest.mark.parametrize("path", ["a-file/store.db", "/proc/nowhere/store.db", "a-folder", "no-store.db"])
+def test_a_store_that_cannot_be_is_told_in_words(tmp_path: Path, command: str, path: str) -> None:
+    (tmp_path / "a-file").write_text("not a folder")
+    (tmp_path / "a-folder").mkdir()
+    (tmp_path / "no-store.db").write_text("this is a text and no database " * 10)
+    settings = {"BULLION_DATABASE_URL": f"sqlite:///{path}", "BULLION_SECRET": SECRET, **FREE}
+    said = sentence(bullion(tmp_path, command, **settings))
+    assert "BULLION_DATABASE_URL" in said
+    assert path in said
+    assert (tmp_path / "a-file").read_text() == "not a folder"
+
+
+def test_a_start_with_another_secret_is_refused_in_words(tmp_path: Path) -> None:
+    assert bullion(tmp_path, "migrate", BULLION_SECRET=SECRET).returncode == 0
+    said = sentence(bullion(tmp_path, "serve", BULLION_SECRET=SECRET[::-1], **FREE))
+    assert said.startswith("BULLION_SECRET ")
+    assert SECRET not in said
+    assert SECRET[::-1] not in said
+
+
+def test_a_secret_that_is_made_is_kept_for_the_next_start(tmp_path: Path) -> None:
+    assert bullion(tmp_path, "migrate").returncode == 0
+    made = (tmp_path / "var" / "secret").read_text()
+    assert len(made) >= 32
+    assert bullion(tmp_path, "migrate").returncode == 0
+    assert (tmp_path / "var" / "secret").read_text() == made
+
+
+def test_a_lost_secret_is_not_replaced_in_silence(tmp_path: Path) -> None:
+    """A new one would fit no key of the store, and would be taken for the old one ever after."""
+    bullion(tmp_path, "migrate")
+    (tmp_path / "var" / "secret").unlink()
+    said = sentence(bullion(tmp_path, "serve", **FREE))
+    assert "BULLION_SECRET" in said
+    assert not (tmp_path / "var" / "secret").exists()
+
+
+def test_a_store_may_have_any_name(tmp_path: Path) -> None:
+    """Also the name of the file that keeps a second node out."""
+    settings = {"BULLION_DATABASE_URL": "sqlite:///store.lock"}
+    for _ in range(2):
+        with serving(tmp_path, **settings):
+            pass
+        shutil.copy(tmp_path / "store.lock", tmp_path / "copy.db")
+        assert bullion(tmp_path, "migrate", BULLION_DATABASE_URL="sqlite:///copy.db").returncode == 0
+
+
+def test_two_stores_beside_each_other_serve_two_nodes(tmp_path: Path) -> None:
+    one, two = ({"BULLION_DATABASE_URL": f"sqlite:///store.{name}"} for name in ("one", "two"))
+    with serving(tmp_path, **one), serving(tmp_path, **two) as second:
+        assert second.process.poll() is None

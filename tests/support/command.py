@@ -1,0 +1,36 @@
+"""The command line as a person meets it: `bullion …` in a folder, with these settings and no others."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = (sys.executable, "-m", "bullion")
+
+
+def environment(**settings: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
+    return kept | settings
+
+
+def bullion(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *words],
+        cwd=folder,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def sentence(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command that could not do its work said: one line, no traceback, exit code 2."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("bullion: ")
+    assert lines[0].endswith(".")
+    return lines[0].removeprefix("bullion: ")

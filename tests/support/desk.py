@@ -1,0 +1,172 @@
+"""The desk as its tests use it: callers at the desk, a broker of a test's own, and refusals read strictly."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from .node import DESK_TOKEN, DeskClient, Node, own_address, start
+
+SYMBOL: dict[str, Any] = {
+    "metal": "gold",
+    "quoted_weight": "10",
+    "minimum": "1",
+    "maximum": "1000",
+    "step": "0.5",
+    "pricing": {"kind": "direct", "instrument": "GOLD"},
+}
+KEY: dict[str, Any] = {"environment": "test", "name": "a key", "scopes": ["account:read"]}
+LISTS = ("/brokers", "/symbols", "/groups", "/accounts", "/tokens", "/audit")
+
+_numbers = count(1)
+
+
+def unique(prefix: str) -> str:
+    """A name that no other test of this run uses."""
+    return f"{prefix}-{os.getpid()}-{next(_numbers)}"
+
+
+class Caller(DeskClient):
+    """Somebody at the desk with a source address of their own."""
+
+    def __init__(self, url: str, token: str) -> None:
+        # Without certificates to load, a client is made in a moment: tests make hundreds.
+        httpx.Client.__init__(
+            self,
+            base_url=f"{url}/desk/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            timeout=20,
+        )
+
+    def raw(self, method: str, path: str, content: bytes, **headers: str) -> httpx.Response:
+        """Send these bytes as they are."""
+        return self.request(
+            method, path, content=content, headers={"Content-Type": "application/json", **headers}
+        )
+
+    def refused(
+        self, method: str, path: str, body: Any = None, *, status: int = 422, code: str = "invalid_request"
+    ) -> str:
+        """Send what must be refused; give the message."""
+        content = b"" if body is None else json.dumps(body).encode()
+        return refusal(self.raw(method, path, content), status, code)
+
+    def all(self, path: str) -> list[Any]:
+        """Every page of a list."""
+        found: list[Any] = []
+        while True:
+            page = self.do("GET", f"{path}?limit=200&offset={len(found)}")
+            found += page["items"]
+            if len(found) >= page["total"]:
+                return found
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the desk can read about its broker, but who used which key."""
+        found = {path: self.all(path) for path in LISTS}
+        for account in found["/accounts"]:
+            path = f"/accounts/{quote(account['login_id'])}/keys"
+            found[path] = [{**key, "last_used_at": None} for key in self.all(path)]
+        return {**found, "/switches": self.do("GET", "/switches")}
+
+
+def refusal(answer: httpx.Response, status: int, code: str) -> str:
+    """The message of a refusal, which must have exactly the shape of one."""
+    assert answer.status_code == status, f"{answer.status_code} {answer.text[:400]}"
+    assert answer.headers["content-type"] == "application/json"
+    body = answer.json()
+    assert body.keys() == {"detail"}
+    assert body["detail"].keys() == {"code", "message"}
+    assert body["detail"]["code"] == code
+    message = body["detail"]["message"]
+    assert isinstance(message, str)
+    assert message.endswith(".")
+    return message
+
+
+@contextmanager
+def nothing_changed(desk: Caller) -> Iterator[None]:
+    """What is done here leaves the desk's state and its audit trail as they were."""
+    before = desk.state()
+    yield
+    assert desk.state() == before
+
+
+@dataclass
+class Office:
+    """A broker of a test's own, with an admin at its desk."""
+
+    node: Node
+    broker: str
+    desk: Caller
+    admin_token: dict[str, Any]
+    _callers: list[httpx.Client] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, node: Node, first: Caller) -> "Office":
+        broker = unique("broker")
+        first.do("PUT", f"/brokers/{broker}", {"name": "A Broker", "hosts": [f"{broker}.example"]})
+        body = {"name": "an admin", "role": "admin", "broker": broker}
+        token = first.do("POST", "/tokens", body)
+        desk = Caller(node.desk_url, token["token"])
+        desk.furnish()
+        return cls(node, broker, desk, token, [desk])
+
+    def close(self) -> None:
+        for caller in self._callers:
+            caller.close()
+
+    def caller(self, token: str) -> Caller:
+        """Whoever holds this token."""
+        caller = Caller(self.node.desk_url, token)
+        self._callers.append(caller)
+        return caller
+
+    def hire(self, role: str) -> Caller:
+        """Somebody with a new token of this role."""
+        return self.caller(self.desk.do("POST", "/tokens", {"name": f"a {role}", "role": role})["token"])
+
+    def me(self, key: str, address: str | None = None) -> httpx.Response:
+        """A client's call of this broker."""
+        environment = "trading/test" if key.startswith("key_test.") else "trading"
+        with httpx.Client(
+            base_url=self.node.api_url,
+            headers={"X-API-Key": key, "Host": f"{self.broker}.example"},
+            transport=httpx.HTTPTransport(verify=False, local_address=address or own_address()),
+            timeout=20,
+        ) as client:
+            return client.get(f"/api/{environment}/v1/me")
+
+    def me_code(self, key: str, address: str | None = None) -> str:
+        """`ok`, or the code with which the key is refused."""
+        answer = self.me(key, address)
+        return "ok" if answer.status_code == 200 else str(answer.json()["detail"]["code"])
+
+
+def first_caller(node: Node) -> Caller:
+    """The deployment's first token at work."""
+    return Caller(node.desk_url, DESK_TOKEN)
+
+
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[Node]:
+    """A service for as long as this lasts; afterwards its log is whole and its pipe is closed."""
+    others = set(threading.enumerate())
+    node = start(folder, **settings)
+    readers = set(threading.enumerate()) - others
+    try:
+        yield node
+    finally:
+        node.stop()
+        for reader in readers:
+            reader.join(10)
+        assert node.process.stderr is not None
+        node.process.stderr.close()

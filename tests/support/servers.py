@@ -1,0 +1,183 @@
+"""Private throw-away PostgreSQL and Redis servers, made of whatever this machine has installed."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Self
+
+_START_S = 30
+_INITDB = ("-A", "trust", "-U", "bullion", "-E", "UTF8", "--no-sync", "--no-locale")
+
+
+class NotInstalled(Exception):
+    """The machine has no such server."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def find(program: str) -> str:
+    """Where Debian keeps PostgreSQL's own programs (its wrappers on the PATH look for a cluster), or the PATH."""
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / program).exists():
+            return str(folder / program)
+    found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    if found is None:
+        raise NotInstalled(f"{program} is not installed")
+    return found
+
+
+def _as_nobody() -> tuple[list[str], int | None]:
+    """PostgreSQL will not run as root: then as whoever is there for such a purpose, dying with its parent."""
+    if os.geteuid() != 0:
+        return [], None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            user = pwd.getpwnam(name)
+            ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+            return [find("setpriv"), *ids, "--"], user.pw_uid
+    raise NotInstalled(
+        "PostgreSQL will not run as root, and there is no user 'postgres' or 'nobody' to run it as"
+    )
+
+
+def _wait(ready: Callable[[], bool], what: str) -> None:
+    give_up_at = time.monotonic() + _START_S
+    while not ready():
+        if time.monotonic() > give_up_at:
+            raise AssertionError(f"{what} did not start within {_START_S} s")
+        time.sleep(0.02)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+@dataclass
+class Postgres:
+    """A server of the tests' own. Each test gets a database of its own on it."""
+
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bullion-pg-")))
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def make(self) -> Self:
+        prefix, uid = _as_nobody()
+        if uid is not None:
+            os.chown(self.folder, uid, -1)
+        subprocess.run(
+            [*prefix, find("initdb"), "-D", f"{self.folder}/data", *_INITDB],
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
+        )
+        return self.start()
+
+    def start(self) -> Self:
+        prefix, _ = _as_nobody()
+        options = {
+            "port": self.port,
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+            "max_connections": 200,
+            "shared_buffers": "64MB",
+        }
+        arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*prefix, find("postgres"), "-D", f"{self.folder}/data", *arguments],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        _wait(self._ready, "PostgreSQL")
+        return self
+
+    def _ready(self) -> bool:
+        return (
+            subprocess.run([find("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode
+            == 0
+        )
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        """SIGINT is PostgreSQL's fast stop: sessions are cut, nothing committed is lost."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(timeout=_START_S)
+
+    def remove(self) -> None:
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def new_database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"test{next(self._numbers)}"
+        self.sql(f"CREATE DATABASE {name}")
+        return f"postgresql://bullion@127.0.0.1:{self.port}/{name}"
+
+    def sql(self, statement: str, database: str = "postgres") -> str:
+        done = subprocess.run(
+            [find("psql"), "-X", "-A", "-t", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bullion"]
+            + ["-d", database, "-v", "ON_ERROR_STOP=1", "-c", statement],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.strip()
+
+
+@dataclass
+class Redis:
+    port: int = field(default_factory=free_port)
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bullion-redis-")))
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> Self:
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [find("redis-server"), "--port", str(self.port), "--bind", "127.0.0.1"]
+                + ["--save", "", "--appendonly", "no", "--dir", str(self.folder)],
+                stdout=log,
+                stderr=log,
+            )
+        _wait(lambda: _answers(self.port), "Redis")
+        return self
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(timeout=_START_S)
+
+    def remove(self) -> None:
+        self.stop(signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, *words: str) -> str:
+        """One command over a connection of its own, spelled out: no client library is between us and it."""
+        request = b"".join(
+            [b"*%d\r\n" % len(words), *(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words)]
+        )
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as link:
+            link.sendall(request)
+            return link.recv(65536).decode()
