@@ -13,7 +13,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-run: $(VENV)/.ok ## Start the demo on this machine (SQLite, simulated market) and print keys and curl lines
+run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."
 	@exec $(BIN)/bullion demo
 
@@ -46,8 +46,8 @@ lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.
 	@$(BIN)/$(LOCK) --group dev -c requirements.txt -o requirements-dev.txt
 	@echo "requirements.txt, requirements-build.txt and requirements-dev.txt are written."
 
-clean: ## Remove the virtual environment, caches and the demo's data
-	rm -rf $(VENV) var dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+clean: ## Remove the virtual environment, caches and the demo's data (never a store of your own)
+	rm -rf $(VENV) var/demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

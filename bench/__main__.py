@@ -1,4 +1,4 @@
-"""What is measured, in which order: `python -m bench`."""
+"""What is measured, and in which order: `python -m bench`."""
 
 import argparse
 import sys
@@ -10,9 +10,10 @@ import httpx
 from bullion.environment import Environment
 
 from .endpoint import Endpoint
+from .figures import Ratio, Run
 from .floors import running_floor
 from .load import Job, measure
-from .report import Ratio, Run, ratio_line, table, write_results
+from .report import LEGEND, ratio_lines, table, write_results
 from .service import Service, running_service
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -49,51 +50,46 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file to write (%(default)s)")
     wanted = parser.parse_args()
-    extent = QUICK if wanted.quick else FULL
     wanted.results.unlink(missing_ok=True)  # or a run that fails would seem to have left it
-    print("Starting the service and the floor it is measured against.")
+    run = _measure(QUICK if wanted.quick else FULL)
+    write_results(wanted.results, run, RATIOS)
+    print(f"\nMedians of {run.rounds} rounds of {run.seconds} s each:\n\n{table(run)}\n\n{LEGEND}\n")
+    for ratio in RATIOS:
+        print(ratio_lines(run, ratio))
+    print(f"\nWritten to {wanted.results}.")
+
+
+def _measure(extent: Extent) -> Run:
+    print("Starting the service and the floor it is measured against.", flush=True)
     with running_service() as service, running_floor("get", len(_body_of_me(service))) as floor:
         requests = tuple(_get(ME_PATH, key) for key in service.keys)
-        # The floor is sent the very same requests, so that it reads as many bytes.
-        run = _measure(extent, (Call("get_floor", floor, requests), Call("me", service.endpoint, requests)))
-    _tell(run, wanted.results)
-
-
-def _measure(extent: Extent, calls: tuple[Call, ...]) -> Run:
-    run = Run(extent.rounds, extent.seconds)
-    for number in range(1, extent.rounds + 1):
-        for connections in extent.connections:
-            # One right after the other: what slows this machine for a while slows both sides of a ratio.
-            for call in calls:
-                outcome = measure(
-                    Job(
-                        port=call.endpoint.port,
-                        requests=call.requests,
-                        connections=connections,
-                        warm_up_s=extent.warm_up_s,
-                        seconds=extent.seconds,
-                        server_pid=call.endpoint.pid,
-                    )
-                )
-                what = f"round {number} of {extent.rounds}: {call.name}, {connections} connections:"
-                if outcome.errors:
-                    # Figures of a server that fails are worth nothing, so there is nothing to write.
-                    sys.exit(f"{what} {outcome.errors}")
-                run.note(call.name, connections, outcome)
-                print(f"{what} {outcome.requests_per_s:,.0f} requests/s", flush=True)
+        # The floor is sent the very same requests, so that it has as much to read.
+        calls = (Call("get_floor", floor, requests), Call("me", service.endpoint, requests))
+        run = Run(extent.rounds, extent.seconds)
+        for number in range(1, extent.rounds + 1):
+            for connections in extent.connections:
+                # One right after the other: what slows this machine for a while slows both sides of a ratio.
+                for call in calls:
+                    _measure_call(run, extent, number, call, connections)
     return run
 
 
-def _tell(run: Run, results: Path) -> None:
-    write_results(results, run, RATIOS)
-    print(f"\nMedians of {run.rounds} rounds of {run.seconds} s each:\n\n{table(run)}\n")
-    print(
-        "Server CPU is what its loop got of a core; busy adds the time it stood in line for one. Near 100 %\n"
-        "the server is the limit, as it should be at 64 connections; one connection leaves it waiting.\n"
+def _measure_call(run: Run, extent: Extent, number: int, call: Call, connections: int) -> None:
+    job = Job(
+        port=call.endpoint.port,
+        requests=call.requests,
+        connections=connections,
+        warm_up_s=extent.warm_up_s,
+        seconds=extent.seconds,
+        server_pid=call.endpoint.pid,
     )
-    for ratio in RATIOS:
-        print(ratio_line(run, ratio))
-    print(f"\nWritten to {results}.")
+    outcome = measure(job)
+    what = f"round {number} of {extent.rounds}, {call.name}, connections {connections}"
+    if outcome.errors:
+        # Figures of a server that fails are worth nothing, so there is nothing to write.
+        sys.exit(f"{what}: {outcome.errors}")
+    run.note(call.name, connections, outcome)
+    print(f"{what}: {outcome.requests_per_s:,.0f} requests/s", flush=True)
 
 
 def _get(path: str, key: str) -> bytes:
@@ -104,7 +100,7 @@ def _get(path: str, key: str) -> bytes:
 
 def _body_of_me(service: Service) -> bytes:
     headers = {"X-API-Key": service.keys[0]}
-    return httpx.get(f"{service.node.api_url}{ME_PATH}", headers=headers).raise_for_status().content
+    return httpx.get(f"{service.api_url}{ME_PATH}", headers=headers).raise_for_status().content
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import msgspec
 class CpuTime(msgspec.Struct, frozen=True):
     ran_ns: int
     waited_ns: int
-    """Ready to run, but another process had the core. A loop that never rests shows here on a busy machine."""
+    """Ready to run while another process had the core: a busy machine shows here."""
 
     def since(self, earlier: "CpuTime") -> "CpuTime":
         return CpuTime(self.ran_ns - earlier.ran_ns, self.waited_ns - earlier.waited_ns)

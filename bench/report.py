@@ -1,215 +1,101 @@
-"""What a run found: ratios of its rounds, a table to read, and a file for whoever compares runs."""
+"""A run's figures as a table to read, and as a file for whoever compares runs."""
 
 import os
 import platform
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import msgspec
 
-from .load import Outcome
+from .figures import BUSY, FIGURES, RATE, Ratio, Run, Spread
 
-_SERVER = ("uvicorn", "uvloop", "httptools")
+_SERVER_PARTS = ("uvicorn", "uvloop", "httptools")
+_BUSY_ENOUGH = 0.9
 
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The rounds of one figure: their median, lowest and highest."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, rounds: Sequence[float]) -> "Spread":
-        return cls(median(rounds), min(rounds), max(rounds))
-
-    def rounded(self, digits: int) -> dict[str, float]:
-        return {
-            "value": round(self.value, digits),
-            "low": round(self.low, digits),
-            "high": round(self.high, digits),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """One target of the design: the work's requests/s as a part of the floor's, at so many connections."""
-
-    name: str
-    work: str
-    floor: str
-    connections: int
-    target: float
-    least: float
-    """Below this the call is too slow to ship; between this and the target there is work left."""
-
-    @property
-    def divides(self) -> str:
-        return (
-            f"{self.work} ÷ {self.floor}, requests/s at {self.connections} connections, each round by itself"
-        )
-
-    def verdict(self, value: float) -> str:
-        if value >= self.target:
-            return "met"
-        return "not met" if value >= self.least else "not met, and below what is a must"
-
-
-@dataclass(slots=True)
-class Run:
-    """All outcomes: for each call and number of connections one a round, in the order of the rounds."""
-
-    rounds: int
-    seconds: float
-    outcomes: dict[tuple[str, int], list[Outcome]] = field(default_factory=dict)
-
-    def note(self, call: str, connections: int, outcome: Outcome) -> None:
-        self.outcomes.setdefault((call, connections), []).append(outcome)
-
-    def spread(self, call: str, connections: int, figure: Callable[[Outcome], float]) -> Spread:
-        return Spread.of([figure(outcome) for outcome in self.outcomes[call, connections]])
-
-    def ratio(self, ratio: Ratio) -> Spread:
-        pairs = zip(
-            self.outcomes[ratio.work, ratio.connections],
-            self.outcomes[ratio.floor, ratio.connections],
-            strict=True,
-        )
-        return Spread.of([work.requests_per_s / floor.requests_per_s for work, floor in pairs])
+LEGEND = """\
+Server CPU is what its loop got of a core; busy adds the time it stood in line for one. Near 100 % the server
+is what limits the figure, as it should at 64 connections; a single one leaves it waiting for requests.
+Server µs is the loop's CPU time for a request: it suffers less from what else this machine does."""
 
 
 def table(run: Run) -> str:
-    lines = [_row("call", "connections", "requests/s", "low – high", "p50 ms", "p99 ms", *_SERVER_COLUMNS)]
+    rows = [["call", "connections", *(figure.heading for figure in FIGURES), "requests/s of the rounds"]]
     for call, connections in run.outcomes:
-        rate = run.spread(call, connections, _rate)
-        lines.append(
-            _row(
-                call,
-                str(connections),
-                f"{rate.value:,.0f}",
-                f"{rate.low:,.0f} – {rate.high:,.0f}",
-                f"{run.spread(call, connections, _p50_us).value / 1000:.2f}",
-                f"{run.spread(call, connections, _p99_us).value / 1000:.2f}",
-                *_server_columns(run, call, connections),
+        row = [call, str(connections)]
+        for figure in FIGURES:
+            found = run.spread(call, connections, figure)
+            row.append("?" if found is None else format(found.value, figure.form))
+        rate = run.spread(call, connections, RATE)
+        row.append("?" if rate is None else f"{rate.low:{RATE.form}} – {rate.high:{RATE.form}}")
+        rows.append(row)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"{row[0]:<{widths[0]}}"
+        + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    )
+
+
+def ratio_lines(run: Run, ratio: Ratio) -> str:
+    found = ratio.of(run)
+    aims = f"target ≥ {ratio.target:.2f}, least {ratio.least:.2f}: {ratio.verdict(found.value)}"
+    lines = [f"{ratio.name} {_shown(found)}, {aims}"]
+    by_time = ratio.by_server_time(run)
+    if by_time is not None:
+        lines.append(f"  by the server's CPU time {_shown(by_time)}")
+    for call in (ratio.floor, ratio.work):
+        busy = run.spread(call, ratio.connections, BUSY)
+        if busy is not None and busy.value < _BUSY_ENOUGH:
+            lines.append(
+                f"  {call} was busy for only {busy.value:.0%}: held back, so trust the CPU time more"
             )
-        )
     return "\n".join(lines)
 
 
-_SERVER_COLUMNS = ("server CPU", "server busy", "µs/request", "load CPU")
-
-
-def _server_columns(run: Run, call: str, connections: int) -> tuple[str, ...]:
-    load = f"{run.spread(call, connections, _load_cpu).value:.0%}"
-    if not _server_known(run.outcomes[call, connections]):
-        return ("?", "?", "?", load)
-    return (
-        f"{run.spread(call, connections, _server_cpu).value:.0%}",
-        f"{run.spread(call, connections, _server_busy).value:.0%}",
-        f"{run.spread(call, connections, _server_us).value:.1f}",
-        load,
-    )
-
-
-def _row(call: str, *columns: str) -> str:
-    widths = (11, 10, 17, 6, 6, 10, 11, 10, 8)
-    return f"{call:<10}" + "".join(
-        f"  {column:>{width}}" for column, width in zip(columns, widths, strict=True)
-    )
-
-
-def ratio_line(run: Run, ratio: Ratio) -> str:
-    found = run.ratio(ratio)
-    return (
-        f"{ratio.name}  {found.value:.2f}  (rounds {found.low:.2f} – {found.high:.2f})  "
-        f"target ≥ {ratio.target:.2f}, at least {ratio.least:.2f}: {ratio.verdict(found.value)}"
-    )
+def _shown(found: Spread) -> str:
+    return f"{found.value:.2f} (rounds {found.low:.2f} – {found.high:.2f})"
 
 
 def write_results(path: Path, run: Run, ratios: Sequence[Ratio]) -> None:
     results = {
-        "ratios": {
-            ratio.name: {
-                **run.ratio(ratio).rounded(3),
-                "divides": ratio.divides,
-                "target": ratio.target,
-                "verdict": ratio.verdict(run.ratio(ratio).value),
-            }
-            for ratio in ratios
-        },
-        "calls": [_figures(run, call, connections) for call, connections in run.outcomes],
+        "ratios": {ratio.name: _ratio(run, ratio) for ratio in ratios},
+        "calls": [_call(run, call, connections) for call, connections in run.outcomes],
         "errors": sum(sum(outcome.errors.values()) for rounds in run.outcomes.values() for outcome in rounds),
         "rounds": run.rounds,
         "seconds_per_round": run.seconds,
-        "environment": environment(),
+        "environment": _environment(),
     }
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
 
 
-def _figures(run: Run, call: str, connections: int) -> dict[str, Any]:
-    figures: dict[str, Any] = {
+def _ratio(run: Run, ratio: Ratio) -> dict[str, Any]:
+    found, by_time = ratio.of(run), ratio.by_server_time(run)
+    return {
+        **found.rounded(3),
+        "divides": ratio.divides,
+        "target": ratio.target,
+        "verdict": ratio.verdict(found.value),
+        "by_server_time": by_time and by_time.rounded(3),
+    }
+
+
+def _call(run: Run, call: str, connections: int) -> dict[str, Any]:
+    spreads = {figure: run.spread(call, connections, figure) for figure in FIGURES}
+    return {
         "call": call,
         "connections": connections,
-        "requests_per_s": run.spread(call, connections, _rate).rounded(0),
-        "p50_us": run.spread(call, connections, _p50_us).rounded(1),
-        "p99_us": run.spread(call, connections, _p99_us).rounded(1),
-        "load_cpu": run.spread(call, connections, _load_cpu).rounded(2),
+        **{figure.name: found and found.rounded(figure.digits) for figure, found in spreads.items()},
     }
-    if _server_known(run.outcomes[call, connections]):
-        figures |= {
-            "server_cpu": run.spread(call, connections, _server_cpu).rounded(2),
-            "server_busy": run.spread(call, connections, _server_busy).rounded(2),
-            "server_us_per_request": run.spread(call, connections, _server_us).rounded(1),
-        }
-    return figures
 
 
-def environment() -> dict[str, Any]:
+def _environment() -> dict[str, Any]:
     """What the figures depend on; nothing that tells whose machine it was."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": platform.system(),
         "machine": platform.machine(),
         "cpus": os.cpu_count(),
-        **{name: version(name) for name in _SERVER},
+        **{name: version(name) for name in _SERVER_PARTS},
     }
-
-
-def _rate(outcome: Outcome) -> float:
-    return outcome.requests_per_s
-
-
-def _p50_us(outcome: Outcome) -> float:
-    return outcome.p50_us
-
-
-def _p99_us(outcome: Outcome) -> float:
-    return outcome.p99_us
-
-
-def _load_cpu(outcome: Outcome) -> float:
-    return outcome.load_cpu
-
-
-def _server_known(outcomes: Sequence[Outcome]) -> bool:
-    return all(outcome.server is not None for outcome in outcomes)
-
-
-def _server_cpu(outcome: Outcome) -> float:
-    assert outcome.server is not None
-    return outcome.server.ran_ns / 1e9 / outcome.seconds
-
-
-def _server_busy(outcome: Outcome) -> float:
-    assert outcome.server is not None
-    return (outcome.server.ran_ns + outcome.server.waited_ns) / 1e9 / outcome.seconds
-
-
-def _server_us(outcome: Outcome) -> float:
-    assert outcome.server is not None
-    return outcome.server.ran_ns / 1000 / outcome.requests

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.support.node import DeskClient, Node, running
+from tests.support.node import DeskClient, running
 
 from .endpoint import Endpoint
 
@@ -19,9 +19,9 @@ _LOGIN_ID = "bench"
 
 @dataclass(frozen=True, slots=True)
 class Service:
+    api_url: str
     endpoint: Endpoint
     keys: tuple[str, ...]
-    node: Node
 
 
 @contextlib.contextmanager
@@ -31,7 +31,7 @@ def running_service() -> Iterator[Service]:
             keys = _set_up(desk)
         port = urlsplit(node.api_url).port
         assert port is not None
-        yield Service(Endpoint(port, node.process.pid), keys, node)
+        yield Service(node.api_url, Endpoint(port, node.process.pid), keys)
 
 
 def _set_up(desk: DeskClient) -> tuple[str, ...]:

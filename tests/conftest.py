@@ -14,8 +14,9 @@ settings.load_profile("tests")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """The event loop that the service runs on."""
+    return "asyncio", {"use_uvloop": True}
 
 
 def _missing(error: NotInstalled) -> None:

@@ -9,10 +9,9 @@ from pathlib import Path
 # As a script, Python looks for modules in this folder instead of the one above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.refusals_page import refusals_page
-
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
+from tools.refusals_page import refusals_page
 
 _ROOT = Path(__file__).resolve().parent.parent
 

@@ -4,10 +4,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from functools import wraps
-from typing import ParamSpec
 
 import click
 
@@ -26,29 +23,23 @@ from bullion.store.schema import SchemaMismatch
 from bullion.wiring import Node, open_desk, open_store
 from bullion.workers import Workers
 
-P = ParamSpec("P")
-
 _WRONG_SET_UP = 2
 
 
-def _in_words(command: Callable[P, None]) -> Callable[P, None]:
+class _InWords(click.Group):
     """What a person can put right is told in a sentence, without a traceback."""
 
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+    def invoke(self, context: click.Context) -> object:
         try:
-            command(*args, **kwargs)
+            return super().invoke(context)
         except (WrongSetting, SchemaMismatch) as error:
             click.echo(f"bullion: {error}", err=True)
-            sys.exit(_WRONG_SET_UP)
-        except StoreFault as error:
-            click.echo(f"bullion: the store does not work: {error}", err=True)
-            sys.exit(_WRONG_SET_UP)
-
-    return wrapped
+        except StoreFault as fault:
+            click.echo(f"bullion: BULLION_DATABASE_URL: the store does not work: {fault}.", err=True)
+        sys.exit(_WRONG_SET_UP)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_InWords, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="bullion")
 def main() -> None:
     """Bullion: a trading service for gold and silver by weight.
@@ -56,10 +47,10 @@ def main() -> None:
     Settings are environment variables that begin with BULLION_ (see .env.example); a .env file in the
     working directory is read too.
     """
+    set_up_logs(for_people=True, quiet=True)
 
 
 @main.command("serve")
-@_in_words
 def serve_command() -> None:
     """Serve the trading API and the desk until stopped.
 
@@ -82,7 +73,6 @@ def serve_command() -> None:
 @click.argument("api", type=int)
 @click.argument("desk", type=int)
 @click.argument("ready", type=int)
-@_in_words
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
     set_up_logs(for_people=False)
@@ -95,7 +85,6 @@ def worker_command(api: int, desk: int, ready: int) -> None:
 
 
 @main.command("demo")
-@_in_words
 def demo_command() -> None:
     """Serve a demo broker with clients and keys, and print ready curl lines.
 
@@ -108,13 +97,12 @@ def demo_command() -> None:
     async def on_ready(node: Node) -> None:
         keys = await demo.furnish(node, prepared.hasher)
         ports.log_listening()
-        click.echo(demo.banner(keys, prepared.desk_token, ports.api_url, ports.desk_url))
+        click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url))
 
     serve(prepared.settings, ports, on_ready)
 
 
 @main.command("migrate")
-@_in_words
 def migrate_command() -> None:
     """Bring the store's schema up to date.
 
@@ -135,7 +123,6 @@ def audit_group() -> None:
 
 
 @audit_group.command("verify")
-@_in_words
 def audit_verify_command() -> None:
     """Check that no entry of the audit trail was changed, removed or reordered.
 
@@ -162,7 +149,6 @@ def audit_verify_command() -> None:
 
 
 @main.command("doctor")
-@_in_words
 def doctor_command() -> None:
     """Check settings, store and Redis, and say what to do about what is wrong.
 

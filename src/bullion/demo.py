@@ -103,7 +103,7 @@ def prepare(given: Settings) -> Demo:
         settings = replace(settings, database_url=f"sqlite:///{FOLDER}/bullion.db")
     if given.broker == usual.broker:
         settings = replace(settings, broker="demo")
-    secret = deployment_secret(settings.secret, FOLDER)
+    secret = deployment_secret(settings.secret, FOLDER, may_make=True)
     hasher = Hasher(secret, "demo")
     desk_token = settings.desk_token or f"desk-demo-{secret_from(hasher.hash(b'desk token'))}"
     return Demo(replace(settings, secret=secret.decode("ascii"), desk_token=desk_token), hasher, desk_token)
@@ -165,11 +165,12 @@ def _usable(used: UsedKey) -> bool:
     return used.key.revoked_at_us is None and used.key.replaced_by is None
 
 
-def banner(demo_keys: list[DemoKey], desk_token: str, api_url: str, desk_url: str) -> str:
+def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) -> str:
+    desk_token, store = demo.desk_token, demo.settings.database_url
     names = {account.login_id: account.firm_name for account in _ACCOUNTS}
     lines = [
         "",
-        "Bullion demo: SQLite, two clients, no real metal.",
+        "Bullion demo: two clients, no real metal.",
         "",
         f"  Trading API   {api_url}   (described at {api_url}/docs)",
         f"  Desk API      {desk_url}/desk/v1",
@@ -187,7 +188,16 @@ def banner(demo_keys: list[DemoKey], desk_token: str, api_url: str, desk_url: st
         f"  curl -s -H 'Authorization: Bearer {desk_token}' {desk_url}/desk/v1/symbols",
         f"  curl -s {api_url}/health/ready",
         "",
-        f"The data and these keys stay in {FOLDER} for the next start. Ctrl+C stops the demo.",
+        f"The data and these keys stay for the next start, in {_place(store)}. Ctrl+C stops the demo.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _place(database_url: str) -> str:
+    """Where the store is, without the password that an address may hold."""
+    return (
+        str(FOLDER)
+        if str(FOLDER) in database_url
+        else database_url.rpartition("@")[2].removeprefix("sqlite:///")
+    )

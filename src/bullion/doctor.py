@@ -40,7 +40,7 @@ async def examine(settings: Settings) -> list[Finding]:
 def _settings_words(settings: Settings) -> str:
     production = "on" if settings.production else "off"
     return (
-        f"broker {settings.broker}, {settings.workers} worker(s), deploy switch for production {production}."
+        f"broker {settings.broker}, workers: {settings.workers}, deploy switch for production {production}."
     )
 
 
@@ -54,7 +54,7 @@ async def _store(settings: Settings) -> Finding:
     except StoreFault as fault:
         advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
         return Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")
-    return Finding("store", well=True, words=f"{kind}, schema up to date, {len(brokers)} broker(s).")
+    return Finding("store", well=True, words=f"{kind}, schema up to date, brokers: {len(brokers)}.")
 
 
 async def _redis(settings: Settings) -> Finding:

@@ -6,7 +6,8 @@ import sys
 import structlog
 
 
-def set_up_logs(*, for_people: bool) -> None:
+def set_up_logs(*, for_people: bool, quiet: bool = False) -> None:
+    """`quiet` is for commands, whose answer is what they print: only what went wrong is logged."""
     shared: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -22,7 +23,6 @@ def set_up_logs(*, for_people: bool) -> None:
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -33,6 +33,6 @@ def set_up_logs(*, for_people: bool) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(logging.INFO)
+    root.setLevel(logging.WARNING if quiet else logging.INFO)
     # The server's own chatter about starting and stopping: we say that ourselves, once, with both ports.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)

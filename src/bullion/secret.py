@@ -8,20 +8,35 @@ from pathlib import Path
 
 from bullion.settings import WrongSetting
 
+_LENGTH_MIN = 32
 
-def deployment_secret(given: str | None, kept_in: Path) -> bytes:
-    """What the settings say; else what was made and kept before; else a new one, kept for the next start."""
+
+def deployment_secret(given: str | None, kept_in: Path, *, may_make: bool) -> bytes:
+    """What the settings say; else what was made and kept before; else a new one, kept for the next start.
+
+    `may_make` is false for a store that was made with a secret: a new one would not fit it.
+    """
     if given is not None:
         return given.encode("ascii")
     file = kept_in / "secret"
-    if not file.exists():
-        with contextlib.suppress(FileExistsError):
+    try:
+        found = file.read_bytes().strip() if file.exists() else b""
+        if len(found) >= _LENGTH_MIN:
+            return found
+        if may_make:
             return _make(file)
-    return _read(file)
+    except OSError as error:
+        raise WrongSetting(
+            f"The secret cannot be kept in {file} ({error.strerror}). Mend the folder, or set BULLION_SECRET."
+        ) from error
+    raise WrongSetting(
+        f"BULLION_SECRET is not set, and {file} is {'too short' if file.exists() else 'gone'}. "
+        "Put back the secret that the store was made with: without it no key or audit entry can be verified."
+    )
 
 
 def _make(file: Path) -> bytes:
-    """All of it or nothing, for others may be starting at the same moment: written aside, then put in place."""
+    """All of it or nothing, for others may be starting at this moment: written aside, then put in place."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = secrets.token_urlsafe(32).encode("ascii")
     descriptor, aside = tempfile.mkstemp(dir=file.parent)
@@ -30,17 +45,10 @@ def _make(file: Path) -> bytes:
             opened.write(text)
             opened.flush()
             os.fsync(opened.fileno())
-        Path(file).hardlink_to(aside)
+        if file.exists():  # Left empty by a machine that went down; nothing was made with it yet.
+            file.unlink()
+        with contextlib.suppress(FileExistsError):
+            file.hardlink_to(aside)
     finally:
         Path(aside).unlink()
-    return text
-
-
-def _read(file: Path) -> bytes:
-    text = file.read_bytes().strip()
-    if len(text) < 32:
-        raise WrongSetting(
-            f"{file} is too short to be a secret. Put the right one back, or set BULLION_SECRET; "
-            "with another secret than before, no key and no audit entry of the store can be verified."
-        )
-    return text
+    return file.read_bytes()

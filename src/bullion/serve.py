@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -110,6 +111,8 @@ def _bind(host: str, port: int, setting: str) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
+        if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME, socket.EAI_NODATA, socket.EAI_AGAIN):
+            raise WrongSetting(f"BULLION_HOST: {host!r} is not an address of this machine.") from error
         raise WrongSetting(
             f"{setting}: cannot listen on {host} port {port} ({error.strerror}). "
             "Stop what uses it, or choose another."

@@ -19,8 +19,8 @@ from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 
 _PREFIX = "BULLION_"
-_CLIENTS_OWN = {"BULLION_BASE_URL", "BULLION_API_KEY"}
-"""Read by the client's command line; they may stand in the same environment."""
+_NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN"}
+"""Read by the command lines of clients and of the desk; they may stand in the same environment."""
 _DESK_TOKEN_LENGTH_MIN = 24
 _SECRET_LENGTH_MIN = 32
 
@@ -57,12 +57,12 @@ class Settings:
 def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> Settings:
     given: dict[str, str] = {}
     if env_file.is_file():
-        given |= {name: value or "" for name, value in dotenv_values(env_file).items()}
+        given |= _read_file(env_file)
     given |= environ
     given = {name: value for name, value in given.items() if name.startswith(_PREFIX)}
     fields: dict[str, Any] = {}
     for name, value in given.items():
-        if name in _CLIENTS_OWN:
+        if name in _NOT_OURS:
             continue
         reader = _READERS.get(name)
         if reader is None:
@@ -72,6 +72,14 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
     settings = Settings(**fields)
     _check_together(settings)
     return settings
+
+
+def _read_file(env_file: Path) -> dict[str, str]:
+    try:
+        # As it is written: a secret may well have a dollar sign in it.
+        return {name: value or "" for name, value in dotenv_values(env_file, interpolate=False).items()}
+    except (OSError, UnicodeError) as error:
+        raise WrongSetting(f"{env_file} cannot be read as a text file in UTF-8.") from error
 
 
 def _unknown(name: str) -> str:
@@ -125,7 +133,7 @@ def _whole_number(least: int, most: int) -> Callable[[str, str], int]:
 
 
 def _database_url(name: str, value: str) -> str:
-    is_sqlite = value.startswith("sqlite:///") and len(value) > len("sqlite:///")
+    is_sqlite = value.startswith("sqlite:///") and value.removeprefix("sqlite:///") not in ("", ":memory:")
     if not is_sqlite and not value.startswith(("postgresql://", "postgres://")):
         raise WrongSetting(
             f"{name} must be sqlite:///<path>, for example sqlite:///var/bullion.db, or "

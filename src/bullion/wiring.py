@@ -1,6 +1,7 @@
 """Where the rooms are tied together: the only module that knows which adapter stands behind which port."""
 
 import asyncio
+import contextlib
 import getpass
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.http import desk_app
 from bullion.desk.identities import Identities
-from bullion.faults import AlreadyThere
+from bullion.faults import AlreadyThere, StoreFault, StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
@@ -35,6 +36,7 @@ from bullion.store.engine import Engine, Transaction
 from bullion.store.key_uses import KeyUses
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
+from bullion.store.schema import SchemaMismatch
 from bullion.store.sqlite import SqliteEngine, sqlite_path
 from bullion.web.address import SourceAddress
 from bullion.web.answer import Answer, encode_json
@@ -89,45 +91,77 @@ def make_engine(settings: Settings) -> Engine:
     return PostgresEngine(settings.database_url)
 
 
-def secret_folder(settings: Settings) -> Path:
+def _secret_folder(settings: Settings) -> Path:
     """Where the deployment's secret is kept when the settings do not give it."""
     return sqlite_path(settings.database_url).parent if settings.sqlite else Path("var")
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, *, migrate: bool) -> AsyncIterator[Store]:
-    """`migrate` also makes a store that is not there; without it nothing is written."""
+async def open_store(settings: Settings, *, migrate: bool, serving: bool = False) -> AsyncIterator[Store]:
+    """`migrate` also makes a store that is not there; without it nothing is written.
+
+    `serving` is for a node: it is counted among those that serve the store, before it changes anything.
+    """
+    place = _place(settings)
     if not migrate and settings.sqlite and not sqlite_path(settings.database_url).exists():
-        path = sqlite_path(settings.database_url)
-        raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {path}. 'bullion migrate' makes it.")
-    hashers = Hashers.of(deployment_secret(settings.secret, secret_folder(settings)))
+        raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' makes it.")
     engine = make_engine(settings)
-    await engine.open()
     try:
+        await engine.open()
+        if serving and not await engine.join(alone=settings.redis_url is None):
+            raise WrongSetting(_cannot_join(settings))
         steps_taken = await engine.migrate() if migrate else 0
-        if not await engine.schema_current():
+        if await engine.steps_missing():
             raise WrongSetting("The store's schema is not the one of this version. Run 'bullion migrate'.")
-        await _check_secret(engine, hashers.fingerprint.hash(b"fingerprint").hex(), keep=migrate)
+        hashers = await _hashers(settings, engine, may_make=migrate)
+    except StoreUnavailable as fault:
+        await engine.close()
+        raise WrongSetting(f"BULLION_DATABASE_URL: the store {place} cannot be used: {fault}.") from fault
+    except BaseException:
+        await engine.close()
+        raise
+    try:
         yield Store(engine, hashers, DurableRecords(engine), Chain(hashers.audit), steps_taken)
     finally:
         await engine.close()
 
 
-async def _check_secret(engine: Engine, fingerprint: str, *, keep: bool) -> None:
-    """With another secret every key would be refused and every audit entry look forged: do not start."""
+def _place(settings: Settings) -> str:
+    """Where the store is, without the password that its address may hold."""
+    if settings.sqlite:
+        return str(sqlite_path(settings.database_url))
+    return f"at {settings.database_url.rpartition('@')[2].removeprefix('postgresql://')}"
 
-    async def body(transaction: Transaction) -> str | None:
-        if keep:
-            await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
+
+async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
+    """Made from the deployment's secret, once it is known to be the one that the store was made with.
+
+    With another secret every key would be refused and every audit entry look forged: better not to start.
+    """
+
+    async def read(transaction: Transaction) -> str | None:
         row = await transaction.one("deployment_value", "secret_fingerprint")
         return None if row is None else str(row["value"])
 
-    made_with = await (engine.write if keep else engine.read)("secret_fingerprint", body)
+    made_with = await engine.read("secret_fingerprint", read)
+    secret = deployment_secret(
+        settings.secret, _secret_folder(settings), may_make=may_make and made_with is None
+    )
+    hashers = Hashers.of(secret)
+    fingerprint = hashers.fingerprint.hash(b"fingerprint").hex()
+
+    async def keep(transaction: Transaction) -> str | None:
+        await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
+        return await read(transaction)
+
+    if made_with is None and may_make:
+        made_with = await engine.write("secret_fingerprint", keep)
     if made_with not in (None, fingerprint):
         raise WrongSetting(
             "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
             "Put the old one back: without it no key and no audit entry can be verified."
         )
+    return hashers
 
 
 def _desk(store: Store, refresh: Any) -> Desk:
@@ -159,18 +193,20 @@ async def open_desk(
             raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
         if broker is not None and broker != actor.broker:
             raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
-        yield _desk(store, nothing), actor
+        desk = _desk(store, nothing)
+        if actor.first and actor.broker == settings.broker:
+            await _make_default_broker(desk, actor)
+        elif await store.records.read("broker", lambda records: records.broker(actor.broker)) is None:
+            raise WrongSetting(f"--broker: there is no broker {actor.broker}.")
+        yield desk, actor
 
 
 @asynccontextmanager
 async def open_node(settings: Settings) -> AsyncIterator[Node]:
     """Everything of one node but its sockets."""
-    async with open_store(settings, migrate=True) as store:
-        if not await store.engine.join(alone=settings.redis_url is None):
-            raise WrongSetting(_cannot_join(settings))
+    async with open_store(settings, migrate=True, serving=True) as store:
         catalogue = Catalogue()
         keeper = Keeper(catalogue, StoreSource(store.engine))
-        await keeper.catch_up()
         key_uses = KeyUses(store.engine, catalogue.now_us)
         metrics = Metrics()
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
@@ -178,7 +214,8 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         limiter, limiter_duties = _limiter(settings)
         desk = _desk(store, keeper.catch_up)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
-        await _make_default_broker(desk, first_actor, catalogue)
+        await _make_default_broker(desk, first_actor)
+        await keeper.catch_up()
         gate = Gate(
             catalogue=catalogue,
             catch_up=keeper.catch_up,
@@ -192,11 +229,11 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
 
         async def checks() -> Mapping[str, bool]:
             fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
-            return {
-                "store": fresh,
-                "schema": fresh and await store.engine.schema_current(),
-                "catalogue": catalogue.loaded,
-            }
+            try:
+                current = fresh and await store.engine.steps_missing() == 0
+            except (StoreFault, SchemaMismatch):
+                fresh = current = False
+            return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
 
         async with _running(keeper.keep(), key_uses.keep(), journal.keep(), *limiter_duties):
             yield Node(
@@ -236,14 +273,11 @@ async def _running(*duties: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             task.cancel()
 
 
-async def _make_default_broker(desk: Desk, actor: Actor, catalogue: Catalogue) -> None:
+async def _make_default_broker(desk: Desk, actor: Actor) -> None:
     """Nodes that start together all see it missing; one makes it, and the others find it made."""
-    if actor.broker in catalogue.brokers:
-        return
-    try:
-        await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)
-    except AlreadyThere:
-        await desk.refresh()
+    if await desk.store.read("default_broker", lambda records: records.broker(actor.broker)) is None:
+        with contextlib.suppress(AlreadyThere):
+            await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)
 
 
 def _pages() -> Mapping[str, Answer]:

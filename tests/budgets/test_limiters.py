@@ -1,4 +1,4 @@
-"""What every limiter promises, in real time on short windows, and what the shared one does when Redis fails."""
+"""What every limiter promises, in real time on short windows; what the shared one does when Redis fails."""
 
 import asyncio
 import signal

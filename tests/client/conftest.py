@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.client.calls import Me, me_async, me_sync
-from tests.client.stub_server import StubServer, serving
 
 from bullion_client import AsyncClient, Client
+from tests.client.calls import Me, me_async, me_sync
+from tests.client.stub_server import StubServer, serving
 
 
 @pytest.fixture(params=[me_sync, me_async], ids=["sync", "async"])

@@ -3,10 +3,10 @@
 import traceback
 
 import pytest
-from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY
 
 from bullion_client import AsyncClient, Client, Environment
 from bullion_client.access import Access
+from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY
 
 ADDRESS = "https://trading.example"
 

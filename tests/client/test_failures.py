@@ -6,8 +6,6 @@ import traceback
 
 import httpx
 import pytest
-from tests.client.calls import SECRET, TEST_KEY, Me
-from tests.client.stub_server import StubServer, serving
 
 from bullion_client import (
     AccessRefused,
@@ -20,6 +18,8 @@ from bullion_client import (
     Unavailable,
     UnexpectedAnswer,
 )
+from tests.client.calls import SECRET, TEST_KEY, Me
+from tests.client.stub_server import StubServer, serving
 
 
 def failure(me: Me, base_url: str, timeout: float = 10.0) -> BullionError:

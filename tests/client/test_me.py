@@ -5,11 +5,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY, Me
-from tests.client.stub_server import StubServer
 
 import bullion_client
 from bullion_client import Account, AsyncClient, Client, Environment, UnexpectedAnswer
+from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY, Me
+from tests.client.stub_server import StubServer
 
 ANSWER: dict[str, Any] = {
     "login_id": "asha",

@@ -1,7 +1,6 @@
 """The node's memory follows the store: all of it at first, then only what changed."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
@@ -93,14 +92,14 @@ async def furnish(records: Records) -> Key:
 
 
 @pytest.fixture
-async def store(engine: Engine) -> AsyncIterator[DurableRecords]:
-    yield DurableRecords(engine)
+async def store(engine: Engine) -> DurableRecords:
+    return DurableRecords(engine)
 
 
 @pytest.fixture
-async def keeper(other_engine: Engine) -> AsyncIterator[Keeper]:
+async def keeper(other_engine: Engine) -> Keeper:
     """Of another node than the one that writes."""
-    yield Keeper(Catalogue(), StoreSource(other_engine))
+    return Keeper(Catalogue(), StoreSource(other_engine))
 
 
 def memory(keeper: Keeper) -> Catalogue:

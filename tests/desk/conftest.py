@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.desk import SYMBOL, Caller, Office, first_caller, serving
 from tests.support.node import Node
 

@@ -1,9 +1,11 @@
 """Accounts: made once, changed field by field, read by list and by login."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from tests.support.desk import Office, nothing_changed
 
 FULL = {
@@ -53,6 +55,15 @@ def test_a_login_that_exists_is_a_conflict(office: Office) -> None:
         body = {"login_id": "taken", "group": "retail", "firm_name": "The second"}
         message = office.desk.refused("POST", "/accounts", body, status=409, code="conflict")
     assert "taken" in message
+
+
+def test_of_several_who_make_the_same_account_at_once_one_wins(office: Office) -> None:
+    callers = [office.hire("admin") for _ in range(4)]
+    body = {"login_id": "raced", "group": "retail"}
+    with ThreadPoolExecutor(len(callers)) as pool:
+        answers = list(pool.map(lambda caller: caller.post("/accounts", json=body), callers))
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
+    assert len(office.desk.all("/accounts")) == 1
 
 
 def test_the_same_login_may_exist_at_two_brokers(office: Office, other: Office) -> None:

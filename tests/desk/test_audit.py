@@ -114,7 +114,7 @@ def test_whoever_did_it_is_named(office: Office) -> None:
 
 
 def test_refused_writes_leave_no_entry(standing: Office, key_id: str) -> None:
-    desk, viewer = standing.desk, standing.caller(standing.admin_token["token"][:-1])
+    desk, stranger = standing.desk, standing.caller(standing.admin_token["token"][:-1])
     with nothing_changed(desk):
         desk.refused("PUT", "/symbols/GOLD", SYMBOL | {"step": "0"})
         desk.refused("PATCH", "/symbols/NONE", {"frozen": True}, status=404, code="not_found")
@@ -124,7 +124,7 @@ def test_refused_writes_leave_no_entry(standing: Office, key_id: str) -> None:
         desk.refused("PUT", "/brokers/x", {"name": "X"}, status=403, code="role_too_low")
         desk.refused("POST", f"/keys/{'0' * 16}/revoke", {}, status=404, code="not_found")
         desk.refused("DELETE", "/accounts/client", status=405, code="method_not_allowed")
-        viewer.refused("PATCH", "/switches", {"halted": True}, status=401, code="token_required")
+        stranger.refused("PATCH", "/switches", {"halted": True}, status=401, code="token_required")
 
 
 def test_reading_leaves_no_entry(standing: Office) -> None:

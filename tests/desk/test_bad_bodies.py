@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import time
 from typing import Any
 
 import pytest
+
 from tests.support.desk import KEY, SYMBOL, Office, nothing_changed, refusal
 
 NOT_OBJECTS: dict[str, bytes] = {
@@ -49,6 +51,30 @@ def test_what_is_no_json_object_is_refused_everywhere(standing: Office, key_id: 
     with nothing_changed(standing.desk):
         for method, path in WRITES:
             refusal(standing.desk.raw(method, path.format(key_id=key_id), raw), 422, "invalid_request")
+
+
+def test_a_body_of_very_many_fields_is_refused_quickly(standing: Office) -> None:
+    raw = json.dumps({f"field{number}": 0 for number in range(15_000)}).encode()
+    assert 200_000 < len(raw) < 256 * 1024
+    with nothing_changed(standing.desk):
+        started = time.monotonic()
+        refusal(standing.desk.raw("PATCH", "/switches", raw), 422, "invalid_request")
+        assert time.monotonic() - started < 1
+
+
+def test_two_values_for_one_name_are_refused(standing: Office, key_id: str) -> None:
+    """Which one was meant? The last would win in silence."""
+    bodies = {
+        ("PATCH", "/switches"): b'{"halted": true, "halted": false}',
+        ("PATCH", "/symbols/GOLD"): b'{"frozen": true, "frozen": false}',
+        ("PATCH", "/accounts/client"): b'{"allocation": {"gold": "1", "gold": "2"}}',
+        ("POST", "/accounts"): b'{"login_id": "a", "group": "retail", "login_id": "b"}',
+        ("PUT", "/groups/retail"): b'{"terms": {"GOLD": {}, "GOLD": {"step": "1"}}}',
+        ("POST", f"/keys/{key_id}/rotate"): b'{"overlap_s": 1, "overlap_s": 2}',
+    }
+    with nothing_changed(standing.desk):
+        for (method, path), raw in bodies.items():
+            refusal(standing.desk.raw(method, path, raw), 422, "invalid_request")
 
 
 def test_a_deep_body_is_refused_in_words_about_the_body(standing: Office, key_id: str) -> None:

@@ -1,6 +1,7 @@
 """Brokers: made by the first token alone, named by tag, found by host."""
 
 import pytest
+
 from tests.support.desk import Caller, Office, nothing_changed, unique
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+
 from tests.support.desk import Office
 from tests.support.node import Node, own_address
 

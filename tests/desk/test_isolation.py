@@ -1,6 +1,7 @@
 """Brokers do not meet: a token sees and changes its own broker's things alone."""
 
 import pytest
+
 from tests.support.desk import KEY, SYMBOL, Caller, Office, nothing_changed
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from tests.support.desk import KEY, Office, nothing_changed
 from tests.support.node import own_address, until
 
@@ -102,6 +103,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"allowed_addresses": ["fe80::1%eth0"]},
         "allowed_addresses",
     ),
+    "an IPv4 address in IPv6 clothes, which no caller has": (
+        {"allowed_addresses": ["::ffff:10.0.0.5"]},
+        "allowed_addresses",
+    ),
     "101 addresses": ({"allowed_addresses": [f"10.0.0.{n}" for n in range(101)]}, "allowed_addresses"),
 }
 
@@ -132,9 +137,9 @@ def test_an_expiry_without_a_zone_is_utc(client: Office) -> None:
 
 
 def test_a_key_expires(client: Office) -> None:
-    key = client.desk.key("client", expires_at=in_future(seconds=1))["key"]
+    key = client.desk.key("client", expires_at=in_future(seconds=2))["key"]
     assert client.me_code(key) == "ok"
-    until(lambda: client.me_code(key) == "credential_expired", 3)
+    until(lambda: client.me_code(key) == "credential_expired", 5)
 
 
 def test_a_key_works_from_its_allowed_addresses_alone(client: Office) -> None:
@@ -142,12 +147,6 @@ def test_a_key_works_from_its_allowed_addresses_alone(client: Office) -> None:
     key = client.desk.key("client", allowed_addresses=[address])["key"]
     assert client.me_code(key, address) == "ok"
     assert client.me_code(key) == "address_not_allowed"
-
-
-def test_an_ipv4_address_in_ipv6_clothes_is_the_same_address(client: Office) -> None:
-    address = own_address()
-    key = client.desk.key("client", allowed_addresses=[f"::ffff:{address}"])["key"]
-    assert client.me_code(key, address) == "ok"
 
 
 def test_there_are_no_keys_of_an_account_that_is_not_there(standing: Office) -> None:
@@ -203,9 +202,9 @@ def test_the_desk_may_say_otherwise(client: Office, said: dict[str, Any], after:
 
 def test_both_work_until_the_overlap_ends(client: Office) -> None:
     old = client.desk.key("client")
-    new = client.desk.do("POST", f"/keys/{old['key_id']}/rotate", {"overlap_s": 1})
+    new = client.desk.do("POST", f"/keys/{old['key_id']}/rotate", {"overlap_s": 2})
     assert (client.me_code(old["key"]), client.me_code(new["key"])) == ("ok", "ok")
-    until(lambda: client.me_code(old["key"]) == "credential_rotated", 3)
+    until(lambda: client.me_code(old["key"]) == "credential_rotated", 5)
     assert client.me_code(new["key"]) == "ok"
 
 
@@ -291,7 +290,7 @@ def test_there_is_no_such_key(standing: Office, key_id: str, call: str) -> None:
 def test_the_last_use_is_seen_soon_after_it(client: Office) -> None:
     issued = client.desk.key("client")
     assert client.me_code(issued["key"]) == "ok"
-    until(lambda: the_key(client, issued["key_id"])["last_used_at"] is not None, 4)
+    until(lambda: the_key(client, issued["key_id"])["last_used_at"] is not None, 6)
     used_at = datetime.fromisoformat(the_key(client, issued["key_id"])["last_used_at"])
     assert abs(datetime.now(UTC) - used_at) < timedelta(seconds=10)
 
@@ -301,7 +300,7 @@ def test_a_refused_call_is_no_use(client: Office) -> None:
     used = client.desk.key("client")
     assert client.me_code(refused["key"]) == "insufficient_scope"
     assert client.me_code(used["key"]) == "ok"
-    until(lambda: the_key(client, used["key_id"])["last_used_at"] is not None, 4)
+    until(lambda: the_key(client, used["key_id"])["last_used_at"] is not None, 6)
     assert the_key(client, refused["key_id"])["last_used_at"] is None
 
 

@@ -3,11 +3,13 @@
 import json
 import signal
 import socket
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.support.desk import KEY, first_caller, serving
+
+from tests.support.desk import KEY, first_caller, refusal, serving
 from tests.support.node import DESK_TOKEN, Node, own_address, until
 
 
@@ -62,7 +64,9 @@ def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path:
 def test_an_open_connection_does_not_hold_the_stop_up(tmp_path: Path, number: int) -> None:
     with serving(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
+        started = time.monotonic()
         assert node.stop(number) == 0
+        assert time.monotonic() - started < 5
 
 
 def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
@@ -100,3 +104,35 @@ def test_an_address_that_breaks_its_list_apart_does_not_end_the_service(tmp_path
             assert "allowed_addresses" in desk.refused("POST", "/accounts/client/keys", body)
         assert desk.get("/accounts").status_code == 200
         assert node.process.poll() is None
+
+
+def test_a_caller_that_leaves_half_way_is_no_fault_of_ours(tmp_path: Path) -> None:
+    head = f"POST /desk/v1/accounts HTTP/1.1\r\nHost: desk\r\nAuthorization: Bearer {DESK_TOKEN}\r\n"
+    with serving(tmp_path) as node, first_caller(node) as desk:
+        for _ in range(3):
+            with connect(node) as connection:
+                connection.sendall(f"{head}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n".encode())
+                assert read_until(connection, b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
+                connection.sendall(b'{"login_id": ')
+        desk.refused("GET", "/accounts/nobody", status=404, code="not_found")
+        assert desk.all("/accounts") == []
+        metrics = desk.get(f"{node.desk_url}/metrics").text
+    # The service has stopped, so its log is whole.
+    assert [entry["code"] for entry in node.entries("call")] == ["not_found"]
+    assert node.entries("internal_error") == []
+    assert 'status="500"' not in metrics
+
+
+def test_a_store_that_cannot_be_read_is_told_on_both_ports(tmp_path: Path) -> None:
+    with serving(tmp_path) as node, first_caller(node) as desk, node.api() as api:
+        desk.furnish()
+        for file in ("bullion.db", "bullion.db-wal"):
+            (tmp_path / "var" / file).write_bytes(b"no database" * 20_000)
+        answers = [desk.get(f"{node.desk_url}/health/ready"), api.get("/health/ready")]
+        refusal(desk.get("/accounts"), 503, "service_unavailable")
+        assert desk.get(f"{node.desk_url}/health/live").json() == {"live": True}
+        node.stop(signal.SIGKILL)
+    assert [answer.status_code for answer in answers] == [503, 503]
+    for answer in answers:
+        assert answer.headers["x-request-id"]
+    assert answers[0].json() == answers[1].json()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.desk import SYMBOL, Caller, Office
 from tests.support.node import Node
 
@@ -86,9 +87,9 @@ def test_an_unknown_parameter_is_ignored(full: Office) -> None:
     assert full.desk.do("GET", "/accounts?colour=red") == full.desk.do("GET", "/accounts")
 
 
-def test_a_page_has_50_unless_asked(full: Office) -> None:
-    for number in range(46):
-        full.desk.do("PUT", f"/symbols/MORE{number:02}", SYMBOL)
-    page = full.desk.do("GET", "/symbols")
+def test_a_page_has_50_unless_asked(office: Office) -> None:
+    for number in range(51):
+        office.desk.do("PUT", f"/symbols/S{number:02}", SYMBOL)
+    page = office.desk.do("GET", "/symbols")
     assert (len(page["items"]), page["total"]) == (50, 51)
-    assert len(full.desk.do("GET", "/symbols?limit=200")["items"]) == 51
+    assert len(office.desk.do("GET", "/symbols?limit=200")["items"]) == 51

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from bullion.keys.text import new_secret
 from tests.support.desk import KEY, Caller, first_caller, serving
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, until
 
-from bullion.keys.text import new_secret
+# What the module makes is costly: one worker makes it, once.
+pytestmark = pytest.mark.xdist_group("canary")
 
 ME = "/api/trading/test/v1/me"
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from tests.support.desk import Office, nothing_changed
 
 BUDGETS: dict[str, int] = {

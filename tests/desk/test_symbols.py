@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from tests.support.desk import SYMBOL, Caller, Office, nothing_changed
 
 LANDED = {

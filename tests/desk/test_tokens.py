@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from tests.support.desk import KEY, SYMBOL, Caller, Office, nothing_changed, refusal
 from tests.support.node import Node, own_address
 

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+
+from bullion.desk.http import _RESOURCES, BASE
 from tests.docs.examples import run_python, run_shell
 from tests.docs.likeness import differences, head_differences, text_differences
 from tests.docs.markdown import ROOT, blocks
 from tests.support.node import DESK_TOKEN, Node, running, until
-
-from bullion.desk.http import _RESOURCES, BASE
 
 DESK = ROOT / "docs/desk.md"
 FOR_CLIENTS = [ROOT / "README.md", ROOT / "docs/trading-api.md"]

@@ -11,7 +11,7 @@ from bullion.metals.scaled import NotAnAmount, plain, scaled
 from bullion.metals.weight import weight_e4, weight_text
 
 PLACES = st.integers(min_value=0, max_value=10)
-VALUES = st.integers(min_value=-(10**15), max_value=10**15)
+VALUES = st.integers(min_value=-(10**15) + 1, max_value=10**15 - 1)
 
 
 @given(VALUES, PLACES)

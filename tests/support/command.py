@@ -32,5 +32,5 @@ def sentence(done: subprocess.CompletedProcess[str]) -> str:
     lines = done.stderr.splitlines()
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("bullion: ")
-    assert lines[0].endswith(".")
+    assert lines[0].endswith((".", "?")), lines[0]
     return lines[0].removeprefix("bullion: ")

@@ -124,7 +124,7 @@ def start(folder: Path, **settings: str) -> Node:
     reader.start()
     give_up_at = time.monotonic() + 30
     while time.monotonic() < give_up_at and process.poll() is None:
-        for line in list(log):
+        for line in log:
             entry = _entry(line)
             if entry.get("event") == "listening":
                 return Node(process, folder, entry["api"], entry["desk"], log, reader, given)

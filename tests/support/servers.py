@@ -17,6 +17,8 @@ from typing import Self
 
 _START_S = 30
 _INITDB = ("-A", "trust", "-U", "bullion", "-E", "UTF8", "--no-sync", "--no-locale")
+_PSQL = ("-X", "-A", "-t", "-h", "127.0.0.1", "-U", "bullion", "-v", "ON_ERROR_STOP=1")
+_REDIS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 
 
 class NotInstalled(Exception):
@@ -31,7 +33,7 @@ def free_port() -> int:
 
 
 def find(program: str) -> str:
-    """Where Debian keeps PostgreSQL's own programs (its wrappers on the PATH look for a cluster), or the PATH."""
+    """PostgreSQL's own programs where Debian keeps them (its wrappers look for a cluster), or on the PATH."""
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (folder / program).exists():
             return str(folder / program)
@@ -134,8 +136,7 @@ class Postgres:
 
     def sql(self, statement: str, database: str = "postgres") -> str:
         done = subprocess.run(
-            [find("psql"), "-X", "-A", "-t", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bullion"]
-            + ["-d", database, "-v", "ON_ERROR_STOP=1", "-c", statement],
+            [find("psql"), *_PSQL, "-p", str(self.port), "-d", database, "-c", statement],
             check=True,
             capture_output=True,
             text=True,
@@ -156,8 +157,7 @@ class Redis:
     def start(self) -> Self:
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [find("redis-server"), "--port", str(self.port), "--bind", "127.0.0.1"]
-                + ["--save", "", "--appendonly", "no", "--dir", str(self.folder)],
+                [find("redis-server"), *_REDIS, "--port", str(self.port), "--dir", str(self.folder)],
                 stdout=log,
                 stderr=log,
             )

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.generate import generated, main
-from tools.refusals_page import refusals_page
 
 from bullion.api.openapi import RETRY_ADVICE, openapi
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Env, Refusal, Retry
+from tools.generate import generated, main
+from tools.refusals_page import refusals_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ["docs/refusals.md", "docs/openapi.json"]

@@ -9,7 +9,7 @@ import ssl
 from collections import deque
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import hiredis
@@ -165,8 +165,8 @@ class _Connection(asyncio.Protocol):
             self.connection_lost(None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream is what we asked for
-        self._transport = transport
+        # uvloop's transports are not asyncio's by type, but a stream is what we asked for.
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         try:

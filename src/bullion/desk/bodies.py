@@ -1,8 +1,9 @@
 """What the desk sends, read strictly: unknown fields, wrong types, inexact amounts are refused in words."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_network
+from ipaddress import IPv6Network, ip_network
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -18,15 +19,16 @@ from bullion.refusals.refusal import Refused
 T = TypeVar("T")
 
 # The control characters: nothing the desk types has them, and PostgreSQL cannot keep the first.
-_NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
-_CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+# `\Z` is the end of the text; `$` would also let a new line come after it.
+_NO_CONTROLS = r"^[^\x00-\x1f\x7f]*\Z"
+_CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
 
 Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=_NO_CONTROLS)]
 FirmName = Annotated[str, Meta(max_length=200, pattern=_NO_CONTROLS)]
 Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
-LoginId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+LoginId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
 Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
-Tag = Annotated[str, Meta(pattern=f"^{BROKER_TAG}$")]
+Tag = Annotated[str, Meta(pattern=rf"^{BROKER_TAG}\Z")]
 Amount = Annotated[str, Meta(max_length=32)]
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
 Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -158,11 +160,35 @@ class SwitchesBody(Body, kw_only=True):
 
 
 def read(raw: bytes, shape: type[T]) -> T:
-    """A whole body. Nothing at all counts as an empty object, for actions that need no words."""
+    """A whole body."""
     try:
-        return msgspec.json.decode(raw or b"{}", type=shape)
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        body = msgspec.json.decode(raw, type=shape)
+        json.loads(raw, object_pairs_hook=_no_name_twice, parse_int=str)
+    except RecursionError:
+        raise refused("The body is nested too deeply") from None
+    except msgspec.ValidationError as error:
         raise refused(error) from None
+    except ValueError as error:
+        raise refused(error if isinstance(error, _Twice) else "The body is not valid JSON in UTF-8") from None
+    return body
+
+
+def read_if_any(raw: bytes, shape: type[T]) -> T:
+    """For actions that need no words: nothing at all counts as an empty object."""
+    return read(raw or b"{}", shape)
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _no_name_twice(pairs: list[tuple[str, Any]]) -> None:
+    """Of two values for one name msgspec keeps the last and says nothing; which one was meant?"""
+    seen = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise _Twice(f"{name[:40]!r} is there more than once")
+        seen.add(name)
 
 
 def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
@@ -227,7 +253,10 @@ def instant_us(field: str, text: str) -> int:
         ) from None
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
-    return (at - _EPOCH) // timedelta(microseconds=1)
+    at_us = (at - _EPOCH) // timedelta(microseconds=1)
+    if not 0 <= at_us < _YEAR_9999_US:
+        raise refused(f"{field}: {text[:40]} is too far away")
+    return at_us
 
 
 def instant_text(at_us: int) -> str:
@@ -235,8 +264,18 @@ def instant_text(at_us: int) -> str:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+"""Later times could not be written in every zone."""
 
 
 def networks(field: str, texts: list[str]) -> tuple[Network, ...]:
     """Addresses or CIDR blocks."""
-    return tuple(rule(f"{field}: ", ip_network, text) for text in texts)
+    return tuple(rule(f"{field}: ", _network, text) for text in texts)
+
+
+def _network(text: str) -> Network:
+    network = ip_network(text)
+    mapped = isinstance(network, IPv6Network) and network.network_address.ipv4_mapped is not None
+    if mapped or "%" in text:
+        raise ValueError(f"{text!r} is not how a caller's address is written: use plain IPv4 or IPv6")
+    return network

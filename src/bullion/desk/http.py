@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault
 from bullion.records.port import Page
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
@@ -34,12 +34,17 @@ from bullion.web.health import Checks
 
 from . import bodies
 from .actions import accounts, audit, brokers, groups, keys, switches, symbols, tokens
-from .desk import Desk, View
+from .desk import Desk, View, require
 from .doorkeeper import Doorkeeper
 
 BASE = "/desk/v1"
 _BODY_BYTES_MAX = 256 * 1024
 _PAGE_MAX = 200
+_OFFSET_MAX = 2**62
+_DIGITS_MAX = 18
+_WITH_BODY = {"POST", "PUT", "PATCH"}
+_DEALERS = {("PATCH", "/symbols/{code}"), ("PATCH", "/switches")}
+"""What a dealer may begin; the action itself then looks at the fields. Every other change is an admin's."""
 
 _log = structlog.get_logger("desk")
 
@@ -53,18 +58,20 @@ class Request:
     body: bytes
 
     def page(self) -> Page:
-        return Page(
-            limit=self._whole_number("limit", default=50, least=1, most=_PAGE_MAX),
-            offset=self._whole_number("offset", default=0, least=0, most=10**15),
-        )
+        limit = self._whole_number("limit", default=50)
+        if not 1 <= limit <= _PAGE_MAX:
+            raise Refused(INVALID_BODY, f"limit must be a whole number from 1 to {_PAGE_MAX}.")
+        # However large: there is nothing so far down, and the store takes 64 bits.
+        return Page(limit, min(self._whole_number("offset", default=0), _OFFSET_MAX))
 
-    def _whole_number(self, name: str, *, default: int, least: int, most: int) -> int:
-        text = self.query.get(name)
-        if text is None:
+    def _whole_number(self, name: str, *, default: int) -> int:
+        texts = self.query.getlist(name)
+        if not texts:
             return default
-        if not (text.isascii() and text.isdigit() and least <= int(text[:18]) <= most):
-            raise Refused(INVALID_BODY, f"{name} must be a whole number from {least} to {most}.")
-        return int(text)
+        text = texts[0]
+        if len(texts) > 1 or not (text.isascii() and text.isdigit()):
+            raise Refused(INVALID_BODY, f"{name} must be one whole number.")
+        return int(text[-_DIGITS_MAX:]) if text.lstrip("0")[_DIGITS_MAX:] == "" else _OFFSET_MAX
 
 
 Handler = Callable[[Request], Awaitable[Answer]]
@@ -140,13 +147,13 @@ async def _post_key(request: Request) -> Answer:
 
 
 async def _rotate_key(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.RotateBody)
+    body = bodies.read_if_any(request.body, bodies.RotateBody)
     issued = await keys.rotate_key(request.desk, request.actor, request.path["key_id"], body)
     return json_answer(issued, 201)
 
 
 async def _revoke_key(request: Request) -> Answer:
-    bodies.read(request.body, bodies.Body)
+    bodies.read_if_any(request.body, bodies.Body)
     return json_answer(await keys.revoke_key(request.desk, request.actor, request.path["key_id"]))
 
 
@@ -212,8 +219,11 @@ class _Resource:
         self._journal = journal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _ends_elsewhere(scope, self._path):
+            await _not_found(scope, receive, send)
+            return
         started_ns = perf_counter_ns()
-        call = Call(new_request_id(), scope["method"], self._path)
+        call = Call(new_request_id(), scope["method"], BASE + self._path)
         try:
             answer = await self._answer(call, scope, receive)
         except CallerLeft:
@@ -223,15 +233,26 @@ class _Resource:
         self._journal.note(call)
         await send_answer(send, answer, call.request_id)
 
+    def _role(self, method: str) -> Role:
+        """The least role for a method, told before the body is judged."""
+        if method == "GET":
+            return Role.VIEWER
+        return Role.DEALER if (method, self._path) in _DEALERS else Role.ADMIN
+
     async def _answer(self, call: Call, scope: Scope, receive: Receive) -> Answer:
         try:
             handler = self._handlers.get(scope["method"])
             if handler is None:
                 raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._handlers))})
             actor = await self._doorkeeper.admit(call, scope)
-            body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
+            require(actor, self._role(call.method))
+            body = b""
+            if call.method in _WITH_BODY:
+                body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
             query = QueryParams(scope["query_string"])
             return await handler(Request(self._desk, actor, scope["path_params"], query, body))
+        except CallerLeft:
+            raise
         except Refused as refused:
             call.code = refused.refusal.code
             return refusal_answer(refused)
@@ -263,7 +284,9 @@ class _Open:
         self._make = make
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        if scope["method"] == "GET":
+        if _ends_elsewhere(scope, ""):
+            answer = NOT_FOUND
+        elif scope["method"] == "GET":
             answer = await self._make()
         else:
             answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": "GET"}))
@@ -291,7 +314,7 @@ def desk_app(
         return metrics()
 
     routes = [
-        Route(BASE + path, _Resource(BASE + path, handlers, desk, doorkeeper, journal))
+        Route(BASE + path, _Resource(path, handlers, desk, doorkeeper, journal))
         for path, handlers in _RESOURCES.items()
     ]
     routes += [
@@ -303,3 +326,8 @@ def desk_app(
     app.router.redirect_slashes = False
     app.router.default = _not_found
     return app
+
+
+def _ends_elsewhere(scope: Scope, path: str) -> bool:
+    """Starlette's patterns end in `$`, which lets a new line come after a path that does not end in a name."""
+    return bool(scope["path"].endswith("\n")) and not path.endswith("}")

@@ -36,5 +36,7 @@ class Key:
     def allows_address(self, address: str) -> bool:
         if not self.allowed_addresses:
             return True
+        if not address:  # A caller without one, on a local socket.
+            return False
         caller = ip_address(address)
         return any(caller in network for network in self.allowed_addresses)

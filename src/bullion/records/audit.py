@@ -63,13 +63,17 @@ class Chain:
         before, ordinal = _BEGINNING, 0
         for entry in entries:
             expected = ordinal + 1
-            if entry.ordinal != expected:
-                missing = (
-                    f"entry {expected}"
-                    if entry.ordinal == expected + 1
-                    else f"entries {expected} to {entry.ordinal - 1}"
+            if entry.ordinal < expected:
+                yield Break(broker, entry.ordinal, "put in where no entry can be")
+                continue
+            if entry.ordinal > expected:
+                missing = range(expected, entry.ordinal)
+                named = (
+                    f"entry {expected} is"
+                    if len(missing) == 1
+                    else f"entries {expected} to {missing[-1]} are"
                 )
-                yield Break(broker, expected, f"{missing} missing: entry {entry.ordinal} follows {ordinal}")
+                yield Break(broker, expected, f"{named} missing")
             elif not compare_digest(entry.hash, self._hash(before, entry)):
                 yield Break(broker, entry.ordinal, "changed, or not where it was written")
             before, ordinal = entry.hash, entry.ordinal

@@ -41,8 +41,8 @@ class Engine(Protocol):
     async def migrate(self) -> int:
         """Bring the schema up to date, safely beside others who do the same; say how many steps it took."""
 
-    async def schema_current(self) -> bool:
-        """Whether the schema is exactly the one this code was written for."""
+    async def steps_missing(self) -> int:
+        """How many steps the schema is behind this code. May raise SchemaMismatch when it is another's."""
 
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run `body` in one durable transaction. It may be run again, so it must have no other effect."""

@@ -107,6 +107,10 @@ class PostgresEngine:
         async with self._connection() as connection, connection.transaction():
             await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK, timeout=600)
+            names = await connection.fetch(
+                "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            )
+            schema.check_ours({row["tablename"] for row in names})
             await connection.execute(_MIGRATIONS_TABLE)
             steps = schema.still_to_take("postgres", await _taken(connection))
             for step in steps:
@@ -119,12 +123,9 @@ class PostgresEngine:
                 )
             return len(steps)
 
-    async def schema_current(self) -> bool:
+    async def steps_missing(self) -> int:
         async with self._connection() as connection:
-            try:
-                return not schema.still_to_take("postgres", await _taken(connection))
-            except schema.SchemaMismatch:
-                return False
+            return len(schema.still_to_take("postgres", await _taken(connection)))
 
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         for tries_left in range(_TRIES - 1, -1, -1):

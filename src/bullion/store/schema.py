@@ -35,6 +35,14 @@ def steps(engine: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
+def check_ours(tables: set[str]) -> None:
+    """A database that has an `accounts` but no `migrations` table is somebody else's: leave it alone."""
+    if tables & {"accounts", "brokers", "audit"} and "migrations" not in tables:
+        raise SchemaMismatch(
+            "BULLION_DATABASE_URL: this database holds the tables of something else. Name an empty one."
+        )
+
+
 def still_to_take(engine: str, taken: Sequence[tuple[int, str]]) -> Sequence[Step]:
     """The steps to take after those taken before, given as number and checksum."""
     known = {step.number: step for step in steps(engine)}

@@ -6,6 +6,7 @@ never waits for the disk and Python's sqlite3 never meets two threads.
 
 import asyncio
 import fcntl
+import os
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
@@ -42,12 +43,15 @@ class SqliteEngine:
         self._joined: TextIO | None = None
 
     async def open(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreUnavailable(f"cannot make the folder {self._path.parent}: {error.strerror}") from error
         await self._writer.call(self._writer.connect, self._path, read_only=False)
         await self._reader.call(self._reader.connect, self._path, read_only=True)
 
     async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
-        lock = self._path.with_suffix(".lock").open("w")
+        lock = os.fdopen(os.open(f"{self._path}.lock", os.O_WRONLY | os.O_CREAT, 0o600), "w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -67,9 +71,9 @@ class SqliteEngine:
         async with self._writing:
             return await self._writer.call(self._writer.migrate)
 
-    async def schema_current(self) -> bool:
+    async def steps_missing(self) -> int:
         async with self._reading:
-            return await self._reader.call(self._reader.schema_current)
+            return len(await self._reader.call(self._reader.steps_to_take))
 
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._writing:
@@ -188,8 +192,9 @@ class _Connection:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
+            schema.check_ours(self._table_names())
             connection.execute(_MIGRATIONS_TABLE)
-            steps = schema.still_to_take("sqlite", self._taken())
+            steps = self.steps_to_take()
             for step in steps:
                 for statement in _statements(_for_sqlite(step.sql)):
                     connection.execute(statement)
@@ -203,15 +208,14 @@ class _Connection:
             raise
         return len(steps)
 
-    def schema_current(self) -> bool:
-        try:
-            return not schema.still_to_take("sqlite", self._taken())
-        except schema.SchemaMismatch:
-            return False
+    def steps_to_take(self) -> Sequence[schema.Step]:
+        return schema.still_to_take("sqlite", self._taken())
+
+    def _table_names(self) -> set[str]:
+        return {row["name"] for row in self._connection.execute("SELECT name FROM sqlite_master")}
 
     def _taken(self) -> list[tuple[int, str]]:
-        known = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
-        if known is None:
+        if "migrations" not in self._table_names():
             return []
         rows = self._connection.execute("SELECT number, checksum FROM migrations ORDER BY number")
         return [(row["number"], row["checksum"]) for row in rows]
@@ -235,7 +239,8 @@ def _statements(sql: str) -> list[str]:
 def _fault_of(error: sqlite3.Error) -> StoreFault | None:
     """The one place where SQLite's errors become ours. None: a mistake in our own code, to be seen as one."""
     name = getattr(error, "sqlite_errorname", "")
-    if isinstance(error, sqlite3.ProgrammingError) or name == "SQLITE_ERROR":
+    damaged = str(error).startswith(("no such table", "no such column"))
+    if isinstance(error, sqlite3.ProgrammingError) or (name == "SQLITE_ERROR" and not damaged):
         return None
     if name in ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE"):
         return AlreadyThere(str(error))
@@ -248,4 +253,8 @@ def _fault_of(error: sqlite3.Error) -> StoreFault | None:
 
 def sqlite_path(url: str) -> Path:
     """`sqlite:///var/bullion.db` is a path from here, `sqlite:////srv/bullion.db` one from the root."""
-    return Path(url.removeprefix("sqlite:///")).expanduser()
+    path = Path(url.removeprefix("sqlite:///"))
+    try:
+        return path.expanduser()
+    except RuntimeError:  # Nobody of that name has a home here; then it is a name like any other.
+        return path

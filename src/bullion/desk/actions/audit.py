@@ -11,6 +11,8 @@ from bullion.records.port import Page, Records, RecordStore
 from bullion.records.token import Actor
 
 _AT_ONCE = 1000
+_BEFORE_ALL = -(2**63)
+"""Not 0: an entry slipped in before the first must be seen too."""
 
 
 async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
@@ -35,7 +37,7 @@ async def verify_audit(store: RecordStore, chain: Chain) -> tuple[dict[str, Head
 async def _entries(records: Records, broker: str) -> Iterator[Entry]:
     found: list[Entry] = []
     while True:
-        last = found[-1].ordinal if found else 0
+        last = found[-1].ordinal if found else _BEFORE_ALL
         more = await records.audit_after(broker, last, _AT_ONCE)
         found += more
         if len(more) < _AT_ONCE:

@@ -1,6 +1,7 @@
 """Brokers: made and named by the deployment's first token alone."""
 
 import re
+from ipaddress import IPv6Address
 
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
@@ -13,7 +14,8 @@ from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
 from bullion.refusals.refusal import Refused
 
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]|[0-9a-f:]+")
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
 def view(broker: Broker) -> View:
@@ -26,7 +28,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
         raise Refused(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
         raise refused("tag: use up to 32 of a-z, 0-9 and -, beginning with a letter or digit")
-    hosts = tuple(dict.fromkeys(_host(host) for host in body.hosts))
+    hosts = tuple(sorted({_host(host) for host in body.hosts}))
     broker = Broker(tag, body.name, hosts)
 
     async def work(records: Records) -> Done:
@@ -46,9 +48,12 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
 
 def _host(text: str) -> str:
     host = text.lower().rstrip(".")
-    if not _HOST.fullmatch(host):
-        raise refused(f"hosts: {text!r} is not a host name; leave out scheme, port and path")
-    return host.strip("[]")
+    if _HOST.fullmatch(host):
+        return host
+    try:
+        return str(IPv6Address(host.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        raise refused(f"hosts: {text!r} is not a host name; leave out scheme, port and path") from None
 
 
 async def list_brokers(desk: Desk, actor: Actor) -> list[View]:

@@ -1,8 +1,9 @@
 """The broker's switches: production, pause, halt, tolerance, trading hours and budgets."""
 
+import re
 from datetime import date, time
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, available_timezones
 
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
@@ -15,6 +16,9 @@ from bullion.records.token import Actor, Role
 
 _DEALERS_FIELDS = {"halted"}
 _END_OF_DAY = "24:00"
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+_NO_PLACES = {"localtime", "Factory"}
+"""Zones of the machine, not of the broker."""
 
 
 async def patch_switches(desk: Desk, actor: Actor, raw: bytes) -> View:
@@ -62,32 +66,40 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
 
 
 def _trading_hours(body: TradingHoursBody) -> TradingHours:
-    try:
-        zone = ZoneInfo(body.zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise bodies.refused("trading_hours.zone: is not a time zone such as Asia/Kolkata") from None
-
+    if body.zone not in available_timezones() - _NO_PLACES:
+        raise bodies.refused("trading_hours.zone: is not a time zone such as Asia/Kolkata")
     unknown = set(body.week) - set(DAYS)
     if unknown:
         raise bodies.refused(f"trading_hours.week: {min(unknown)[:20]!r} is not one of {', '.join(DAYS)}")
 
-    def clock(text: str) -> time:
-        if len(text) != len("09:00"):
-            raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
-        return time.fromisoformat(text)
-
-    def opening(pair: tuple[str, str]) -> Opening:
-        start, end = pair
-        return Opening(clock(start), None if end == _END_OF_DAY else clock(end))
-
     def made() -> TradingHours:
         return TradingHours(
-            zone=zone,
-            week=tuple(tuple(opening(pair) for pair in body.week.get(day, ())) for day in DAYS),
-            holidays=frozenset(date.fromisoformat(day) for day in body.holidays),
+            zone=ZoneInfo(body.zone),
+            week=tuple(tuple(_opening(pair) for pair in body.week.get(day, ())) for day in DAYS),
+            holidays=frozenset(_holiday(text) for text in body.holidays),
         )
 
     return bodies.rule("trading_hours: ", made)
+
+
+def _opening(pair: tuple[str, str]) -> Opening:
+    start, end = pair
+    return Opening(_clock(start), None if end == _END_OF_DAY else _clock(end))
+
+
+def _clock(text: str) -> time:
+    if not _CLOCK.fullmatch(text):
+        raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
+    return time.fromisoformat(text)
+
+
+def _holiday(text: str) -> date:
+    try:
+        if len(text) == len("2026-11-09"):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass  # Told below, with the text that is no date.
+    raise ValueError(f"{text[:20]!r} is not a date such as 2026-11-09")
 
 
 def view(switches: Switches) -> View:

@@ -116,7 +116,7 @@ def _factor(field: str, text: str) -> Decimal:
         scaled(text, 10)
     except NotAnAmount as error:
         raise bodies.refused(f"{field}: {error}") from None
-    return Decimal(text)
+    return Decimal(text) or Decimal(0)  # There is no minus zero.
 
 
 def view(held: HeldSymbol) -> View:

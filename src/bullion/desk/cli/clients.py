@@ -125,7 +125,13 @@ def _keys_list(session: Session, login_id: str, limit: int, offset: int) -> None
 @click.argument("login_id")
 @click.option("--environment", type=click.Choice(["test", "production"]), required=True)
 @click.option("--name", required=True, help="What the key is for.")
-@click.option("--scope", "scopes", multiple=True, type=click.Choice(list(Scope)), help="Default: all scopes.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice([scope.value for scope in Scope]),
+    help="Default: all scopes.",
+)
 @click.option("--expires", "expires_at", metavar="TIME", help="ISO 8601, for example 2027-01-31T00:00:00Z.")
 @click.option(
     "--address", "addresses", multiple=True, help="An allowed address or CIDR block; may be repeated."

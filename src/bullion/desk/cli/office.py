@@ -30,7 +30,7 @@ def _tokens_list(session: Session, limit: int, offset: int) -> None:
 
 @tokens_group.command("create")
 @click.argument("name")
-@click.option("--role", type=click.Choice(list(Role)), required=True)
+@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
 @pass_session
 def _tokens_create(session: Session, name: str, role: str) -> None:
     """Make a desk token for NAME. It is shown now and never again."""

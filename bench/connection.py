@@ -1,0 +1,85 @@
+"""One keep-alive connection of the load generator: sends a request, waits for its answer, sends again."""
+
+import asyncio
+from collections import Counter
+from time import perf_counter_ns
+from typing import cast
+
+MORE_TO_COME = "more to come"
+
+_OK = b"HTTP/1.1 200 "
+_LENGTH = b"\r\ncontent-length:"
+
+
+class Tally:
+    """What all connections of a job have in common."""
+
+    def __init__(self) -> None:
+        self.took_ns: list[int] = []
+        self.errors: Counter[str] = Counter()
+        self.stopping = False
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, request: bytes, tally: Tally) -> None:
+        self._request = request
+        self._tally = tally
+        self._received = b""
+        self._sent_ns = 0
+        self._transport: asyncio.Transport
+        self.ended = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are not of asyncio's class
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received + data if self._received else data
+        fault = fault_of(received)
+        if fault is MORE_TO_COME:
+            self._received = received
+            return
+        self._received = b""
+        if fault is not None:
+            self._end(fault)
+            return
+        self._tally.took_ns.append(perf_counter_ns() - self._sent_ns)
+        if self._tally.stopping:
+            self._end(None)
+        else:
+            self._send()
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        if not self.ended.is_set():
+            self._end("connection lost")
+
+    def _send(self) -> None:
+        self._sent_ns = perf_counter_ns()
+        self._transport.write(self._request)
+
+    def _end(self, fault: str | None) -> None:
+        if fault is not None:
+            self._tally.errors[fault] += 1
+        self.ended.set()
+        self._transport.close()
+
+
+def fault_of(received: bytes) -> str | None:
+    """None when this is one whole answer 200 and nothing else; otherwise what is wrong with it."""
+    head_end = received.find(b"\r\n\r\n")
+    if head_end < 0:
+        return MORE_TO_COME
+    head = received[: head_end + 2].lower()
+    at = head.find(_LENGTH)
+    if at < 0:
+        return "no Content-Length"
+    at += len(_LENGTH)
+    length = head[at : head.find(b"\r\n", at)].strip()
+    if not length.isdigit():
+        return "unreadable Content-Length"
+    missing = head_end + 4 + int(length) - len(received)
+    if missing > 0:
+        return MORE_TO_COME
+    if not received.startswith(_OK):
+        return f"status {received[9:12].decode('ascii', 'replace')}"
+    return None if missing == 0 else "more than one answer"

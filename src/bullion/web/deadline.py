@@ -1,0 +1,48 @@
+"""A deadline that moves with every request and needs a new timer only now and then."""
+
+import asyncio
+import math
+from collections.abc import Callable
+
+NEVER = math.inf
+
+
+class Deadline:
+    """The moment at which `on_missed` is called, unless it is moved before.
+
+    A move to later, which is all that happens to a busy connection, does not touch the timer. The timer then
+    goes off too early, sees that, and is set for the rest.
+    """
+
+    __slots__ = ("_loop", "_on_missed", "_timer", "_timer_due", "due")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_missed: Callable[[], None]) -> None:
+        self._loop = loop
+        self._on_missed = on_missed
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due = NEVER
+        self.due = NEVER
+        """In the time of the loop. Set it to `NEVER` to wait without end."""
+
+    def move(self, seconds: float) -> None:
+        """To so long from now."""
+        self.due = self._loop.time() + seconds
+        if self.due < self._timer_due:
+            self.stop()
+            self._start()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _start(self) -> None:
+        self._timer_due = self.due
+        self._timer = self._loop.call_at(self.due, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._timer_due = NEVER
+        if self._loop.time() >= self.due:
+            self._on_missed()
+        elif self.due != NEVER:
+            self._start()

@@ -1,0 +1,47 @@
+"""The bench runs from end to end and writes what it found. How fast anything is, is not for a test to say."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.figures import Run
+from bench.report import write_results
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--quick", "--results", str(path)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "me_vs_get_floor" in done.stdout
+    results = json.loads(path.read_text())
+    assert results["errors"] == 0
+    assert results["rounds"] >= 3
+    assert set(results["ratios"]) == {"me_vs_get_floor"}
+    ratio = results["ratios"]["me_vs_get_floor"]
+    assert 0 < ratio["low"] <= ratio["value"] <= ratio["high"]
+    assert "me ÷ get_floor" in ratio["divides"]
+    assert {(call["call"], call["connections"]) for call in results["calls"]} == {
+        (call, connections) for call in ("get_floor", "me") for connections in (1, 64)
+    }
+    for call in results["calls"]:
+        low, value, high = (call["requests_per_s"][name] for name in ("low", "value", "high"))
+        assert 0 < low <= value <= high
+        assert 0 < call["p50_us"]["value"] <= call["p99_us"]["value"]
+
+
+def test_results_tell_nothing_of_whose_machine_it_was(tmp_path: Path) -> None:
+    write_results(tmp_path / "results.json", Run(rounds=3, seconds=1), ())
+
+    environment = json.loads((tmp_path / "results.json").read_text())["environment"]
+    assert set(environment) == {"python", "system", "machine", "cpus", "uvicorn", "uvloop", "httptools"}

@@ -1,0 +1,96 @@
+"""`bullion migrate`: makes the store, does no harm twice, and leaves a newer store alone."""
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import bullion, sentence
+from tests.support.node import SECRET
+
+# What the module makes is costly: one worker makes it, once.
+pytestmark = pytest.mark.xdist_group("migrate")
+
+STORE = Path("var/bullion.db")
+FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
+TAKEN = re.compile(r"The schema is up to date; (\d+) steps? (was|were) taken\.\n")
+
+
+def steps_taken(folder: Path) -> int:
+    done = bullion(folder, "migrate", BULLION_SECRET=SECRET)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = TAKEN.fullmatch(done.stdout)
+    assert said is not None, done.stdout
+    assert (said[2] == "was") == (said[1] == "1")
+    return int(said[1])
+
+
+def tables(folder: Path) -> set[str]:
+    with closing(sqlite3.connect(folder / STORE)) as store:
+        return {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def alter(folder: Path, sql: str) -> None:
+    with closing(sqlite3.connect(folder / STORE)) as store:
+        store.execute(sql)
+        store.commit()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a store was just made."""
+    folder = tmp_path_factory.mktemp("made")
+    assert steps_taken(folder) >= 1
+    return folder
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, to do something with."""
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+
+
+def test_an_empty_folder_gets_a_store(store: Path) -> None:
+    assert {"migrations", "brokers", "accounts", "books", "keys", "audit"} <= tables(store)
+
+
+def test_a_second_time_there_is_nothing_to_do(store: Path) -> None:
+    before = (store / STORE).read_bytes()
+    assert steps_taken(store) == 0
+    assert (store / STORE).read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["migrate", "serve", "audit verify"])
+def test_a_newer_store_is_left_alone_in_words(store: Path, command: str) -> None:
+    alter(store, "INSERT INTO migrations (number, name, checksum) VALUES (9999, 'future', 'x')")
+    before = (store / STORE).read_bytes()
+    said = sentence(bullion(store, *command.split(), BULLION_SECRET=SECRET, **FREE))
+    assert said == (
+        "The store is at schema step 9999, which this version of Bullion does not know. "
+        "Run the version that made it, or a later one."
+    )
+    assert (store / STORE).read_bytes() == before
+
+
+def test_a_step_that_was_changed_is_told_in_words(store: Path) -> None:
+    alter(store, "UPDATE migrations SET checksum = 'another' WHERE number = 1")
+    said = sentence(bullion(store, "migrate", BULLION_SECRET=SECRET))
+    assert said.startswith("Schema step 1 (foundation) of the store is not the one of this version")
+
+
+def test_a_database_of_something_else_is_left_alone_in_words(tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    alter(tmp_path, "CREATE TABLE accounts (name TEXT)")
+    said = sentence(bullion(tmp_path, "migrate", BULLION_SECRET=SECRET))
+    assert "BULLION_DATABASE_URL" in said
+    assert tables(tmp_path) == {"accounts"}
+
+
+def test_a_store_that_is_behind_is_told_of_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    (tmp_path / STORE).touch()
+    said = sentence(bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET))
+    assert said == "The store's schema is not the one of this version. Run 'bullion migrate'."
