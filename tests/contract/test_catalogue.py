@@ -74,7 +74,7 @@ def key(account_id: int) -> Key:
         secret_hash=bytes(range(32)),
         allowed_addresses=(ip_network("10.0.0.0/8"), ip_network("::1/128")),
         created_at_us=7,
-        expires_at_us=10**18,
+        expires_at_us=2 * 10**15,
     )
 
 

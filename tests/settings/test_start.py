@@ -65,7 +65,6 @@ def test_a_second_node_on_the_same_file_is_refused_in_words(tmp_path: Path) -> N
         ("serve", "/proc/nowhere/store.db"),
         ("serve", "a-folder"),
         ("serve", "no-store.db"),
-        ("serve", "~nobody-of-that-name/store.db"),
     ],
 )
 def test_a_store_that_cannot_be_is_told_in_words(tmp_path: Path, command: str, path: str) -> None:

@@ -329,5 +329,5 @@ def desk_app(
 
 
 def _ends_elsewhere(scope: Scope, path: str) -> bool:
-    """Starlette's patterns end in `$`, which lets a new line come after a path that does not end in a name."""
+    """Starlette's patterns end in `$`, so a new line may come after a path that does not end in a name."""
     return bool(scope["path"].endswith("\n")) and not path.endswith("}")

@@ -67,13 +67,9 @@ class Chain:
                 yield Break(broker, entry.ordinal, "put in where no entry can be")
                 continue
             if entry.ordinal > expected:
-                missing = range(expected, entry.ordinal)
-                named = (
-                    f"entry {expected} is"
-                    if len(missing) == 1
-                    else f"entries {expected} to {missing[-1]} are"
-                )
-                yield Break(broker, expected, f"{named} missing")
+                last = entry.ordinal - 1
+                named = f"entry {expected}" if last == expected else f"entries {expected} to {last}"
+                yield Break(broker, expected, f"{named} missing: entry {entry.ordinal} follows {ordinal}")
             elif not compare_digest(entry.hash, self._hash(before, entry)):
                 yield Break(broker, entry.ordinal, "changed, or not where it was written")
             before, ordinal = entry.hash, entry.ordinal

@@ -4,6 +4,7 @@ Several hosts may be named in the address; the one that takes writes is used, so
 """
 
 import asyncio
+import random
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -49,7 +50,14 @@ CREATE TABLE IF NOT EXISTS migrations (
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
 )
 """
-_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, TimeoutError, ssl.SSLError)
+_LOST = (
+    OSError,
+    TimeoutError,
+    ssl.SSLError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.TargetServerAttributeNotMatched,
+)
 
 _log = structlog.get_logger("store")
 
@@ -134,6 +142,8 @@ class PostgresEngine:
             except StoreConflict:
                 if not tries_left:
                     raise
+                # Long enough for the other one, which waits for what we gave up, to take it first.
+                await asyncio.sleep(random.uniform(0.005, 0.02))  # noqa: S311 - no secret
         raise AssertionError("the loop above returns or raises")
 
     async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
