@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.support.command import bullion, sentence
-from tests.support.desk import first_caller, serving
-from tests.support.node import SECRET
+from tests.support.desk import first_caller
+from tests.support.node import SECRET, running
 
 # What the module makes is costly: one worker makes it, once.
 pytestmark = pytest.mark.xdist_group("audit-verify")
@@ -34,7 +34,7 @@ class Case:
 
 
 def change(ordinal: int, column: str, value: object) -> Tamper:
-    sql = f"UPDATE audit SET {column} = ? WHERE broker = ? AND ordinal = ?"  # noqa: S608
+    sql = f"UPDATE audit SET {column} = ? WHERE broker = ? AND ordinal = ?"
     return lambda store, broker: store.execute(sql, (value, broker, ordinal))
 
 
@@ -93,7 +93,7 @@ def forge_before_the_first(store: sqlite3.Connection, broker: str) -> None:
 
 
 def head(column: str, value: object) -> Tamper:
-    sql = f"UPDATE audit_heads SET {column} = ? WHERE broker = ?"  # noqa: S608
+    sql = f"UPDATE audit_heads SET {column} = ? WHERE broker = ?"
     return lambda store, broker: store.execute(sql, (value, broker))
 
 
@@ -120,7 +120,7 @@ def borrow_a_head(store: sqlite3.Connection, broker: str) -> None:
     """Another broker's head, with its seal."""
     for column in ("hash", "seal"):
         store.execute(
-            f"UPDATE audit_heads SET {column} = (SELECT {column} FROM audit_heads WHERE broker = 'main') "  # noqa: S608
+            f"UPDATE audit_heads SET {column} = (SELECT {column} FROM audit_heads WHERE broker = 'main') "
             "WHERE broker = ?",
             (broker,),
         )
@@ -172,7 +172,7 @@ BROKERS = {what: f"case-{number}" for number, what in enumerate(CASES, start=1)}
 def trail(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a stopped service, whose brokers have a trail of COUNT entries each."""
     folder = tmp_path_factory.mktemp("trail")
-    with serving(folder) as node, first_caller(node) as desk:
+    with running(folder) as node, first_caller(node) as desk:
         for broker in BROKERS.values():
             for number in range(COUNT):
                 desk.do("PUT", f"/brokers/{broker}", {"name": f"name {number}"})
@@ -240,7 +240,7 @@ def test_a_whole_trail_is_exit_code_0(trail: Path) -> None:
 
 
 def test_a_trail_is_verified_while_the_service_runs(tmp_path: Path) -> None:
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
         newest = desk.do("GET", "/audit?limit=1")["items"][0]
         found = bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET)

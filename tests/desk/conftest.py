@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.desk import SYMBOL, Caller, Office, first_caller, serving
-from tests.support.node import Node
+from tests.support.desk import SYMBOL, Caller, Office, first_caller
+from tests.support.node import Node, running
 
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    with serving(tmp_path_factory.mktemp("desk")) as node:
+    with running(tmp_path_factory.mktemp("desk")) as node:
         yield node
 
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.desk import KEY, first_caller, refusal, serving
-from tests.support.node import DESK_TOKEN, Node, own_address, until
+from tests.support.desk import KEY, first_caller, refusal
+from tests.support.node import DESK_TOKEN, Node, own_address, running, until
 
 
 def connect(node: Node) -> socket.socket:
@@ -41,7 +41,7 @@ def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path:
         f"Content-Length: {len(body)}\r\n"
         "Expect: 100-continue\r\n\r\n"
     )
-    with serving(tmp_path) as node:
+    with running(tmp_path) as node:
         with first_caller(node) as desk:
             desk.furnish()
         with connect(node) as connection:
@@ -56,13 +56,13 @@ def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path:
         assert answer.startswith(b"HTTP/1.1 201 ")
         assert node.process.wait(10) == 0
     assert node.entries("stopped")
-    with serving(tmp_path) as again, first_caller(again) as desk:
+    with running(tmp_path) as again, first_caller(again) as desk:
         assert desk.do("GET", "/accounts/half-sent")["group"] == "retail"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_open_connection_does_not_hold_the_stop_up(tmp_path: Path, number: int) -> None:
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
         started = time.monotonic()
         assert node.stop(number) == 0
@@ -70,12 +70,12 @@ def test_an_open_connection_does_not_hold_the_stop_up(tmp_path: Path, number: in
 
 
 def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
         made = [desk.account(f"client{number}") for number in range(5)]
         issued = desk.key("client0")
         assert node.stop(signal.SIGKILL) == -signal.SIGKILL
-    with serving(tmp_path) as again, first_caller(again) as desk:
+    with running(tmp_path) as again, first_caller(again) as desk:
         assert desk.all("/accounts") == made
         assert [key["key_id"] for key in desk.all("/accounts/client0/keys")] == [issued["key_id"]]
         with again.api(issued["key"]) as client:
@@ -83,20 +83,20 @@ def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_restart_keeps_keys_tokens_and_switches(tmp_path: Path) -> None:
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
         desk.account("client")
         desk.key("client")
         desk.do("POST", "/tokens", {"name": "n", "role": "viewer"})
         desk.do("PATCH", "/switches", {"halted": True})
         before = desk.state()
-    with serving(tmp_path) as again, first_caller(again) as desk:
+    with running(tmp_path) as again, first_caller(again) as desk:
         assert desk.state() == before
 
 
 def test_an_address_that_breaks_its_list_apart_does_not_end_the_service(tmp_path: Path) -> None:
     """Stored with a blank inside, it would be a key that no node can read: neither now nor at a restart."""
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         desk.furnish()
         desk.account("client")
         for address in ("fe80::1%a b", "fe80::1%a\tb"):
@@ -108,7 +108,7 @@ def test_an_address_that_breaks_its_list_apart_does_not_end_the_service(tmp_path
 
 def test_a_caller_that_leaves_half_way_is_no_fault_of_ours(tmp_path: Path) -> None:
     head = f"POST /desk/v1/accounts HTTP/1.1\r\nHost: desk\r\nAuthorization: Bearer {DESK_TOKEN}\r\n"
-    with serving(tmp_path) as node, first_caller(node) as desk:
+    with running(tmp_path) as node, first_caller(node) as desk:
         for _ in range(3):
             with connect(node) as connection:
                 connection.sendall(f"{head}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n".encode())
@@ -124,7 +124,7 @@ def test_a_caller_that_leaves_half_way_is_no_fault_of_ours(tmp_path: Path) -> No
 
 
 def test_a_store_that_cannot_be_read_is_told_on_both_ports(tmp_path: Path) -> None:
-    with serving(tmp_path) as node, first_caller(node) as desk, node.api() as api:
+    with running(tmp_path) as node, first_caller(node) as desk, node.api() as api:
         desk.furnish()
         for file in ("bullion.db", "bullion.db-wal"):
             (tmp_path / "var" / file).write_bytes(b"no database" * 20_000)

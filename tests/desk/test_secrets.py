@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from bullion.keys.text import new_secret
-from tests.support.desk import KEY, Caller, first_caller, serving
-from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, until
+from tests.support.desk import KEY, Caller, first_caller
+from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, until
 
 # What the module makes is costly: one worker makes it, once.
 pytestmark = pytest.mark.xdist_group("canary")
@@ -37,7 +37,7 @@ def wrong(text: str) -> str:
 def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """A day at the desk: keys and tokens issued, rotated, used rightly and wrongly."""
     folder = tmp_path_factory.mktemp("canary")
-    with serving(folder, BULLION_LOG_CALLS="all") as node, first_caller(node) as desk:
+    with running(folder, BULLION_LOG_CALLS="all") as node, first_caller(node) as desk:
         desk.furnish()
         desk.account("client")
         issued = desk.key("client")
@@ -144,7 +144,7 @@ def test_no_secret_in_the_store(session: Session) -> None:
 
 
 def test_the_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
-    with serving(tmp_path, BULLION_SECRET=""):
+    with running(tmp_path, BULLION_SECRET=""):
         modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "var").iterdir()}
     assert modes["secret"] == 0o600
     assert {modes[name] for name in modes if name.startswith("bullion.db")} == {0o600}

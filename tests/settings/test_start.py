@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import bullion, sentence
-from tests.support.desk import first_caller, serving
-from tests.support.node import SECRET
+from tests.support.desk import first_caller
+from tests.support.node import SECRET, running
 
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
 
@@ -48,12 +48,12 @@ def test_a_host_that_is_not_ours_is_named(tmp_path: Path, host: str) -> None:
 
 
 def test_a_second_node_on_the_same_file_is_refused_in_words(tmp_path: Path) -> None:
-    with serving(tmp_path) as node:
+    with running(tmp_path) as node:
         said = sentence(bullion(tmp_path, "serve", BULLION_SECRET=SECRET, **FREE))
         assert said.startswith("BULLION_DATABASE_URL: another node serves var/bullion.db")
         assert node.process.poll() is None
     # Once the first has stopped, the store is free again.
-    with serving(tmp_path):
+    with running(tmp_path):
         pass
 
 
@@ -106,14 +106,14 @@ def test_a_lost_secret_is_not_replaced_in_silence(tmp_path: Path) -> None:
 def test_a_store_may_have_any_name(tmp_path: Path) -> None:
     """Also the name of the file that keeps a second node out."""
     settings = {"BULLION_DATABASE_URL": "sqlite:///store.lock"}
-    with serving(tmp_path, **settings) as node, first_caller(node) as desk:
+    with running(tmp_path, **settings) as node, first_caller(node) as desk:
         desk.furnish()
         desk.account("client")
-    with serving(tmp_path, **settings) as node, first_caller(node) as desk:
+    with running(tmp_path, **settings) as node, first_caller(node) as desk:
         assert desk.do("GET", "/accounts/client")["login_id"] == "client"
 
 
 def test_two_stores_beside_each_other_serve_two_nodes(tmp_path: Path) -> None:
     one, two = ({"BULLION_DATABASE_URL": f"sqlite:///store.{name}"} for name in ("one", "two"))
-    with serving(tmp_path, **one), serving(tmp_path, **two) as second:
+    with running(tmp_path, **one), running(tmp_path, **two) as second:
         assert second.process.poll() is None

@@ -2,18 +2,16 @@
 
 import json
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from .node import DESK_TOKEN, DeskClient, Node, own_address, start
+from .node import DESK_TOKEN, DeskClient, Node, own_address
 
 SYMBOL: dict[str, Any] = {
     "metal": "gold",
@@ -154,19 +152,3 @@ class Office:
 def first_caller(node: Node) -> Caller:
     """The deployment's first token at work."""
     return Caller(node.desk_url, DESK_TOKEN)
-
-
-@contextmanager
-def serving(folder: Path, **settings: str) -> Iterator[Node]:
-    """A service for as long as this lasts; afterwards its log is whole and its pipe is closed."""
-    others = set(threading.enumerate())
-    node = start(folder, **settings)
-    readers = set(threading.enumerate()) - others
-    try:
-        yield node
-    finally:
-        node.stop()
-        for reader in readers:
-            reader.join(10)
-        assert node.process.stderr is not None
-        node.process.stderr.close()

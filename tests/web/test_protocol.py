@@ -10,6 +10,7 @@ import pytest
 
 from tests.web.wire import (
     CHUNKED,
+    GATED,
     GET,
     PATIENCE,
     SHORT,
@@ -105,9 +106,8 @@ def test_expect_100_continue(served: Served) -> None:
 
 
 def test_pipelined_requests_are_answered_in_order_and_one_by_one(served: Served) -> None:
-    gated = GET.replace(b"plain", b"gated")
     with Wire(served) as wire:
-        wire.send(gated + post("/early", 3) + b"abc" + CHUNKED + chunk(b"ab") + chunk(b"") + GET + GET[:9])
+        wire.send(GATED + post("/early", 3) + b"abc" + CHUNKED + chunk(b"ab") + chunk(b"") + GET + GET[:9])
         until(lambda: bool(served.seen))
         time.sleep(0.05)
         assert [seen.path for seen in served.seen] == ["/gated"]
@@ -118,7 +118,7 @@ def test_pipelined_requests_are_answered_in_order_and_one_by_one(served: Served)
 
 def test_refusal_of_a_pipelined_request_waits_for_the_answer_before_it(served: Served) -> None:
     with Wire(served) as wire:
-        wire.send(GET.replace(b"plain", b"gated") + b"nonsense\r\n\r\n")
+        wire.send(GATED + b"nonsense\r\n\r\n")
         until(lambda: bool(served.seen))
         served.gate.set()
         served_well(wire, b"/gated:0")
@@ -218,20 +218,28 @@ def test_body_that_waits_for_leave_is_not_taken_for_the_next_request(served: Ser
         assert wire.rest() == b""
 
 
+def send_until_held_back(wire: Wire, size: int) -> int:
+    wire.socket.settimeout(0.2)
+    sent = 0
+    with suppress(TimeoutError):
+        while sent < size:
+            sent += wire.socket.send(bytes(100_000))
+    wire.socket.settimeout(PATIENCE)
+    assert sent < size
+    return sent
+
+
 def test_unread_body_holds_the_sender_back(served: Served) -> None:
     size = 64_000_000
     with Wire(served) as wire:
-        wire.send(post("/gated", size))
-        wire.socket.settimeout(0.2)
-        sent = 0
-        with suppress(TimeoutError):
-            while sent < size:
-                sent += wire.socket.send(bytes(100_000))
-        assert sent < size
+        sent = send_until_held_back(wire.send(post("/gated", size)), size)
         served.gate.set()
-        wire.socket.settimeout(PATIENCE)
-        wire.send(bytes(size - sent))
-        served_well(wire, b"/gated:%d" % size)
+        served_well(wire.send(bytes(size - sent)), b"/gated:%d" % size)
+
+
+def test_unread_requests_hold_the_sender_back(served: Served) -> None:
+    with Wire(served) as wire:
+        send_until_held_back(wire.send(GATED), 64_000_000)
 
 
 # The end of the server
@@ -240,7 +248,7 @@ def test_unread_body_holds_the_sender_back(served: Served) -> None:
 def test_shutdown(serve: Serve) -> None:
     served = serve()
     with Wire(served) as busy, Wire(served) as half_body, Wire(served) as half_head, Wire(served) as idle:
-        busy.send(GET.replace(b"plain", b"gated") + GET)
+        busy.send(GATED + GET)
         half_body.send(post("/plain", 3) + b"ab")
         served_well(half_head.send(GET))
         half_head.send(GET[:20])
@@ -262,8 +270,9 @@ def test_shutdown(serve: Serve) -> None:
 
 def test_shutdown_does_not_wait_for_the_refused(serve: Serve) -> None:
     served = serve(LINGER_SECONDS=60.0)
-    with Wire(served) as wire:
-        wire.send(b"nonsense\r\n\r\n").rest()
+    with Wire(served) as idle, Wire(served) as busy:
+        idle.send(b"nonsense\r\n\r\n").rest()
+        busy.send(CHUNKED.replace(b"plain", b"gated") + b"xyz").rest()
         served.stop()
 
 

@@ -9,6 +9,7 @@ import pytest
 from bullion.web.deadline import Deadline
 from tests.web.wire import (
     CHUNKED,
+    GATED,
     GET,
     SHORT,
     Serve,
@@ -98,9 +99,20 @@ def test_slow_body(serve: Serve) -> None:
 def test_slow_body_that_the_application_does_not_read(serve: Serve) -> None:
     served = serve(BODY_SECONDS=SHORT)
     with Wire(served) as wire:
-        wire.send(post("/gated", 3) + b"ab")
-        refused(wire, 408, "request_timeout")
-        served.gate.set()
+        refused(wire.send(post("/gated", 3) + b"ab"), 408, "request_timeout")
+
+
+def test_application_is_told_of_a_refusal_in_the_body(serve: Serve) -> None:
+    """It must not wait for the rest, nor write a second answer."""
+    served = serve(LINGER_SECONDS=60.0)
+    for path in (b"/plain", b"/gated", b"/early"):
+        served.gate.clear()
+        with Wire(served) as wire:
+            wire.send(CHUNKED.replace(b"/plain", path) + b"3\r\nabc\r\nxyz")
+            refused(wire, 400, "malformed_http")
+            served.gate.set()
+            until(lambda: not served.server.server_state.tasks)
+    assert not any(seen.whole for seen in served.seen)
 
 
 def test_slow_body_after_the_response_has_begun(serve: Serve) -> None:
@@ -125,10 +137,14 @@ def test_deadlines_are_those_of_one_request(serve: Serve) -> None:
         for _ in range(7):
             pieces = request[:20], request[20:-2], request[-2:]
             served_well(wire.send(*pieces, pause=patience / 10), b"/plain:3")
-        wire.send(GET.replace(b"plain", b"gated"))
+    with Wire(served) as whole, Wire(served) as head, Wire(served) as body:
+        whole.send(GATED)
+        head.send(GATED[:9], GATED[9:])
+        body.send(post("/gated", 3), b"abc")
         time.sleep(patience * 1.2)
         served.gate.set()
-        served_well(wire, b"/gated:0")
+        for wire, said in ((whole, b"/gated:0"), (head, b"/gated:0"), (body, b"/gated:3")):
+            served_well(wire, said)
 
 
 def test_silent_connection(serve: Serve) -> None:
@@ -284,6 +300,7 @@ def test_trailers_are_refused_and_never_seen(served: Served, name: str, pause: f
     with Wire(served) as wire:
         wire.send(CHUNKED + chunk(b"abc") + b"0\r\n", name.encode() + b"\r\n", b"\r\n", pause=pause)
         refused(wire, 400, "malformed_http")
+    until(lambda: bool(served.seen))
     (seen,) = served.seen
     assert [header for header, _ in seen.headers] == [b"host", b"transfer-encoding"]
     assert not seen.whole
@@ -314,6 +331,13 @@ def test_framing_of_chunks_is_limited(served: Served, body: bytes, step: int) ->
         wire.send(CHUNKED, *pieces, pause=0.0)
         refused(wire, 400, "malformed_http")
     assert not any(seen.whole for seen in served.seen)
+
+
+def test_bad_chunks_after_the_response_are_not_answered(served: Served) -> None:
+    for rest in (b"xyz", b"0\r\nX: y\r\n\r\n", b"0;" + b"a" * 17_000 + b"\r\n\r\n"):
+        with Wire(served) as wire:
+            assert wire.send(CHUNKED.replace(b"plain", b"early")).answer().status == 401
+            assert wire.send(rest).rest() == b""
 
 
 def test_some_framing_is_fine(served: Served) -> None:

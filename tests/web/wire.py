@@ -20,6 +20,7 @@ PATIENCE = 8.0
 SHORT = 0.2
 """A deadline that a test waits for."""
 GET = b"GET /plain HTTP/1.1\r\nHost: t\r\n\r\n"
+GATED = GET.replace(b"plain", b"gated")
 CHUNKED = b"POST /plain HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 

@@ -193,6 +193,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Feed a new parser the head alone, and without a wish for another protocol.
 
         The parser cannot be told to stop where a request ends, nor to read the body of one with such a wish.
+        CONNECT remains a wish without the line, and is refused for that.
         """
         version = self.parser.version
         self.parser = _Parser(self)
@@ -265,8 +266,6 @@ class GuardedProtocol(HttpToolsProtocol):
     def _judge_end_of_head(self) -> None:
         if self._beyond_head == _NO_END:
             raise httptools.HttpParserError("the parser sees an end of the head where we do not")
-        if self.parser.get_method() == b"CONNECT":
-            raise httptools.HttpParserError("CONNECT")
         length = self._body_length
         if self.parser.should_upgrade() or length is None or length < self._beyond_head:
             raise _ReadAgainError

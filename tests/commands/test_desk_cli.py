@@ -1,0 +1,258 @@
+"""`bullion desk …` and `bullion doctor`: every action as a command, on both stores, in words and as JSON."""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.node import SECRET, running
+from tests.support.servers import Postgres, Redis
+
+SYMBOL = {
+    "metal": "gold",
+    "quoted_weight": "10",
+    "minimum": "1",
+    "maximum": "1000",
+    "step": "1",
+    "pricing": {"kind": "direct", "instrument": "GOLD"},
+}
+GROUP = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
+
+
+@dataclass
+class Shell:
+    """A terminal in a folder with a deployment's settings."""
+
+    folder: Path
+    settings: dict[str, str]
+
+    def run(self, *words: str, stdin: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
+        return subprocess.run(
+            [sys.executable, "-m", "bullion", *words],
+            cwd=self.folder,
+            env=kept | self.settings | more,
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def desk(self, *words: str, stdin: str | None = None, **more: str) -> Any:
+        """As JSON; fails the test when the command does."""
+        done = self.run("desk", "--json", *words, stdin=stdin, **more)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def refused(self, *words: str, code: int, stdin: str | None = None, **more: str) -> str:
+        done = self.run(*words, stdin=stdin, **more)
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+
+def furnish(shell: Shell) -> Shell:
+    assert shell.run("migrate").returncode == 0
+    shell.desk("groups", "put", "retail", "--file", "-", stdin=json.dumps(GROUP))
+    shell.desk("accounts", "create", "aurum", "--group", "retail", "--firm", "Aurum [b]", "--gold", "1000")
+    return shell
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once, copied for each test: a command takes half a second to start."""
+    return furnish(Shell(tmp_path_factory.mktemp("original"), {"BULLION_SECRET": SECRET})).folder
+
+
+@pytest.fixture
+def furnished(original: Path, tmp_path: Path) -> Shell:
+    folder = tmp_path / "copy"
+    shutil.copytree(original, folder)
+    return Shell(folder, {"BULLION_SECRET": SECRET})
+
+
+@pytest.fixture
+def on_postgres(postgres: Postgres, tmp_path: Path) -> Shell:
+    return furnish(
+        Shell(tmp_path, {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": postgres.new_database()})
+    )
+
+
+@pytest.mark.parametrize("store", ["furnished", "on_postgres"])
+def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -> None:
+    """One day at the desk; each step is seen in the next listing."""
+    shell: Shell = request.getfixturevalue(store)
+    (shell.folder / "gold.json").write_text(json.dumps(SYMBOL))
+    assert shell.desk("symbols", "put", "GOLD", "--file", "gold.json")["minimum"] == "1.0000"
+    changed = shell.desk(
+        "symbols", "set", "GOLD", "sides=buy", "stock=12.5", "rate_age_s_max=null", "frozen=true"
+    )
+    assert (changed["sides"], changed["stock"], changed["rate_age_s_max"]) == (["buy"], "12.5000", None)
+    assert shell.desk("symbols", "list")["items"] == [changed]
+    assert [group["code"] for group in shell.desk("groups", "list")["items"]] == ["retail"]
+    account = shell.desk("accounts", "set", "aurum", "allocation.silver=50", "api_access=false")
+    assert account["allocation"] == {"gold": "1000.0000", "silver": "50.0000"}
+    assert shell.desk("accounts", "show", "aurum") == account
+    assert shell.desk("accounts", "list") == {"items": [account], "total": 1}
+    issued = shell.desk(
+        "keys", "issue", "aurum", "--environment", "test", "--name", "a", "--scope", "account:read"
+    )
+    assert issued["key"].startswith("key_test.main.")
+    rotated = shell.desk("keys", "rotate", issued["key_id"], "--overlap", "60")
+    assert rotated["scopes"] == ["account:read"]
+    assert shell.desk("keys", "revoke", rotated["key_id"], "--yes")["revoked_at"]
+    assert {key["key_id"] for key in shell.desk("keys", "list", "aurum")["items"]} == {
+        issued["key_id"],
+        rotated["key_id"],
+    }
+    switches = shell.desk("switches", "set", "halted=true", "budgets.reads_per_minute=7", "--yes")
+    assert switches["halted"] is True
+    assert switches["budgets"]["reads_per_minute"] == 7
+    assert shell.desk("switches", "show") == switches
+    token = shell.desk("tokens", "create", "Asha", "--role", "viewer")
+    assert shell.desk("--token", token["token"], "accounts", "list")["total"] == 1
+    assert shell.desk("tokens", "list")["total"] == 1
+    assert shell.desk("tokens", "delete", token["token_id"], "--yes")["deleted_at"]
+    assert shell.desk("brokers", "put", "other", "--name", "Other", "--host", "o.example")["hosts"] == [
+        "o.example"
+    ]
+    assert [broker["tag"] for broker in shell.desk("brokers", "list")["items"]] == ["main", "other"]
+    assert shell.desk("--broker", "other", "accounts", "list")["total"] == 0
+    trail = shell.desk("audit", "list", "--limit", "200")
+    assert trail["total"] == len(trail["items"])
+    assert all(entry["actor"].startswith("command line (") for entry in trail["items"])
+    assert shell.run("audit", "verify").returncode == 0
+
+
+def test_tables_are_for_people_and_never_interpret_what_a_client_wrote(furnished: Shell) -> None:
+    shown = furnished.run("desk", "accounts", "list").stdout
+    assert "login id" in shown
+    assert "Aurum [b]" in shown
+    assert "1000.0000" in shown
+    assert "\x1b" not in shown
+    assert "None." in furnished.run("desk", "symbols", "list").stdout
+
+
+def test_a_secret_is_shown_once_and_said_to_be(furnished: Shell) -> None:
+    words = ("desk", "keys", "issue", "aurum", "--environment", "production", "--name", "a")
+    done = furnished.run(*words)
+    assert "key_live.main." in done.stdout
+    assert "shown this once" in done.stderr
+    assert "key_live" not in furnished.run("desk", "keys", "list", "aurum").stdout
+
+
+def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
+    said = furnished.refused("desk", "accounts", "create", "aurum", "--group", "retail", code=1)
+    assert said == "bullion: There is an account aurum already.\n"
+    assert "no such account" in furnished.refused("desk", "keys", "list", "nobody", code=1)
+    assert "no group" in furnished.refused("desk", "accounts", "create", "x", "--group", "none", code=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["accounts", "set", "aurum", "alocation.gold=1"], "There is no field 'alocation'"),
+        (["accounts", "set", "aurum", "allocation.lead=1"], "there are: gold, silver"),
+        (["accounts", "set", "aurum", "active=maybe"], "active"),
+        (["accounts", "set", "aurum", "active"], "field=value"),
+        (["accounts", "set", "aurum", "active.x=1"], "followed by a dot"),
+        (["symbols", "put", "GOLD", "--file", "nowhere.json"], "nowhere.json: No such file"),
+        (["groups", "put", "retail", "--file", "-"], "not valid JSON"),
+        (["keys", "issue", "aurum", "--environment", "live", "--name", "x"], "live"),
+    ],
+)
+def test_misuse_is_told_with_exit_code_two(furnished: Shell, words: list[str], said: str) -> None:
+    assert said in furnished.refused("desk", *words, code=2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["keys", "revoke", "0" * 16], ["tokens", "delete", "0" * 16], ["switches", "set", "production=true"]],
+)
+def test_what_hurts_is_not_done_unasked(furnished: Shell, words: list[str]) -> None:
+    before = furnished.desk("audit", "list")["total"]
+    assert "--yes" in furnished.refused("desk", *words, code=2)
+    assert furnished.desk("audit", "list")["total"] == before
+
+
+def test_a_person_is_asked_and_may_say_no(furnished: Shell) -> None:
+    ours, theirs = pty.openpty()
+    asked = subprocess.Popen(
+        [sys.executable, "-m", "bullion", "desk", "switches", "set", "halted=true"],
+        cwd=furnished.folder,
+        env=os.environ | furnished.settings,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    os.write(ours, b"n\n")
+    said, _ = asked.communicate(timeout=60)
+    for descriptor in (ours, theirs):
+        os.close(descriptor)
+    assert "every order of every client is refused" in said
+    assert asked.returncode == 1
+    assert furnished.desk("switches", "show")["halted"] is False
+
+
+def test_a_token_acts_in_its_role_and_for_its_broker(furnished: Shell) -> None:
+    token = furnished.desk("tokens", "create", "Asha", "--role", "dealer")["token"]
+    acting = {"BULLION_TOKEN": token}
+    assert furnished.desk("switches", "set", "halted=true", "--yes", **acting)["halted"] is True
+    assert "role" in furnished.refused(
+        "desk", "accounts", "create", "x", "--group", "retail", code=1, **acting
+    )
+    assert furnished.desk("audit", "list", "--limit", "1")["items"][0]["actor"].startswith("Asha (")
+    assert "not a valid desk token" in furnished.refused(
+        "desk", "--token", "rubbish", "accounts", "list", code=2
+    )
+    assert "no broker" in furnished.refused("desk", "--broker", "nowhere", "accounts", "list", code=2)
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["accounts"], ["accounts", "set"], ["keys", "issue"], ["switches", "set"]]
+)
+def test_help_is_there_for_every_level(tmp_path: Path, words: list[str]) -> None:
+    done = Shell(tmp_path, {}).run("desk", *words, "--help")
+    assert done.returncode == 0
+    assert "Usage: " in done.stdout
+
+
+def test_the_doctor_finds_nothing_wrong(furnished: Shell) -> None:
+    done = furnished.run("doctor")
+    assert done.returncode == 0
+    assert all(line.startswith("ok ") for line in done.stdout.splitlines())
+
+
+def test_the_doctor_beside_a_running_service(tmp_path: Path, postgres: Postgres, redis: Redis) -> None:
+    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    with running(tmp_path, **settings) as node:
+        done = Shell(tmp_path, node.settings).run("doctor")
+    assert done.returncode == 0
+    assert "redis: answers." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"BULLION_REDIS_URL": "redis://127.0.0.1:1"}, "BAD  redis: does not answer"),
+        ({"BULLION_DATABASE_URL": "postgresql://bullion@127.0.0.1:1/x"}, "BAD  store: "),
+        ({"BULLION_DATABASE_URL": "sqlite:///nowhere.db"}, "'bullion migrate' makes it"),
+        ({"BULLION_SECRET": SECRET[::-1]}, "BAD  store: BULLION_SECRET"),
+    ],
+)
+def test_the_doctor_says_what_is_wrong(tmp_path: Path, settings: dict[str, str], said: str) -> None:
+    shell = Shell(tmp_path, {"BULLION_SECRET": SECRET})
+    assert shell.run("migrate").returncode == 0
+    done = shell.run("doctor", **settings)
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
