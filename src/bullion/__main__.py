@@ -140,7 +140,7 @@ def audit_verify_command() -> None:
         state = (
             "BROKEN"
             if broker in broken
-            else f"whole, {count} entries, last hash {head.hash if head else '-'}"
+            else f"whole, entries: {count}, last hash {head.hash if head else '-'}"
         )
         click.echo(f"{broker}: {state}")
     for each in breaks:

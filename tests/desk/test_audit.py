@@ -75,7 +75,11 @@ def test_keys_leave_one_entry_each_without_the_secret(office: Office) -> None:
     key_id = issued["key_id"]
     assert said(entry) == ("issue_key", f"client {key_id}", None, without(issued, "key"))
     successor, entry = watch.write("POST", f"/keys/{key_id}/rotate", {"overlap_s": 60})
-    assert said(entry) == ("rotate_key", key_id, without(issued, "key"), without(successor, "key"))
+    action, subject, before, after = said(entry)
+    assert (action, subject, before) == ("rotate_key", key_id, without(issued, "key"))
+    assert after["successor"] == without(successor, "key")
+    assert after["replaced"]["replaced_by"] == successor["key_id"]
+    assert after["replaced"]["overlap_ends_at"] > issued["created_at"]
     revoked, entry = watch.write("POST", f"/keys/{key_id}/revoke")
     assert entry["before"]["replaced_by"] == successor["key_id"]
     assert said(entry) == ("revoke_key", key_id, {**revoked, "revoked_at": None}, revoked)

@@ -67,7 +67,8 @@ def test_request_may_be_split_at_every_byte(served: Served, name: str) -> None:
     request, body = WHOLE[name]
     with Wire(served) as wire:
         for cut in range(1, len(request)):
-            served_well(wire.send(request[:cut], request[cut:], pause=0.001), body)
+            served_well(wire.send(request[:cut], request[cut:] + GET, pause=0.001), body)
+            served_well(wire)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -134,10 +135,20 @@ def test_flood_of_pipelined_requests(served: Served) -> None:
         sender.join()
 
 
+def test_connection_is_kept_when_no_body_was_ever_asked_for(served: Served) -> None:
+    early = GET.replace(b"plain", b"early")
+    with Wire(served) as wire:
+        assert [wire.send(early + early).answer().status, wire.answer().status] == [401, 401]
+        served_well(wire.send(GET))
+
+
 def test_nothing_is_served_after_connection_close(served: Served) -> None:
     with Wire(served) as wire:
-        served_well(wire.send(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n") + GET))
+        wire.send(GATED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n") + GET * 30_000)
+        served.gate.set()
+        served_well(wire, b"/gated:0")
         assert wire.rest() == b""
+    assert [seen.path for seen in served.seen] == ["/gated"]
 
 
 # Upgrades

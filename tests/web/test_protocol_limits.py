@@ -1,16 +1,21 @@
 """What the HTTP connection does not put up with: size, slowness, and what is not HTTP."""
 
+import asyncio
 import json
 import re
+import threading
 import time
+from typing import Any
 
 import pytest
 
 from bullion.web.deadline import Deadline
+from bullion.web.protocol import GuardedProtocol
 from tests.web.wire import (
     CHUNKED,
     GATED,
     GET,
+    PATIENCE,
     SHORT,
     Serve,
     Served,
@@ -102,16 +107,31 @@ def test_slow_body_that_the_application_does_not_read(serve: Serve) -> None:
         refused(wire.send(post("/gated", 3) + b"ab"), 408, "request_timeout")
 
 
+def test_sender_that_was_held_back_is_heard_out(serve: Serve) -> None:
+    size = 64_000_000
+    served = serve(BODY_SECONDS=SHORT, LINGER_SECONDS=60.0, LINGER_BYTES=size)
+    with Wire(served) as wire:
+        sender = threading.Thread(target=wire.send, args=(post("/gated", size), bytes(size - 1)))
+        sender.start()
+        refused(wire, 408, "request_timeout")
+        sender.join(PATIENCE)
+        assert not sender.is_alive()
+
+
 def test_application_is_told_of_a_refusal_in_the_body(serve: Serve) -> None:
     """It must not wait for the rest, nor write a second answer."""
     served = serve(LINGER_SECONDS=60.0)
     for path in (b"/plain", b"/gated", b"/early"):
         served.gate.clear()
         with Wire(served) as wire:
-            wire.send(CHUNKED.replace(b"/plain", path) + b"3\r\nabc\r\nxyz")
-            refused(wire, 400, "malformed_http")
+            refused(wire.send(CHUNKED.replace(b"/plain", path) + b"xyz"), 400, "malformed_http")
             served.gate.set()
             until(lambda: not served.server.server_state.tasks)
+    with Wire(served) as wire:
+        wire.send(CHUNKED + chunk(b"abc"))
+        until(lambda: served.seen[-1].body == b"abc")
+        refused(wire.send(b"xyz"), 400, "malformed_http")
+        until(lambda: not served.server.server_state.tasks)
     assert not any(seen.whole for seen in served.seen)
 
 
@@ -139,8 +159,8 @@ def test_deadlines_are_those_of_one_request(serve: Serve) -> None:
             served_well(wire.send(*pieces, pause=patience / 10), b"/plain:3")
     with Wire(served) as whole, Wire(served) as head, Wire(served) as body:
         whole.send(GATED)
-        head.send(GATED[:9], GATED[9:])
-        body.send(post("/gated", 3), b"abc")
+        head.send(GATED[:9], GATED[9:], pause=0.05)
+        body.send(post("/gated", 3), b"abc", pause=0.05)
         time.sleep(patience * 1.2)
         served.gate.set()
         for wire, said in ((whole, b"/gated:0"), (head, b"/gated:0"), (body, b"/gated:3")):
@@ -174,12 +194,12 @@ def test_client_that_does_not_read_its_answer(serve: Serve) -> None:
 
 
 def test_requests_make_no_timers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    timers: list[float] = []
+    timers: list[asyncio.TimerHandle | None] = []
     start = Deadline._start
 
     def counted(deadline: Deadline) -> None:
-        timers.append(deadline.due)
         start(deadline)
+        timers.append(deadline._timer)
 
     monkeypatch.setattr(Deadline, "_start", counted)
     with Wire(served) as wire:
@@ -190,6 +210,8 @@ def test_requests_make_no_timers(served: Served, monkeypatch: pytest.MonkeyPatch
         for _ in range(30):
             served_well(wire.send(post("/plain", 3), b"abc"), b"/plain:3")
         assert len(timers) <= 3
+    until(lambda: served.connections == 0)
+    assert all(timer and timer.cancelled() for timer in timers), "they would outlive the connection"
 
 
 # What is not HTTP
@@ -268,6 +290,24 @@ def test_malformed(served: Served, name: str) -> None:
         served.seen.clear()
         refused(wire.send(MALFORMED[name][:12], MALFORMED[name][12:]), 400, "malformed_http")
     assert not any(seen.whole for seen in served.seen)
+
+
+class LenientProtocol(GuardedProtocol):
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)
+
+
+def test_head_that_ends_only_for_the_parser() -> None:
+    served = Served(LenientProtocol, "uvloop")
+    try:
+        with Wire(served) as wire:
+            refused(wire.send(GET.replace(b"\r\n\r\n", b"\r\n\n")), 400, "malformed_http")
+        assert served.seen == []
+    finally:
+        served.stop()
 
 
 def test_space_around_framing_is_nothing(served: Served) -> None:

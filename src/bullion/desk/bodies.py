@@ -1,6 +1,7 @@
 """What the desk sends, read strictly: unknown fields, wrong types, inexact amounts are refused in words."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Network, ip_network
@@ -18,13 +19,14 @@ from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
 
-# The control characters: nothing the desk types has them, and PostgreSQL cannot keep the first.
+# No control characters (PostgreSQL cannot keep the first), and none of those that turn the direction of
+# writing, with which one name can be made to look like another. A name is not blank either.
 # `\Z` is the end of the text; `$` would also let a new line come after it.
-_NO_CONTROLS = r"^[^\x00-\x1f\x7f]*\Z"
+_PLAIN = r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*\Z"
 _CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
 
-Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=_NO_CONTROLS)]
-FirmName = Annotated[str, Meta(max_length=200, pattern=_NO_CONTROLS)]
+Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=rf"^(?=.*\S){_PLAIN}")]
+FirmName = Annotated[str, Meta(max_length=200, pattern=f"^{_PLAIN}")]
 Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
 LoginId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
 Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
@@ -209,7 +211,14 @@ def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
 
 
 def refused(error: Exception | str) -> Refused:
-    return Refused(INVALID_BODY, f"{str(error).rstrip('.')}.")
+    words = _PATTERN.sub("Has a character that is not allowed there, or is blank", str(error))
+    if len(words) > _MESSAGE_MAX:  # What was sent is repeated in it, and may be long.
+        words = f"{words[:_MESSAGE_MAX]}…"
+    return Refused(INVALID_BODY, f"{words.rstrip('.')}.")
+
+
+_PATTERN = re.compile(r"Expected `str` matching regex '.*'(?= - at|$)")
+_MESSAGE_MAX = 300
 
 
 def code(field: str, text: str) -> None:

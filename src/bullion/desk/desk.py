@@ -12,7 +12,7 @@ from bullion.keys.hashing import Hasher
 from bullion.records.audit import Chain, Entry
 from bullion.records.port import Records, RecordStore
 from bullion.records.token import Actor, Role
-from bullion.refusals.desk import ROLE_TOO_LOW
+from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
 from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
@@ -53,6 +53,7 @@ class Desk:
         require(actor, role)
 
         async def body(records: Records) -> Done:
+            await _require_token(records, actor)
             done = await work(records)
             await self._record(records, actor, action, subject, broker or actor.broker, done)
             return done
@@ -90,6 +91,14 @@ class Desk:
 def require(actor: Actor, role: Role) -> None:
     if not actor.role.includes(role):
         raise Refused(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
+
+
+async def _require_token(records: Records, actor: Actor) -> None:
+    """Once more, with the change in hand: the token may have been deleted while its body was on the way."""
+    if actor.token_id is not None:
+        token = await records.token(actor.token_id)
+        if token is None or token.deleted_at_us is not None:
+            raise Refused(TOKEN_REQUIRED)
 
 
 def _json(view: View | None) -> str | None:

@@ -31,4 +31,4 @@ class Identities:
         proved = compare_digest(sent, bytes(32) if token is None else token.secret_hash)
         if token is None or not proved or token.deleted_at_us is not None:
             return None
-        return Actor(f"{token.name} ({token_id})", token.role, token.broker)
+        return Actor(f"{token.name} ({token_id})", token.role, token.broker, token_id=token_id)

@@ -18,6 +18,11 @@ class Fixed:
     buy_paise: int | None
     sell_paise: int | None
 
+    def __post_init__(self) -> None:
+        prices = [price for price in (self.buy_paise, self.sell_paise) if price is not None]
+        if not prices or min(prices) <= 0:
+            raise ValueError("a fixed price needs a side with a price, and prices must be above 0")
+
 
 @dataclass(frozen=True, slots=True)
 class Landed:

@@ -23,6 +23,8 @@ class SizeRule:
             raise ValueError("step must be above 0")
         if not 0 < self.minimum_e4 <= self.maximum_e4:
             raise ValueError("minimum must be above 0 and not above maximum")
+        if self.maximum_e4 // self.step_e4 * self.step_e4 < self.minimum_e4:
+            raise ValueError("no multiple of step lies between minimum and maximum")
 
     def allows(self, quantity_e4: int) -> bool:
         return self.minimum_e4 <= quantity_e4 <= self.maximum_e4 and quantity_e4 % self.step_e4 == 0

@@ -40,6 +40,8 @@ class Actor:
     broker: str
     first: bool = False
     """The deployment's own first token: it may make brokers, and tokens for any of them."""
+    token_id: str | None = None
+    """Of whoever came with a token of the store's."""
 
 
 _TEXT = re.compile(r"desk\.([0-9a-f]{16})\.([0-9A-Za-z]{51})")

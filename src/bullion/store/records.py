@@ -60,6 +60,12 @@ class OpenRecords:
     async def _note(self, kind: str, broker: str, subject: str) -> None:
         await self._transaction.run("note_change", kind, broker, subject)
 
+    async def _find(self, query: str, *names: str) -> Row | None:
+        """One row by its name. Nothing has a NUL in its name, and PostgreSQL cannot even be asked for one."""
+        if any("\0" in name for name in names):
+            return None
+        return await self._transaction.one(query, *names)
+
     async def _page(self, query: str, count: str, of: str | int, page: Page) -> tuple[Sequence[Row], int]:
         total = (await one_row(self._transaction, count, of))["total"]
         return await self._transaction.all(query, of, page.limit, page.offset), total
@@ -67,7 +73,7 @@ class OpenRecords:
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:
-        row = await self._transaction.one("one_broker", tag)
+        row = await self._find("one_broker", tag)
         return None if row is None else rows.broker(row, await self._transaction.all("hosts_of_broker", tag))
 
     async def brokers(self) -> list[Broker]:
@@ -94,7 +100,7 @@ class OpenRecords:
     # Symbols and groups
 
     async def symbol(self, broker: str, code: str) -> HeldSymbol | None:
-        row = await self._transaction.one("one_symbol", broker, code)
+        row = await self._find("one_symbol", broker, code)
         return None if row is None else await self._held(row)
 
     async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol], int]:
@@ -116,7 +122,7 @@ class OpenRecords:
             await self._transaction.run("put_stock", broker, symbol_code, weight_e4)
 
     async def group(self, broker: str, code: str) -> Group | None:
-        row = await self._transaction.one("one_group", broker, code)
+        row = await self._find("one_group", broker, code)
         return None if row is None else await self._group(row)
 
     async def groups(self, broker: str, page: Page) -> tuple[list[Group], int]:
@@ -136,7 +142,7 @@ class OpenRecords:
     # Accounts
 
     async def client(self, broker: str, login_id: str) -> Client | None:
-        row = await self._transaction.one("one_account", broker, login_id)
+        row = await self._find("one_account", broker, login_id)
         return None if row is None else await self._client(row)
 
     async def clients(self, broker: str, page: Page) -> tuple[list[Client], int]:
@@ -191,7 +197,7 @@ class OpenRecords:
     # Keys
 
     async def key(self, broker: str, key_id: str) -> UsedKey | None:
-        row = await self._transaction.one("one_key", key_id)
+        row = await self._find("one_key", key_id)
         return _used_key(row) if row is not None and row["broker"] == broker else None
 
     async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey], int]:
@@ -213,7 +219,7 @@ class OpenRecords:
     # Tokens
 
     async def token(self, token_id: str) -> Token | None:
-        row = await self._transaction.one("one_token", token_id)
+        row = await self._find("one_token", token_id)
         return None if row is None else _token(row)
 
     async def tokens(self, broker: str, page: Page) -> tuple[list[Token], int]:

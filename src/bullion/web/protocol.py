@@ -233,6 +233,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # What the parser tells
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        # In place of uvicorn's own: to look for these headers once more among all of them would take longer.
         name = name.lower()
         if name in _JUDGED_HEADERS:
             self._judge_header(name, value)
@@ -288,6 +289,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self._in_body:
             self._end_body()
+        # As uvicorn's own does, which first asks whether this is an upgrade. It never is.
         self.cycle.more_body = False
         self.cycle.message_event.set()
 

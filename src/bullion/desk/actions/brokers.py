@@ -38,7 +38,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
         try:
             await records.put_broker(broker)
         except AlreadyThere:
-            raise Refused(CONFLICT, "One of these hosts belongs to another broker.") from None
+            raise Refused(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
         return Done(None if before is None else view(before), view(broker))

@@ -79,7 +79,8 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         await records.replace_key(old, new_id, now_us + body.overlap_s * _US_PER_S)
         shown = view(UsedKey(successor, used.login_id, None))
         text = write_key(successor.environment, successor.broker, new_id, secret)
-        return Done(view(used), shown, {**shown, "key": text})
+        replaced = view(await _find(records, actor.broker, key_id))
+        return Done(view(used), {"replaced": replaced, "successor": shown}, {**shown, "key": text})
 
     return await desk.change(actor, "rotate_key", key_id, work)
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, time
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -66,7 +67,7 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
 
 
 def _trading_hours(body: TradingHoursBody) -> TradingHours:
-    if body.zone not in available_timezones() - _NO_PLACES:
+    if body.zone not in _zones():
         raise bodies.refused("trading_hours.zone: is not a time zone such as Asia/Kolkata")
     unknown = set(body.week) - set(DAYS)
     if unknown:
@@ -80,6 +81,12 @@ def _trading_hours(body: TradingHoursBody) -> TradingHours:
         )
 
     return bodies.rule("trading_hours: ", made)
+
+
+@cache
+def _zones() -> set[str]:
+    """Read once: it looks through a folder of files."""
+    return available_timezones() - _NO_PLACES
 
 
 def _opening(pair: tuple[str, str]) -> Opening:

@@ -91,7 +91,9 @@ def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
         case DirectBody():
             return Direct(body.instrument)
         case FixedBody():
-            return Fixed(
+            return bodies.rule(
+                "pricing: ",
+                Fixed,
                 None if body.buy is None else bodies.rupees("pricing.buy", body.buy),
                 None if body.sell is None else bodies.rupees("pricing.sell", body.sell),
             )

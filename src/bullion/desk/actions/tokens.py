@@ -1,5 +1,6 @@
 """Desk tokens: who may work at the desk, in which role."""
 
+from bullion.desk import bodies
 from bullion.desk.bodies import TokenBody, instant_text
 from bullion.desk.desk import Desk, Done, View
 from bullion.records.port import Page, Records
@@ -18,7 +19,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
 
     async def work(records: Records) -> Done:
         if await records.broker(broker) is None:
-            raise Refused(NOT_FOUND, f"There is no broker {broker}.")
+            raise bodies.refused(f"broker: there is no broker {broker}")
         token = Token(
             token_id=token_id,
             broker=broker,
