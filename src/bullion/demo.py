@@ -30,23 +30,22 @@ from bullion.wiring import Node
 
 FOLDER = Path("var/demo")
 
+
+def _gold(instrument: str) -> SymbolBody:
+    """Quoted per 10 g, from 1 g in steps of 1 g."""
+    return SymbolBody(
+        metal="gold",
+        quoted_weight="10",
+        minimum="1",
+        maximum="10000",
+        step="1",
+        pricing=DirectBody(instrument=instrument),
+    )
+
+
 _SYMBOLS = {
-    "GOLD": SymbolBody(
-        metal="gold",
-        quoted_weight="10",
-        minimum="1",
-        maximum="10000",
-        step="1",
-        pricing=DirectBody(instrument="GOLD"),
-    ),
-    "GOLD995": SymbolBody(
-        metal="gold",
-        quoted_weight="10",
-        minimum="1",
-        maximum="10000",
-        step="1",
-        pricing=DirectBody(instrument="GOLD995"),
-    ),
+    "GOLD": _gold("GOLD"),
+    "GOLD995": _gold("GOLD995"),
     "SILVER": SymbolBody(
         metal="silver",
         quoted_weight="1",

@@ -32,6 +32,29 @@ def read_until(connection: socket.socket, end: bytes) -> bytes:
     return read
 
 
+def test_a_token_deleted_while_its_body_is_on_the_way_changes_nothing(tmp_path: Path) -> None:
+    body = json.dumps({"login_id": "too-late", "group": "retail"}).encode()
+    with running(tmp_path) as node, first_caller(node) as desk:
+        desk.furnish()
+        made = desk.do("POST", "/tokens", {"name": "Leaving", "role": "admin"})
+        head = (
+            "POST /desk/v1/accounts HTTP/1.1\r\n"
+            "Host: desk\r\n"
+            "Connection: close\r\n"
+            f"Authorization: Bearer {made['token']}\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            "Expect: 100-continue\r\n\r\n"
+        )
+        with connect(node) as connection:
+            connection.sendall(head.encode())
+            # The service asks for the body: the token was good when it looked.
+            assert read_until(connection, b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
+            desk.do("DELETE", f"/tokens/{made['token_id']}")
+            connection.sendall(body)
+            assert read_until(connection, b"").startswith(b"HTTP/1.1 401 ")
+        refusal(desk.get("/accounts/too-late"), 404, "not_found")
+
+
 def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path: Path) -> None:
     body = json.dumps({"login_id": "half-sent", "group": "retail"}).encode()
     head = (

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
@@ -11,7 +12,7 @@ from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault,
 from bullion.store import postgres as postgres_module
 from bullion.store.engine import Transaction, one_row
 from bullion.store.postgres import PostgresEngine
-from tests.support.proxy import proxy
+from tests.support.proxy import Line, proxy
 from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio
@@ -40,48 +41,45 @@ async def there(engine: PostgresEngine) -> bool:
     return row is not None
 
 
+@asynccontextmanager
+async def through_a_line(address: str) -> AsyncIterator[tuple[PostgresEngine, Line]]:
+    """An engine whose connection can be cut."""
+    host = address.rpartition("@")[2].partition("/")[0]
+    async with proxy(int(host.rpartition(":")[2])) as line:
+        engine = PostgresEngine(address.replace(host, f"127.0.0.1:{line.port}"))
+        await engine.open()
+        yield engine, line
+        await engine.close()
+
+
 async def test_a_commit_whose_answer_is_lost_is_an_unknown_outcome(
     engine: PostgresEngine, address: str
 ) -> None:
-    async with proxy(int(address.rpartition(":")[2].partition("/")[0])) as line:
-        cut = PostgresEngine(
-            address.replace(address.rpartition("@")[2].partition("/")[0], f"127.0.0.1:{line.port}")
-        )
-        await cut.open()
+    async with through_a_line(address) as (cut, line):
         line.cut_after = lambda data: b"COMMIT" in data
         with pytest.raises(OutcomeUnknown):
             await cut.write("cut", put)
-        await cut.close()
     assert await there(engine)
 
 
 async def test_a_commit_that_never_arrives_is_an_unknown_outcome_too(
     engine: PostgresEngine, address: str
 ) -> None:
-    async with proxy(int(address.rpartition(":")[2].partition("/")[0])) as line:
-        cut = PostgresEngine(
-            address.replace(address.rpartition("@")[2].partition("/")[0], f"127.0.0.1:{line.port}")
-        )
-        await cut.open()
+    async with through_a_line(address) as (cut, line):
         line.cut_before = lambda data: b"COMMIT" in data
         with pytest.raises(OutcomeUnknown):
             await cut.write("cut", put)
-        await cut.close()
     assert not await there(engine)
 
 
 async def test_a_line_cut_before_the_commit_wrote_nothing(engine: PostgresEngine, address: str) -> None:
-    async with proxy(int(address.rpartition(":")[2].partition("/")[0])) as line:
-        cut = PostgresEngine(
-            address.replace(address.rpartition("@")[2].partition("/")[0], f"127.0.0.1:{line.port}")
-        )
-        await cut.open()
+    async with through_a_line(address) as (cut, line):
         line.cut_before = lambda data: b"INSERT INTO deployment" in data
         with pytest.raises(StoreUnavailable):
             await cut.write("cut", put)
+        assert not await there(engine)
         line.cut_before = lambda _data: False
         await cut.write("again", put)
-        await cut.close()
     assert await there(engine)
 
 
