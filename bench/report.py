@@ -48,9 +48,7 @@ def ratio_lines(run: Run, ratio: Ratio) -> str:
     for call in (ratio.floor, ratio.work):
         busy = run.spread(call, ratio.connections, BUSY)
         if busy is not None and busy.value < _BUSY_ENOUGH:
-            lines.append(
-                f"  {call} was busy for only {busy.value:.0%}: held back, so trust the CPU time more"
-            )
+            lines.append(f"  {call} was busy for only {busy.value:.0%}: trust the CPU time more")
     return "\n".join(lines)
 
 

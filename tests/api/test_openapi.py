@@ -16,7 +16,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.api import openapi as module
 from bullion.api.app import TradingApi
-from bullion.api.gate import Caller, Gate
+from bullion.api.gate import Gate
 from bullion.api.me import me
 from bullion.api.openapi import openapi
 from bullion.environment import Environment
@@ -206,9 +206,7 @@ def test_keys() -> None:
 def account_answer(firm_name: str | None) -> Json:
     key = Key("9f2c41d07ab8e356", "demo", 1, Environment.TEST, "engine", frozenset(Scope), b"", (), 0)
     account = Account(1, "demo", "mehta", firm_name, "retail", True, True, False)  # noqa: FBT003
-    answer = me(Caller(key, account, Switches("demo"), None), deploy_on=True)
-    body: Json = json.loads(answer.body)
-    return body
+    return me(key, account, Switches("demo"), deploy_on=True)
 
 
 @pytest.mark.parametrize("firm_name", ["Mehta Jewels", None])

@@ -53,6 +53,7 @@ def test_new_ids_and_secrets_differ_and_have_their_shape() -> None:
 def test_no_header_and_an_empty_one_are_missing() -> None:
     assert read_key([]) is MISSING_CREDENTIAL
     assert read_key([b""]) is MISSING_CREDENTIAL
+    assert read_key([b" \t "]) is MISSING_CREDENTIAL
 
 
 GOOD = write_key(Environment.TEST, "main", "0123456789abcdef", secret_from(bytes(range(32)))).encode()
@@ -64,7 +65,6 @@ GOOD = write_key(Environment.TEST, "main", "0123456789abcdef", secret_from(bytes
         [GOOD, GOOD],
         [GOOD, b""],
         [b"", b""],
-        [GOOD + b" "],
         [b"Bearer " + GOOD],
         [GOOD.replace(b"key_test", b"key_demo")],
         [GOOD.replace(b"main", b"Main")],
@@ -80,6 +80,11 @@ GOOD = write_key(Environment.TEST, "main", "0123456789abcdef", secret_from(bytes
 )
 def test_other_shapes_are_malformed(values: list[bytes]) -> None:
     assert read_key(values) is MALFORMED_CREDENTIAL
+
+
+def test_blanks_around_a_key_are_not_part_of_it() -> None:
+    assert read_key([b" " + GOOD + b" \t"]) == read_key([GOOD])
+    assert isinstance(read_key([GOOD]), KeyText)
 
 
 def test_a_key_does_not_show_its_secret_when_printed() -> None:

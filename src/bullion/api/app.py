@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter_ns
 
 import structlog
@@ -29,7 +28,7 @@ from bullion.web.health import Checks
 
 from .charges import rate_limit_headers
 from .gate import Caller, Gate
-from .me import me
+from .me import Me
 
 _RETRY_AFTER_FAULT_S = 1
 
@@ -59,10 +58,9 @@ class TradingApi:
         self._journal = journal
         self._checks = checks
         self._pages = pages
+        me = Me(deploy_on=deploy_on)
         self._endpoints: dict[str, dict[str, Endpoint]] = {
-            f"{environment.base_path}/me": {
-                "GET": Endpoint(environment, Scope.ACCOUNT_READ, partial(me, deploy_on=deploy_on))
-            }
+            f"{environment.base_path}/me": {"GET": Endpoint(environment, Scope.ACCOUNT_READ, me)}
             for environment in Environment
         }
 

@@ -1,19 +1,23 @@
 """Which budgets a call is counted against."""
 
-from bullion.accounts.switches import BudgetLimits
+from functools import lru_cache
+
 from bullion.budgets.limiter import Charge, Standing
-from bullion.keys.key import Key
 from bullion.web.answer import Headers
 
 _MINUTE_S = 60
 
-
-def failure(address: str, limits: BudgetLimits) -> Charge:
-    return Charge(f"failures {address}", limits.failed_auth_per_minute, _MINUTE_S)
+# The same few callers come again and again, so what is made for one call is kept for its next.
 
 
-def read(key: Key, limits: BudgetLimits) -> tuple[Charge, ...]:
-    return (Charge(f"reads {key.key_id}", limits.reads_per_minute, _MINUTE_S),)
+@lru_cache(maxsize=4096)
+def failure(address: str, per_minute: int) -> Charge:
+    return Charge(f"failures {address}", per_minute, _MINUTE_S)
+
+
+@lru_cache(maxsize=4096)
+def read(key_id: str, per_minute: int) -> tuple[Charge, ...]:
+    return (Charge(f"reads {key_id}", per_minute, _MINUTE_S),)
 
 
 def rate_limit_headers(standing: Standing) -> Headers:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
-from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Standing, Throttled
+from bullion.budgets.limiter import Charge, Limiter, LimiterUnavailable, Standing, Taken, Throttled
 from bullion.catalogue.catalogue import Catalogue
 from bullion.environment import Environment
 from bullion.faults import StoreFault
@@ -23,6 +23,7 @@ from bullion.refusals.catalogue import (
     API_ACCESS_DISABLED,
     AUTH_THROTTLED,
     INSUFFICIENT_SCOPE,
+    INVALID_CREDENTIAL,
     RATE_LIMITED,
     SERVICE_UNAVAILABLE,
     WRONG_ENVIRONMENT,
@@ -36,7 +37,7 @@ from bullion.web.calls import Call
 from . import charges
 from .hosts import host_name
 
-_MEMORY_AGE_S_MAX = 30.0
+_MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long reads go on from memory when the store cannot be reached."""
 
 
@@ -69,54 +70,44 @@ class Gate:
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches.get(broker) or Switches(broker)
-        failures = charges.failure(call.address, switches.budgets)
+        failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
             raise _throttled(throttled)
-        verdict = await self._credential(call, sent, broker, environment)
-        if isinstance(verdict, Refusal):
+        text = _judge_text(read_key(sent), broker, environment)
+        if isinstance(text, Refusal):
             await self._count(failures, failed=True)
-            raise Refused(verdict)
-        account = self.catalogue.accounts[verdict.account_id]
-        refusal = _access(verdict, account, call.address, scope)
+            raise Refused(text)
+        call.key_id = text.key_id
+        key = await self._key(call, text, failures)
+        account = self.catalogue.accounts[key.account_id]
+        refusal = _access(key, account, call.address, scope)
         if refusal is not None:
             await self._count(failures, failed=False)
             raise Refused(refusal, _scope_message(refusal, scope))
-        standing = await self._charge(failures, charges.read(verdict, switches.budgets))
-        self.note_use(verdict.key_id)
-        return Caller(verdict, account, switches, standing)
+        standing = await self._charge(failures, charges.read(key.key_id, switches.budgets.reads_per_minute))
+        self.note_use(key.key_id)
+        return Caller(key, account, switches, standing)
 
-    async def _credential(
-        self, call: Call, sent: list[bytes], broker: str, environment: Environment
-    ) -> Key | Refusal:
-        text = read_key(sent)
-        if isinstance(text, Refusal):
-            return text
-        call.key_id = text.key_id
-        if text.broker != broker:
-            return WRONG_TENANT
-        if text.environment is not environment:
-            return WRONG_ENVIRONMENT
+    async def _key(self, call: Call, text: KeyText, failures: Charge) -> Key:
+        """The key of the text, proved and in force."""
         secret_hash = self.key_hasher.hash(text.secret)
-        verdict = self._look_up(text, secret_hash)
-        if isinstance(verdict, Refusal):
+        key = self.catalogue.keys.get(text.key_id)
+        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        if refusal is not None:
             # Memory may be a moment behind: the key may just have been issued. One read settles it, and
             # every failure costs the same one read, so that its time tells nothing.
             try:
                 await self.catch_up()
             except StoreFault:
                 call.note = "store unreadable, judged from memory"
-            verdict = self._look_up(text, secret_hash)
-        if self.catalogue.age_s() > _MEMORY_AGE_S_MAX:
+            key = self.catalogue.keys.get(text.key_id)
+            refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        if self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             raise Refused(SERVICE_UNAVAILABLE, retry_after_s=1)
-        return verdict
-
-    def _look_up(self, text: KeyText, secret_hash: bytes) -> Key | Refusal:
-        key = self.catalogue.keys.get(text.key_id)
-        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
-        if refusal is not None:
-            return refusal
-        assert key is not None  # noqa: S101 - `verify` refuses a key that is not there
+        if refusal is not None or key is None:
+            await self._count(failures, failed=True)
+            raise Refused(refusal or INVALID_CREDENTIAL)
         return key
 
     async def _count(self, failures: Charge, *, failed: bool) -> None:
@@ -133,12 +124,22 @@ class Gate:
             outcome = await self.limiter.take(failures, failed=False, charges=budgets)
         except LimiterUnavailable:
             return None  # Reads pass uncounted rather than fail.
-        match outcome:
-            case Throttled():
-                raise _throttled(outcome)
-            case Exceeded():
-                raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
-        return outcome.tightest
+        if isinstance(outcome, Taken):
+            return outcome.tightest
+        if isinstance(outcome, Throttled):
+            raise _throttled(outcome)
+        raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+
+
+def _judge_text(text: KeyText | Refusal, broker: str, environment: Environment) -> KeyText | Refusal:
+    """What the key's text alone shows, without a look-up."""
+    if isinstance(text, Refusal):
+        return text
+    if text.broker != broker:
+        return WRONG_TENANT
+    if text.environment is not environment:
+        return WRONG_ENVIRONMENT
+    return text
 
 
 def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes]]:

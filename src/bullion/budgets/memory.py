@@ -36,15 +36,15 @@ class MemoryLimiter:
         if now_ns >= self._sweep_at_ns:
             self._sweep(now_ns)
         windows = [self._window(charge) for charge in charges]
-        exceeded = _exceeded(charges, windows, now_ns)
-        if exceeded is not None:
-            return exceeded
+        counted = [window.forget(now_ns) for window in windows]
+        if any(number >= charge.limit for number, charge in zip(counted, charges, strict=True)):
+            return _exceeded(charges, windows, now_ns)
         if failed:
             self._window(failures).count(now_ns)
         tightest: Standing | None = None
-        for charge, window in zip(charges, windows, strict=True):
+        for charge, window, number in zip(charges, windows, counted, strict=True):
             window.count(now_ns)
-            remaining = charge.limit - window.forget(now_ns)
+            remaining = charge.limit - number - 1
             if tightest is None or remaining < tightest.remaining:
                 tightest = Standing(charge.limit, remaining, window.reset_s(now_ns))
         return Taken(tightest)
@@ -64,15 +64,14 @@ class MemoryLimiter:
             del self._windows[name]
 
 
-def _exceeded(charges: Sequence[Charge], windows: Sequence[Window], now_ns: int) -> Exceeded | None:
+def _exceeded(charges: Sequence[Charge], windows: Sequence[Window], now_ns: int) -> Exceeded:
     """The used-up budget that takes longest to have room again, so that a retry after it is accepted."""
-    worst: Exceeded | None = None
-    for charge, window in zip(charges, windows, strict=True):
-        if window.forget(now_ns) >= charge.limit:
-            retry_after_s = window.retry_after_s(charge.limit, now_ns)
-            if worst is None or retry_after_s > worst.retry_after_s:
-                worst = Exceeded(_full(charge, window, now_ns), retry_after_s)
-    return worst
+    full = [
+        Exceeded(_full(charge, window, now_ns), window.retry_after_s(charge.limit, now_ns))
+        for charge, window in zip(charges, windows, strict=True)
+        if window.forget(now_ns) >= charge.limit
+    ]
+    return max(full, key=lambda exceeded: exceeded.retry_after_s)
 
 
 def _full(charge: Charge, window: Window, now_ns: int) -> Standing:

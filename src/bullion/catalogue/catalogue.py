@@ -48,6 +48,10 @@ class Catalogue:
             return float("inf")
         return (self._monotonic_ns() - self._applied_at_ns) / 1_000_000_000
 
+    def older_than(self, age_ns: int) -> bool:
+        """Whether memory was last known to be right longer ago than that."""
+        return self._applied_at_ns is None or self._monotonic_ns() - self._applied_at_ns > age_ns
+
     def apply(self, changes: Changes, asked_at_ns: int) -> None:
         """Take over what the store answered to a question asked at `asked_at_ns`."""
         if self.version is not None and changes.version < self.version and not changes.whole:

@@ -39,9 +39,13 @@ class KeyText:
 
 def read_key(values: list[bytes]) -> KeyText | Refusal:
     """Read the values of all `X-API-Key` headers of a call."""
-    if not values or values == [b""]:
+    if not values:
         return MISSING_CREDENTIAL
-    match = _TEXT.fullmatch(values[0])
+    # Blanks around a header's value are not part of it, but the parser leaves those behind it.
+    value = values[0].strip(b" \t")
+    if not value and len(values) == 1:
+        return MISSING_CREDENTIAL
+    match = _TEXT.fullmatch(value)
     if match is None or len(values) > 1:
         return MALFORMED_CREDENTIAL
     prefix, broker, key_id, secret, random_part, checksum = match.groups()

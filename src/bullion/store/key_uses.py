@@ -18,10 +18,11 @@ class KeyUses:
     def __init__(self, engine: Engine, now_us: Callable[[], int]) -> None:
         self._engine = engine
         self._now_us = now_us
-        self._used: dict[str, int] = {}
+        self._used: set[str] = set()
 
     def note(self, key_id: str) -> None:
-        self._used[key_id] = self._now_us()
+        # Only that it was used: the time is that of writing it, which is near enough for people.
+        self._used.add(key_id)
 
     async def keep(self) -> None:
         """Run for as long as the node does."""
@@ -32,15 +33,15 @@ class KeyUses:
     async def write(self) -> None:
         if not self._used:
             return
-        used, self._used = self._used, {}
+        used, self._used = self._used, set()
+        at_us = self._now_us()
 
         async def body(transaction: Transaction) -> None:
-            for key_id, at_us in sorted(used.items()):
+            for key_id in sorted(used):
                 await transaction.run("note_key_use", key_id, at_us)
 
         try:
             await self._engine.write("key_uses", body)
         except StoreFault as fault:
-            # Only a hint for the desk: keep it for the next try unless a later use has been noted.
-            self._used = used | self._used
+            self._used |= used  # Only a hint for the desk: it can wait for the next try.
             _log.warning("key_uses_not_written", fault=repr(fault), keys=len(used))
