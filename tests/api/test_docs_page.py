@@ -176,7 +176,7 @@ def test_each_refusal_has_its_status_meaning_and_advice() -> None:
 
 
 def test_getting_started_shows_a_curl_line() -> None:
-    assert 'curl -s -H "X-API-Key: $BULLION_KEY" "$BULLION_ADDRESS/api/trading/test/v1/me"' in PAGE.words
+    assert 'curl -s -H "X-API-Key: $BULLION_API_KEY" "$BULLION_BASE_URL/api/trading/test/v1/me"' in PAGE.words
 
 
 def test_fields_headers_and_scopes_are_shown() -> None:

@@ -120,9 +120,9 @@ def _getting_started(endpoints: list[_Endpoint], schemes: Json) -> str:
     first = next(endpoint for endpoint in endpoints if endpoint.method == "get" and _scopes(endpoint))
     path = next(iter(first.operations))
     lines = (
-        "export BULLION_ADDRESS=…   # the address you were given\n"
-        "export BULLION_KEY=…       # the key you were issued\n"
-        f'curl -s -H "{scheme["name"]}: $BULLION_KEY" "$BULLION_ADDRESS{path}"'
+        "export BULLION_BASE_URL=…   # the address you were given\n"
+        "export BULLION_API_KEY=…    # the key you were issued\n"
+        f'curl -s -H "{scheme["name"]}: $BULLION_API_KEY" "$BULLION_BASE_URL{path}"'
     )
     return f"""<section id="getting-started">
 <h2>Getting started</h2>
