@@ -195,8 +195,6 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
 
 def _place(database_url: str) -> str:
     """Where the store is, without the password that an address may hold."""
-    return (
-        str(FOLDER)
-        if str(FOLDER) in database_url
-        else database_url.rpartition("@")[2].removeprefix("sqlite:///")
-    )
+    if str(FOLDER) in database_url:
+        return str(FOLDER)
+    return database_url.rpartition("@")[2].removeprefix("sqlite:///").rpartition("//")[2].partition("?")[0]

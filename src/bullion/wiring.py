@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import getpass
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,10 +127,10 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
 
 
 def _place(settings: Settings) -> str:
-    """Where the store is, without the password that its address may hold."""
+    """Where the store is, without the password that its address may hold before or after that."""
     if settings.sqlite:
         return str(sqlite_path(settings.database_url))
-    return f"at {settings.database_url.rpartition('@')[2].removeprefix('postgresql://')}"
+    return f"at {settings.database_url.rpartition('@')[2].rpartition('//')[2].partition('?')[0]}"
 
 
 async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
@@ -164,7 +164,7 @@ async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Has
     return hashers
 
 
-def _desk(store: Store, refresh: Any) -> Desk:
+def _desk(store: Store, refresh: Callable[[], Awaitable[None]]) -> Desk:
     return Desk(
         store=store.records,
         chain=store.chain,

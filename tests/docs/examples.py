@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ _SHOWS = {"json", "http", "text"}
 # What a reader does before, or what does not end: the test has done it in its own way.
 _DONE_BEFORE = ("export ", "make ", "#")
 _SEPARATOR = "\x1e"
+_PATIENCE_S = 180
+"""A machine that runs all tests at once is slow; each command has to start Python."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,13 @@ def _done_before(block: Block) -> bool:
     return all(line.startswith(_DONE_BEFORE) for line in block.text.splitlines() if line)
 
 
-def run_shell(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
-    """Run all shell blocks in one shell, and say where the page is not true."""
+def run_shell(
+    page: Path, folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()
+) -> Iterator[str]:
+    """Run all shell blocks in one shell, and say where the page is not true.
+
+    `programs` are those that a reader is expected to have, wherever this machine keeps them.
+    """
     shell = shutil.which("bash")
     assert shell is not None, "the examples need bash"
     wanted = examples(page, "sh")
@@ -50,10 +57,10 @@ def run_shell(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterato
     done = subprocess.run(
         [shell, "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env=_environment(variables),
+        env=_environment(variables, programs),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=_PATIENCE_S,
         check=False,
     )
     outputs = done.stdout.split(_SEPARATOR)[1:]
@@ -71,7 +78,7 @@ def run_python(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterat
             env=_environment(variables),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=_PATIENCE_S,
             check=False,
         )
         if done.returncode:
@@ -80,11 +87,12 @@ def run_python(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterat
             yield from _untrue(example, done.stdout)
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+def _environment(variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
     """The reader's, but without settings and proxies; the command `bullion` is the one under test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
-    return kept | {"PATH": programs, "NO_PROXY": "*", "no_proxy": "*"} | dict(variables)
+    folders = [str(Path(program).parent) for program in (sys.executable, *programs)]
+    path = os.pathsep.join([*folders, kept.get("PATH", "")])
+    return kept | {"PATH": path, "NO_PROXY": "*", "no_proxy": "*"} | dict(variables)
 
 
 def _untrue(example: Example, output: str) -> Iterator[str]:

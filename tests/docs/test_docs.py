@@ -8,7 +8,6 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-import click
 import pytest
 
 from bullion.__main__ import main as command_line
@@ -17,7 +16,9 @@ from bullion.desk.http import _RESOURCES, BASE
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Refusal
-from bullion.settings import _READERS, Settings, read_settings
+from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
+from bullion.store import schema
+from tests.docs.commands import command_of
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name_of, prose, quoted, table_rows
 
 DESK = ROOT / "docs/desk.md"
@@ -53,7 +54,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 @every_page
 def test_modules_that_are_named_exist(page: Path) -> None:
     for name in quoted(page):
-        if re.fullmatch(r"bullion(_client)?(\.\w+)+", name) and not name.endswith(".db"):
+        if re.fullmatch(r"bullion(_client)?(\.\w+)+", name) and ".db" not in name:
             assert importlib.util.find_spec(name), f"{name_of(page)}: there is no module {name}"
 
 
@@ -77,18 +78,12 @@ def test_make_targets_that_are_named_exist(page: Path) -> None:
 @every_page
 def test_commands_that_are_named_exist(page: Path) -> None:
     for text in quoted(page):
-        if match := re.fullmatch(r"bullion ((?:[a-z]+ ?)+)", text):
-            assert match[1] in _commands(command_line), f"{name_of(page)}: there is no command {text}"
-
-
-def _commands(group: click.Group, before: str = "") -> set[str]:
-    """Every command by all its words, and every group."""
-    found: set[str] = set()
-    for name, command in group.commands.items():
-        found.add(f"{before}{name}")
-        if isinstance(command, click.Group):
-            found |= _commands(command, f"{before}{name} ")
-    return found
+        if text.startswith("bullion "):
+            assert command_of(text) is not None, f"{name_of(page)}: there is no command {text}"
+    for block in blocks(page):
+        for line in block.text.splitlines():
+            if block.language == "sh" and line.startswith("bullion "):
+                assert command_of(line) is not None, f"{block.place}: there is no command {line}"
 
 
 # --- The README -----------------------------------------------------------------------------------------
@@ -132,7 +127,7 @@ def test_every_setting_is_in_the_example_with_its_default(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("page", [*PAGES, ENV_EXAMPLE], ids=name_of)
 def test_settings_that_are_named_exist(page: Path) -> None:
-    assert set(re.findall(r"BULLION_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= set(_READERS)
+    assert set(re.findall(r"BULLION_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= set(_READERS) | _NOT_OURS
 
 
 def test_every_command_is_in_the_desks_guide() -> None:
@@ -176,19 +171,30 @@ def test_the_desks_guide_has_the_refusals_of_the_desk_with_their_status() -> Non
     assert shown == {code: there[code] for code in shown}
 
 
-def test_log_events_that_are_named_exist() -> None:
+def test_every_log_event_is_explained_and_no_other() -> None:
     source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
     logged = set(re.findall(r'_log\.\w+\(\s*"(\w+)"', source))
     section = prose(DESK).partition("| Event |")[2].partition("\n## ")[0]
     named = {name for line in section.splitlines() for name in re.findall(r"`(\w+)`", line.split(" | ")[0])}
-    assert named
-    assert named <= logged
+    assert named == logged - {"call"}  # That one has a table of its own.
 
 
 def test_metrics_that_are_named_exist() -> None:
     source = (ROOT / "src/bullion/web/calls.py").read_text("utf-8")
     for name in {text for text in quoted(DESK) if re.fullmatch(r"bullion_\w+", text)}:
         assert f'"{name.removesuffix("_total")}"' in source
+
+
+# --- Views ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_every_view_for_people_is_in_the_desks_guide(engine: str) -> None:
+    sql = "\n".join(step.sql for step in schema.steps(engine))
+    made = set(re.findall(r"CREATE VIEW (\w+)", sql))
+    assert {row[0].strip("`") for row in table_rows(DESK) if row[0].startswith("`readable_")} == made
+    for page in PAGES:
+        assert set(re.findall(r"readable_\w+", page.read_text("utf-8"))) <= made, name_of(page)
 
 
 # --- The house ------------------------------------------------------------------------------------------

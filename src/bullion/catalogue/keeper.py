@@ -62,6 +62,10 @@ class Keeper:
                     _log.error("store_cut_off", fault=repr(fault), age_s=round(self._catalogue.age_s(), 1))
                 self._cut_off = True
                 await asyncio.sleep(_RETRY_S)
+            except Exception:  # noqa: BLE001
+                # A row that we cannot read must not end the node: memory grows old, and is then not trusted.
+                _log.exception("catalogue_not_followed")
+                await asyncio.sleep(_RETRY_S)
             else:
                 if self._cut_off:
                     _log.info("store_back")

@@ -1,0 +1,95 @@
+"""The keeper: who asks shares answers but never an old one, and no fault of the store ends it."""
+
+import asyncio
+
+import pytest
+
+from bullion.accounts.broker import Broker
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.source import Changes
+from bullion.faults import StoreUnavailable
+
+pytestmark = pytest.mark.anyio
+
+
+class Source:
+    """A store that answers when it is let to, or fails as it is told."""
+
+    def __init__(self) -> None:
+        self.version = 1
+        self.asked = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.faults: list[Exception] = []
+
+    async def changes(self, since: int | None) -> Changes:
+        self.asked += 1
+        version = self.version
+        await self.gate.wait()
+        if self.faults:
+            raise self.faults.pop(0)
+        return Changes(version, 0, [Broker("main", f"at {version}")])
+
+    async def changed(self, within_s: float) -> None:
+        await asyncio.sleep(0.01)
+
+
+async def test_those_who_ask_at_once_share_one_answer() -> None:
+    source, catalogue = Source(), Catalogue()
+    keeper = Keeper(catalogue, source)
+    await asyncio.gather(*(keeper.catch_up() for _ in range(50)))
+    assert source.asked == 1
+    assert catalogue.brokers["main"].name == "at 1"
+
+
+async def test_nobody_is_given_an_answer_older_than_the_question() -> None:
+    source, catalogue = Source(), Catalogue()
+    keeper = Keeper(catalogue, source)
+    source.gate.clear()
+    early = asyncio.create_task(keeper.catch_up())
+    await asyncio.sleep(0.01)
+    source.version = 2  # Committed after the first question was put, before the second.
+    late = [asyncio.create_task(keeper.catch_up()) for _ in range(10)]
+    await asyncio.sleep(0.01)
+    source.gate.set()
+    await asyncio.gather(early, *late)
+    assert catalogue.brokers["main"].name == "at 2"
+    assert source.asked == 2
+
+
+async def test_a_fault_reaches_who_asked() -> None:
+    source = Source()
+    source.faults = [StoreUnavailable("gone")]
+    keeper = Keeper(Catalogue(), source)
+    with pytest.raises(StoreUnavailable):
+        await keeper.catch_up()
+    await keeper.catch_up()
+
+
+async def test_neither_a_fault_nor_an_unreadable_row_ends_the_keeping() -> None:
+    source, catalogue = Source(), Catalogue()
+    source.faults = [StoreUnavailable("gone"), ValueError("an unreadable row"), StoreUnavailable("gone")]
+    keeping = asyncio.create_task(Keeper(catalogue, source).keep())
+    async with asyncio.timeout(5):
+        while not catalogue.loaded:
+            await asyncio.sleep(0.01)
+    assert not source.faults
+    assert not keeping.done()
+    keeping.cancel()
+    await asyncio.wait([keeping])
+
+
+async def test_an_answer_that_was_overtaken_changes_nothing() -> None:
+    catalogue = Catalogue()
+    catalogue.apply(Changes(5, 0, [Broker("main", "new")]), 0)
+    catalogue.apply(Changes(4, 0, [Broker("main", "old")]), 0)
+    assert catalogue.version == 5
+    assert catalogue.brokers["main"].name == "new"
+
+
+async def test_memory_that_was_never_loaded_is_as_old_as_can_be() -> None:
+    catalogue = Catalogue()
+    assert not catalogue.loaded
+    assert catalogue.age_s() == float("inf")
+    assert catalogue.older_than(10**18)

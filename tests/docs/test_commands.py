@@ -1,0 +1,151 @@
+"""The desk's guide has every command of the desk with its options, and each of its examples works."""
+
+import json
+import logging
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pytest
+import structlog
+from click.testing import CliRunner, Result
+
+from bullion.__main__ import main
+from tests.docs.commands import command_of, leaves, option_names
+from tests.docs.markdown import ROOT, prose, quoted, table_rows
+from tests.support.node import SECRET
+
+DESK = ROOT / "docs/desk.md"
+IN_EVERY_LIST = {"--limit", "--offset"}
+"""Told once, above the table."""
+
+GOLD = {
+    "metal": "gold",
+    "quoted_weight": "10",
+    "minimum": "1",
+    "maximum": "10000",
+    "step": "1",
+    "pricing": {"kind": "direct", "instrument": "GOLD"},
+}
+RETAIL = {"default_terms": {"buy_premium": "150", "sell_premium": "-150"}}
+
+
+def rows() -> list[list[str]]:
+    """Command, what it does, example."""
+    return [row for row in table_rows(DESK) if row[0].startswith("`bullion desk ")]
+
+
+def desk_commands() -> dict[str, Any]:
+    return {words: command for words, command in leaves(main) if words.startswith("bullion desk ")}
+
+
+def test_every_command_is_in_the_table_and_no_other() -> None:
+    shown = [row[0].strip("`") for row in rows()]
+    assert sorted(shown) == sorted(desk_commands())
+
+
+def test_every_option_is_told_and_no_other() -> None:
+    commands = desk_commands()
+    for name, words, _ in rows():
+        told = {text for text in _in_backticks(words) if text.startswith("--")}
+        own = option_names(commands[name.strip("`")]) - IN_EVERY_LIST
+        # `--broker` and its like stand before the command; what is said of them is no mistake.
+        assert own <= told <= own | option_names(main.commands["desk"]), name
+    assert set(quoted(DESK)) >= IN_EVERY_LIST
+
+
+def test_the_options_of_the_desk_are_in_a_table() -> None:
+    section = prose(DESK).partition("## The desk from the command line")[2].partition("\n### ")[0]
+    shown = {line.split("`")[1].split()[0] for line in section.splitlines() if line.startswith("| `--")}
+    assert shown == option_names(main.commands["desk"])
+
+
+def test_every_example_is_of_its_own_command() -> None:
+    commands = desk_commands()
+    for name, _, example in rows():
+        assert command_of(example.strip("`")) is commands[name.strip("`")]
+
+
+def _in_backticks(text: str) -> list[str]:
+    return text.split("`")[1::2]
+
+
+class Shell:
+    """A terminal in one process: to start Python for each example would take half a second each."""
+
+    def run(self, line: str) -> Result:
+        return CliRunner().invoke(main, shlex.split(line)[1:], prog_name="bullion")
+
+    def newest(self, what: str, field: str) -> str:
+        done = self.run(f"bullion desk --json {what}")
+        assert done.exit_code == 0, done.output
+        return str(json.loads(done.stdout)["items"][0][field])
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BULLION_SECRET", SECRET)
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield Shell()
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
+
+
+def test_every_example_of_the_table_works(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    (tmp_path / "retail.json").write_text(json.dumps(RETAIL))
+    assert shell.run("bullion migrate").exit_code == 0
+    for _, _, example in rows():
+        ids = {}
+        if "$KEY_ID" in example:
+            ids["KEY_ID"] = shell.newest("keys list aurum", "key_id")
+        if "$TOKEN_ID" in example:
+            ids["TOKEN_ID"] = shell.newest("tokens list", "token_id")
+        done = shell.run(Template(example.strip("`")).substitute(ids))
+        assert done.exit_code == 0, f"{example}: {done.output}"
+
+
+def test_every_way_to_write_a_field_works(shell: Shell, tmp_path: Path) -> None:
+    """The table of assignments, each tried on what has such a field."""
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    (tmp_path / "retail.json").write_text(json.dumps(RETAIL))
+    for line in (
+        "bullion migrate",
+        "bullion desk symbols put GOLD --file gold.json",
+        "bullion desk groups put retail --file retail.json",
+        "bullion desk accounts create aurum --group retail",
+    ):
+        assert shell.run(line).exit_code == 0
+    section = prose(DESK).partition("| You write | It means |")[2].partition("\n\n")[0]
+    written = [text for row in section.splitlines() for text in _in_backticks(row.split(" | ")[0])]
+    assert len(written) > 5
+    things = ("symbols set GOLD", "accounts set aurum", "switches set --yes")
+    for text in written:
+        tried = [shell.run(f"bullion desk {thing} {shlex.quote(text)}") for thing in things]
+        assert [done.exit_code for done in tried].count(0) == 1, text
+
+
+def test_wiping_out_a_broker_shows_only_in_what_was_noted(shell: Shell, tmp_path: Path) -> None:
+    """As the guide warns: no chain is broken, but the broker is missing."""
+    assert shell.run("bullion migrate").exit_code == 0
+    assert shell.run("bullion desk brokers put other --name Other").exit_code == 0
+    noted = shell.run("bullion audit verify").stdout
+    with sqlite3.connect(tmp_path / "var/bullion.db") as store:
+        for table, column in (
+            ("switches", "broker"),
+            ("brokers", "tag"),
+            ("audit", "broker"),
+            ("audit_heads", "broker"),
+        ):
+            store.execute(f"DELETE FROM {table} WHERE {column} = 'other'")
+    store.close()
+    found = shell.run("bullion audit verify")
+    assert found.exit_code == 0
+    assert [line for line in noted.splitlines() if line not in found.stdout.splitlines()] == [
+        line for line in noted.splitlines() if line.startswith("other: whole")
+    ]

@@ -1,0 +1,163 @@
+"""The guide to deployment: its numbers are those of the code, its examples work on PostgreSQL and Redis."""
+
+import configparser
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bullion import serve, workers
+from bullion.api import gate
+from bullion.budgets import redis_link
+from bullion.settings import Settings, read_settings
+from bullion.store import postgres as engine
+from bullion.store import query_files
+from tests.docs.examples import run_shell
+from tests.docs.markdown import ROOT, Block, blocks, prose
+from tests.support.command import bullion
+from tests.support.node import DESK_TOKEN, SECRET, Node, running
+from tests.support.servers import NotInstalled, Postgres, Redis, find
+
+pytestmark = pytest.mark.xdist_group("docs-deployment")
+
+PAGE = ROOT / "docs/deployment.md"
+
+
+def section(heading: str) -> str:
+    return prose(PAGE).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def rows(heading: str) -> list[list[str]]:
+    lines = [line for line in section(heading).splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def of_language(language: str) -> list[Block]:
+    return [block for block in blocks(PAGE) if block.language == language]
+
+
+# --- What it says of the code ---------------------------------------------------------------------------
+
+
+def test_the_numbers_of_connections() -> None:
+    each = engine.POOL_SIZE + 1
+    assert f"up to {engine.POOL_SIZE} connections" in section("Connections")
+    assert f"{each} in all" in section("Connections")
+    counted = [[int(cell) for cell in row] for row in rows("Connections")]
+    assert counted
+    for machines, per_machine, connections in counted:
+        assert connections == machines * per_machine * each
+
+
+def test_the_limits_of_time() -> None:
+    shown = {row[0].strip("`"): row[1] for row in rows("Time limits")}
+    for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
+        assert shown[name].replace(" ", "") == engine._SERVER_SETTINGS[name]
+    assert shown["connect` to PostgreSQL, all hosts together"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["wait for a free connection of the pool"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"
+    assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"
+    assert shown["a Redis that does not answer"] == f"{redis_link._HANG_S:g} s"
+    assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
+    starts_and_stops = f"{workers._START_S} s, {workers._GRACE_S} s"
+    assert shown["a worker's start, a worker's stop"] == starts_and_stops
+
+
+def test_how_long_memory_is_believed() -> None:
+    assert f"up to {gate._MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("When something is away")
+
+
+def test_the_names_of_transactions_and_locks() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
+    words = section("Looking into the store").partition("### What PostgreSQL shows")[2]
+    for name in ("catalogue", "key_uses", "revoke_key"):
+        assert f"`{name}`" in words
+        assert f'"{name}"' in source
+    assert "pg_try_advisory_lock" in source
+    assert "catalogue_state" in query_files.load("postgres")
+
+
+def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
+    shown = [block for block in of_language("ini") if block.text.startswith("# .env")]
+    assert len(shown) == 2
+    for block in shown:
+        file = tmp_path / ".env"
+        file.write_text(block.text, "utf-8")
+        assert read_settings({}, file) != Settings()
+
+
+def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
+    (block,) = [block for block in of_language("ini") if block.text.startswith("[Unit]")]
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's names have capital letters
+    unit.read_string(block.text)
+    assert unit["Service"]["ExecStart"].endswith("/.venv/bin/bullion serve")
+    assert int(unit["Service"]["TimeoutStopSec"]) > max(workers._GRACE_S, serve._GRACE_S)
+    assert "An **example** of a unit" in section("Under systemd")
+
+
+def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
+    (block,) = of_language("nginx")
+    assert "proxy_set_header Host $host;" in block.text
+    assert "proxy_set_header X-Forwarded-For" in block.text
+    assert block.text.count("{") == block.text.count("}")
+    assert "An **example** for nginx" in section("Behind a proxy")
+
+
+def test_the_program_is_made_by_the_target_it_names() -> None:
+    assert "make .venv/.ok" in PAGE.read_text("utf-8")
+    assert re.search(r"(?m)^\$\(VENV\)/\.ok:", (ROOT / "Makefile").read_text("utf-8"))
+
+
+# --- Its examples ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def programs() -> list[str]:
+    try:
+        return [find(name) for name in ("psql", "pg_dump", "pg_restore", "createdb", "redis-cli")]
+    except NotInstalled as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def node(tmp_path: Path, postgres: Postgres, redis: Redis) -> Iterator[Node]:
+    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    with running(tmp_path, **settings) as node:
+        yield node
+
+
+def test_the_examples(node: Node, programs: list[str], tmp_path: Path) -> None:
+    with node.desk() as desk:
+        desk.furnish().account("aurum", allocation={"gold": "1000", "silver": "50"})
+        key = desk.key("aurum")["key"]
+    own = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN, "KEY": key}
+    settings = ("BULLION_DATABASE_URL", "BULLION_REDIS_URL", "BULLION_SECRET")
+    variables = own | {name: node.settings[name] for name in settings}
+    untrue = list(run_shell(PAGE, tmp_path, variables, programs))
+    assert not untrue, "\n".join(untrue)
+
+
+def test_the_roles_it_makes_are_enough_and_no_more(postgres: Postgres, tmp_path: Path) -> None:
+    make, show = of_language("sql")
+    for statement in _statements(make):
+        postgres.sql(statement)
+    address = f"postgresql://bullion_service@127.0.0.1:{postgres.port}/bullion"
+    done = bullion(tmp_path, "migrate", BULLION_DATABASE_URL=address, BULLION_SECRET=SECRET)
+    assert done.returncode == 0, done.stderr
+    for statement in _statements(show):
+        postgres.sql(statement, "bullion")
+    views = re.findall(r"readable_\w+", show.text)
+    for view in views:
+        assert postgres.sql(f"SET ROLE reporter; SELECT count(*) FROM {view}", "bullion").endswith("0")
+    allowed = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+    allowed += " AND relkind IN ('r', 'v') AND has_table_privilege('reporter', oid, 'SELECT')"
+    assert set(postgres.sql(allowed, "bullion").split()) == set(views)
+
+
+def _statements(block: Block) -> list[str]:
+    return [statement for statement in block.text.split(";") if statement.strip()]
