@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvloop
 
-from bullion.serve import _server as server_of  # the very same server, with the very same options
+from bullion.serve import make_server as server_of  # the very same server, with the very same options
 from bullion.web.answer import Receive, Scope, Send
 
 from .endpoint import Endpoint

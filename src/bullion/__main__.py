@@ -13,12 +13,12 @@ from bullion.desk.actions.audit import verify_audit
 from bullion.desk.cli.group import desk_group
 from bullion.desk.desk import Desk
 from bullion.doctor import examine
-from bullion.faults import StoreFault
+from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
 from bullion.serve import Ports, serve
-from bullion.settings import WrongSetting, read_settings
+from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring import Node, open_desk, open_store
 from bullion.workers import Workers
@@ -34,6 +34,10 @@ class _InWords(click.Group):
             return super().invoke(context)
         except (WrongSetting, SchemaMismatch) as error:
             click.echo(f"bullion: {error}", err=True)
+        except OutcomeUnknown:
+            click.echo(
+                "bullion: The store was lost while recording this. Look whether it was done.", err=True
+            )
         except StoreFault as fault:
             click.echo(f"bullion: BULLION_DATABASE_URL: the store does not work: {fault}.", err=True)
         sys.exit(_WRONG_SET_UP)
@@ -61,6 +65,8 @@ def serve_command() -> None:
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
     if settings.workers > 1:
+        # Before the workers: a long migration must not make them look as if they did not start.
+        asyncio.run(_migrate(settings))
         sys.exit(Workers(settings, ports).run())
 
     async def on_ready(_node: Node) -> None:
@@ -109,12 +115,13 @@ def migrate_command() -> None:
     `bullion serve` does the same at its start; this is for doing it before, or apart.
     """
 
-    async def run() -> int:
-        async with open_store(read_settings(os.environ), migrate=True) as store:
-            return store.steps_taken
-
-    taken = asyncio.run(run())
+    taken = asyncio.run(_migrate(read_settings(os.environ)))
     click.echo(f"The schema is up to date; {taken} {'step was' if taken == 1 else 'steps were'} taken.")
+
+
+async def _migrate(settings: Settings) -> int:
+    async with open_store(settings, migrate=True) as store:
+        return store.steps_taken
 
 
 @main.group("audit")

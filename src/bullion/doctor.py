@@ -75,7 +75,8 @@ async def _redis(settings: Settings) -> Finding:
         return Finding(
             "redis",
             well=False,
-            words="does not answer. Orders are refused until it does; reads go on. Check BULLION_REDIS_URL.",
+            words=f"cannot be used ({link.why_down}). Check BULLION_REDIS_URL. Without it reads go on "
+            "uncounted, and orders are refused.",
         )
     finally:
         keeping.cancel()

@@ -65,7 +65,7 @@ def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
 
 async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     async with open_node(settings) as node:
-        servers = [_server(node.api), _server(node.desk_api)]
+        servers = [make_server(node.api), make_server(node.desk_api)]
         loop = asyncio.get_running_loop()
 
         def stop() -> None:
@@ -87,7 +87,7 @@ async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     _log.info("stopped")
 
 
-def _server(app: object) -> _Server:
+def make_server(app: object) -> _Server:
     return _Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # uvicorn's own ASGI types are narrower than the ASGI specification

@@ -77,9 +77,13 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
 def _read_file(env_file: Path) -> dict[str, str]:
     try:
         # As it is written: a secret may well have a dollar sign in it.
-        return {name: value or "" for name, value in dotenv_values(env_file, interpolate=False).items()}
+        found = {name: value or "" for name, value in dotenv_values(env_file, interpolate=False).items()}
     except (OSError, UnicodeError) as error:
         raise WrongSetting(f"{env_file} cannot be read as a text file in UTF-8.") from error
+    if "BULLION_TOKEN" in found:
+        # It says who is acting. In a file for all it would name the wrong person, or nobody.
+        raise WrongSetting(f"BULLION_TOKEN is read from the environment alone: take it out of {env_file}.")
+    return found
 
 
 def _unknown(name: str) -> str:
@@ -150,7 +154,10 @@ def _redis_url(name: str, value: str) -> str:
     try:
         urlsplit(value).port  # noqa: B018 - reading it is what checks it
     except ValueError:
-        raise WrongSetting(f"{name}: its port must be a whole number from 0 to 65535.") from None
+        raise WrongSetting(
+            f"{name} cannot be read: its port must be a whole number from 0 to 65535, and special characters "
+            "in a password must be percent-encoded."
+        ) from None
     return value
 
 

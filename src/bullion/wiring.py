@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-import getpass
+import os
+import pwd
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ from bullion.web.calls import CallJournal
 from bullion.web.metrics import Metrics
 
 _MEMORY_AGE_S_READY = 2.0
+_CHECK_S = 2.0
+"""A load balancer that asks whether we are ready does not wait for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,14 @@ def _desk(store: Store, refresh: Callable[[], Awaitable[None]]) -> Desk:
     )
 
 
+def _user_name() -> str:
+    """Of the process itself: what the environment says of a user could be anything."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # As in many a container.
+        return f"uid {os.geteuid()}"
+
+
 @asynccontextmanager
 async def open_desk(
     settings: Settings, token: str | None, broker: str | None
@@ -185,7 +196,7 @@ async def open_desk(
 
     async with open_store(settings, migrate=False) as store:
         actor: Actor | None = Actor(
-            f"command line ({getpass.getuser()})", Role.ADMIN, broker or settings.broker, first=True
+            f"command line ({_user_name()})", Role.ADMIN, broker or settings.broker, first=True
         )
         if token is not None:
             actor = await store.identities(settings).actor(token)
@@ -230,15 +241,22 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         async def checks() -> Mapping[str, bool]:
             fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
             try:
-                current = fresh and await store.engine.steps_missing() == 0
-            except (StoreFault, SchemaMismatch):
+                async with asyncio.timeout(_CHECK_S):
+                    current = fresh and await store.engine.steps_missing() == 0
+            except SchemaMismatch:
+                current = False
+            except (StoreFault, TimeoutError):
                 fresh = current = False
             return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
+
+        def measured() -> Answer:
+            journal.publish()
+            return metrics.answer()
 
         async with _running(keeper.keep(), key_uses.keep(), journal.keep(), *limiter_duties):
             yield Node(
                 api=TradingApi(gate, journal, checks, _pages(), deploy_on=settings.production),
-                desk_api=desk_app(desk, doorkeeper, journal, checks, metrics.answer),
+                desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
                 desk=desk,
                 first_actor=first_actor,
             )

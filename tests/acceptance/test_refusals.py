@@ -33,13 +33,8 @@ def test_missing_credential(node: Node) -> None:
 
 def test_malformed_credential(node: Node, desk: DeskClient, login: str) -> None:
     key = desk.key(login)["key"]
-    for text in (
-        "secret",
-        key[:-1],
-        key + "0",
-        key.replace("key_test", "key_tset"),
-        key[:-9] + "0" + key[-8:],
-    ):
+    mistyped = key[:-9] + ("1" if key[-9] == "0" else "0") + key[-8:]
+    for text in ("secret", key[:-1], key + "0", key.replace("key_test", "key_tset"), mistyped):
         refused(call(node, text), "malformed_credential")
 
 

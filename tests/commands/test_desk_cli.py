@@ -108,10 +108,27 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert issued["key"].startswith("key_test.main.")
     rotated = shell.desk("keys", "rotate", issued["key_id"], "--overlap", "60")
     assert rotated["scopes"] == ["account:read"]
+    widened = (
+        "--scope",
+        "orders:read",
+        "--name",
+        "b",
+        "--expires",
+        "2040-01-01T00:00:00Z",
+        "--address",
+        "10.0.0.0/8",
+    )
+    again = shell.desk("keys", "rotate", rotated["key_id"], *widened)
+    assert (again["scopes"], again["name"], again["allowed_addresses"]) == (
+        ["orders:read"],
+        "b",
+        ["10.0.0.0/8"],
+    )
+    assert again["expires_at"].startswith("2040-01-01")
+    assert shell.desk("keys", "rotate", again["key_id"], "--expires", "never")["expires_at"] is None
     assert shell.desk("keys", "revoke", rotated["key_id"], "--yes")["revoked_at"]
-    assert {key["key_id"] for key in shell.desk("keys", "list", "aurum")["items"]} == {
-        issued["key_id"],
-        rotated["key_id"],
+    assert {issued["key_id"], rotated["key_id"], again["key_id"]} < {
+        key["key_id"] for key in shell.desk("keys", "list", "aurum")["items"]
     }
     switches = shell.desk("switches", "set", "halted=true", "budgets.reads_per_minute=7", "--yes")
     assert switches["halted"] is True
@@ -243,7 +260,7 @@ def test_the_doctor_beside_a_running_service(tmp_path: Path, postgres: Postgres,
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"BULLION_REDIS_URL": "redis://127.0.0.1:1"}, "BAD  redis: does not answer"),
+        ({"BULLION_REDIS_URL": "redis://127.0.0.1:1"}, "BAD  redis: cannot be used"),
         ({"BULLION_DATABASE_URL": "postgresql://bullion@127.0.0.1:1/x"}, "BAD  store: "),
         ({"BULLION_DATABASE_URL": "sqlite:///nowhere.db"}, "'bullion migrate' makes it"),
         ({"BULLION_SECRET": SECRET[::-1]}, "BAD  store: BULLION_SECRET"),

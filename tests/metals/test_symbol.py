@@ -17,7 +17,7 @@ SIZES = st.integers(min_value=1, max_value=10**6)
 def test_a_size_is_allowed_within_bounds_and_on_a_step(
     minimum: int, maximum: int, step: int, quantity: int
 ) -> None:
-    assume(minimum <= maximum)
+    assume(minimum <= maximum // step * step)
     rule = SizeRule(minimum, maximum, step)
     steps = range(0, quantity + 1, step)
     assert rule.allows(quantity) == (minimum <= quantity <= maximum and quantity in steps)
@@ -32,9 +32,18 @@ def test_one_gram_steps() -> None:
     assert not rule.allows(110_000)
 
 
-@pytest.mark.parametrize(("minimum", "maximum", "step"), [(0, 10, 1), (11, 10, 1), (1, 10, 0), (1, 10, -1)])
-def test_a_rule_nothing_could_meet_cannot_be_made(minimum: int, maximum: int, step: int) -> None:
-    with pytest.raises(ValueError, match="must be above 0"):
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "step", "why"),
+    [
+        (0, 10, 1, "must be above 0"),
+        (11, 10, 1, "must be above 0"),
+        (1, 10, 0, "must be above 0"),
+        (1, 10, -1, "must be above 0"),
+        (11, 19, 10, "no multiple of step"),
+    ],
+)
+def test_a_rule_nothing_could_meet_cannot_be_made(minimum: int, maximum: int, step: int, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
         SizeRule(minimum, maximum, step)
 
 

@@ -71,7 +71,7 @@ class TradingApi:
         call.status = answer.status
         call.ms = (perf_counter_ns() - started_ns) / 1_000_000
         self._journal.note(call)
-        await send_answer(send, answer, call.request_id, more)
+        await send_answer(scope, send, answer, call.request_id, more)
 
     async def _answer(self, call: Call, scope: AsgiScope) -> tuple[Answer, Headers]:
         """The answer, and the headers that tell how the caller's budget stands."""

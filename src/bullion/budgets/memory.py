@@ -35,19 +35,25 @@ class MemoryLimiter:
         now_ns = self._now_ns()
         if now_ns >= self._sweep_at_ns:
             self._sweep(now_ns)
-        windows = [self._window(charge) for charge in charges]
-        counted = [window.forget(now_ns) for window in windows]
-        if any(number >= charge.limit for number, charge in zip(counted, charges, strict=True)):
+        windows: list[Window] = []
+        tightest: tuple[Charge, Window] | None = None
+        room = 0
+        for charge in charges:
+            window = self._window(charge)
+            left = charge.limit - window.forget(now_ns)
+            windows.append(window)
+            if tightest is None or left < room:
+                tightest, room = (charge, window), left
+        if tightest is not None and room <= 0:
             return _exceeded(charges, windows, now_ns)
         if failed:
             self._window(failures).count(now_ns)
-        tightest: Standing | None = None
-        for charge, window, number in zip(charges, windows, counted, strict=True):
+        for window in windows:
             window.count(now_ns)
-            remaining = charge.limit - number - 1
-            if tightest is None or remaining < tightest.remaining:
-                tightest = Standing(charge.limit, remaining, window.reset_s(now_ns))
-        return Taken(tightest)
+        if tightest is None:
+            return Taken(None)
+        charge, window = tightest
+        return Taken(Standing(charge.limit, room - 1, window.reset_s(now_ns)))
 
     def _window(self, charge: Charge) -> Window:
         # Not `setdefault`: that would make a new window on every call.

@@ -38,12 +38,13 @@ class RedisLink:
         self._url = urlsplit(url)
         self._answer_s = answer_s
         self._connection: _Connection | None = None
+        self.why_down = "not connected yet"
 
     async def call(self, *words: str | bytes | int) -> Any:
         """Send one command. Raises LinkDown, or the ReplyError that Redis answered with."""
         connection = self._connection
         if connection is None:
-            raise LinkDown("not connected")
+            raise LinkDown(self.why_down)
         return await connection.send(words)
 
     def distrust(self) -> None:
@@ -58,8 +59,9 @@ class RedisLink:
             try:
                 connection = await asyncio.wait_for(self._connect(), _CONNECT_S)
             except (OSError, LinkDown, TimeoutError, hiredis.ReplyError) as error:
+                self.why_down = repr(error)
                 if not told:
-                    _log.error("redis_down", error=repr(error))
+                    _log.error("redis_down", error=self.why_down)
                 told = True
             else:
                 _log.info("redis_up")
@@ -70,6 +72,7 @@ class RedisLink:
                 finally:
                     self._connection = None
                     connection.give_up("closing")
+                self.why_down = connection.why
                 _log.error("redis_lost", why=connection.why)
             await asyncio.sleep(_RETRY_S)
 

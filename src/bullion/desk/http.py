@@ -231,7 +231,7 @@ class _Resource:
         call.status = answer.status
         call.ms = (perf_counter_ns() - started_ns) / 1_000_000
         self._journal.note(call)
-        await send_answer(send, answer, call.request_id)
+        await send_answer(scope, send, answer, call.request_id)
 
     def _role(self, method: str) -> Role:
         """The least role for a method, told before the body is judged."""
@@ -290,11 +290,11 @@ class _Open:
             answer = await self._make()
         else:
             answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": "GET"}))
-        await send_answer(send, answer, new_request_id())
+        await send_answer(scope, send, answer, new_request_id())
 
 
-async def _not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
-    await send_answer(send, NOT_FOUND, new_request_id())
+async def _not_found(scope: Scope, _receive: Receive, send: Send) -> None:
+    await send_answer(scope, send, NOT_FOUND, new_request_id())
 
 
 def desk_app(

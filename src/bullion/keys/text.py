@@ -8,6 +8,7 @@ import re
 import secrets
 import string
 from dataclasses import dataclass
+from functools import lru_cache
 from zlib import crc32
 
 from bullion.environment import Environment
@@ -18,13 +19,11 @@ BROKER_TAG = r"[a-z0-9][a-z0-9-]{0,31}"
 
 _PREFIX = {Environment.TEST: "key_test", Environment.PRODUCTION: "key_live"}
 _ENVIRONMENT = {b"key_test": Environment.TEST, b"key_live": Environment.PRODUCTION}
-_TEXT = re.compile(
-    rf"(key_test|key_live)\.({BROKER_TAG})\.([0-9a-f]{{16}})\.(([0-9A-Za-z]{{43}})([0-9a-f]{{8}}))".encode()
-)
+_TAG = re.compile(BROKER_TAG.encode())
 _BASE62 = string.digits + string.ascii_letters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyText:
     """A key as a caller sent it: well-formed, and nothing more is known yet."""
 
@@ -45,13 +44,27 @@ def read_key(values: list[bytes]) -> KeyText | Refusal:
     value = values[0].strip(b" \t")
     if not value and len(values) == 1:
         return MISSING_CREDENTIAL
-    match = _TEXT.fullmatch(value)
-    if match is None or len(values) > 1:
+    parts = value.split(b".")
+    if len(parts) != 4 or len(values) > 1:
         return MALFORMED_CREDENTIAL
-    prefix, broker, key_id, secret, random_part, checksum = match.groups()
-    if _checksum(random_part) != checksum:
+    prefix, broker, key_id, secret = parts
+    environment, tag = _ENVIRONMENT.get(prefix), _tag(broker)
+    if (
+        environment is None
+        or tag is None
+        or len(key_id) != 16
+        or key_id.translate(None, b"0123456789abcdef")
+        or len(secret) != 51
+        or not secret.isalnum()
+        or _checksum(secret[:43]) != secret[43:]
+    ):
         return MALFORMED_CREDENTIAL
-    return KeyText(_ENVIRONMENT[prefix], broker.decode("ascii"), key_id.decode("ascii"), secret)
+    return KeyText(environment, tag, key_id.decode("ascii"), secret)
+
+
+@lru_cache(maxsize=1024)
+def _tag(text: bytes) -> str | None:
+    return text.decode("ascii") if _TAG.fullmatch(text) else None
 
 
 def write_key(environment: Environment, broker: str, key_id: str, secret: str) -> str:

@@ -84,7 +84,7 @@ class PostgresEngine:
         }
 
     async def open(self) -> None:
-        with _faults():
+        with _faults(), _address():
             self._pool = await asyncpg.create_pool(
                 self._url,
                 min_size=1,
@@ -99,7 +99,8 @@ class PostgresEngine:
 
     async def join(self, *, alone: bool) -> bool:
         self._join_with = f"pg_try_advisory_lock{'' if alone else '_shared'}"
-        await self._listen()
+        with _faults():
+            self._listener = await self._connect_listener()
         return self._listener is not None
 
     async def close(self) -> None:
@@ -176,26 +177,34 @@ class PostgresEngine:
         self._told.clear()
 
     async def _listen(self) -> None:
-        """One connection outside the pool hears of changes, and holds this node's place among the nodes."""
+        """Keep the listener connected. Without one, changes are still found by looking again and again."""
         if self._listener is not None and not self._listener.is_closed():
             return
-        self._listener = None
-        connection: Connection = None
         try:
-            connection = await asyncpg.connect(self._url, **self._connect_options())
+            self._listener = await self._connect_listener()
+        except (asyncpg.PostgresError, *_LOST) as error:
+            if self._listener is not None:
+                _log.warning("not_listening", error=repr(error))
+            self._listener = None
+
+    async def _connect_listener(self) -> Connection | None:
+        """One connection outside the pool hears of changes, and holds this node's place among the nodes.
+
+        None when the nodes that serve already leave no place for this one.
+        """
+        connection = await asyncpg.connect(self._url, **self._connect_options())
+        try:
             await connection.add_listener(_CHANNEL, lambda *_: self._told.set())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
                     "not_joined", why="another node serves this store, and budgets in memory allow one"
                 )
                 connection.terminate()
-                return
-        except (asyncpg.PostgresError, *_LOST) as error:
-            _log.warning("not_listening", error=repr(error))
-            if connection is not None:
-                connection.terminate()
-        else:
-            self._listener = connection
+                return None
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
@@ -247,6 +256,17 @@ async def _no_reset(_connection: Connection) -> None:
 
 
 @contextmanager
+def _address() -> Iterator[None]:
+    """An address that cannot be read is told without repeating it: it may hold a password."""
+    try:
+        yield
+    except (asyncpg.ClientConfigurationError, ValueError):
+        raise StoreUnavailable(
+            "its address cannot be read; special characters in a password must be percent-encoded"
+        ) from None
+
+
+@contextmanager
 def _faults() -> Iterator[None]:
     """The one place where PostgreSQL's errors become ours; a mistake in our own code stays what it is."""
     try:
@@ -279,6 +299,7 @@ def _fault_of_state(state: str, message: str) -> StoreFault | None:
         return StoreBusy(message)
     if state in ("40001", "40P01"):
         return StoreConflict(message)
-    if state.startswith(("08", "25006", "28", "3D", "53", "57", "58")) or not state:
+    # 42501: a role without the rights it needs; 42704: a parameter of the address that there is not.
+    if state.startswith(("08", "25006", "28", "3D", "42501", "42704", "53", "57", "58")) or not state:
         return StoreUnavailable(f"{state}: {message}")
     return None

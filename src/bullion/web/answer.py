@@ -22,6 +22,18 @@ _ON_EVERY_ANSWER: Headers = (
     (b"referrer-policy", b"no-referrer"),
 )
 
+_JSON_ALONE: Headers = (JSON,)
+_LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
+    b"%b: %b\r\n" % header for header in (*_JSON_ALONE, *_ON_EVERY_ANSWER)
+)
+
+WHOLE_ANSWER = "bullion.whole_answer"
+"""In `scope["extensions"]`: sends an answer in one write, from its scope, status, header lines and body.
+
+It returns False where that cannot be done, and the answer must be sent as ASGI says. The caller vouches for
+the header lines: uvicorn's look at each of them, and its second write, cost more than a quick answer itself.
+"""
+
 encode_json = msgspec.json.Encoder().encode
 
 
@@ -29,7 +41,7 @@ encode_json = msgspec.json.Encoder().encode
 class Answer:
     status: int
     body: bytes
-    headers: Headers = (JSON,)
+    headers: Headers = _JSON_ALONE
 
 
 NOT_FOUND = Answer(404, b'{"detail":"Not Found"}')
@@ -55,7 +67,11 @@ def new_request_id() -> bytes:
     return b"%024x" % getrandbits(96)
 
 
-async def send_answer(send: Send, answer: Answer, request_id: bytes, more: Headers = ()) -> None:
+async def send_answer(
+    scope: Scope, send: Send, answer: Answer, request_id: bytes, more: Headers = ()
+) -> None:
+    if answer.headers is _JSON_ALONE and _sent_whole(scope, answer, request_id, more):
+        return
     await send(
         {
             "type": "http.response.start",
@@ -70,3 +86,12 @@ async def send_answer(send: Send, answer: Answer, request_id: bytes, more: Heade
         }
     )
     await send({"type": "http.response.body", "body": answer.body})
+
+
+def _sent_whole(scope: Scope, answer: Answer, request_id: bytes, more: Headers) -> bool:
+    send_whole = scope.get("extensions", {}).get(WHOLE_ANSWER)
+    if send_whole is None:
+        return False
+    lines = b"".join([b"%b: %b\r\n" % header for header in more])
+    sent: bool = send_whole(scope, answer.status, _LINES % (len(answer.body), request_id, lines), answer.body)
+    return sent

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from bullion.refusals.catalogue import HEADERS_TOO_LARGE, MALFORMED_HTTP, REQUEST_TIMEOUT
 from bullion.refusals.refusal import Refusal, Refused
 
-from .answer import new_request_id, refusal_answer
+from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .deadline import NEVER, Deadline
 
 _BLANK_LINE = b"\r\n\r\n"
@@ -75,6 +75,7 @@ class GuardedProtocol(HttpToolsProtocol):
         "_body_size",
         "_body_tail",
         "_deadline",
+        "_extensions",
         "_framed",
         "_head",
         "_held",
@@ -113,10 +114,12 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         outlet = _Outlet(transport.write, self._is_closing, self._close_after_answer)
         self._outlet = cast("asyncio.Transport", outlet)
+        self._extensions = {WHOLE_ANSWER: self._send_whole}
         self._deadline.move(self.IDLE_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.stop()
+        self._extensions = {}  # or this connection would hold itself
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
@@ -258,6 +261,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._judge_end_of_head()
         super().on_headers_complete()
         self.cycle.transport = self._outlet
+        self.scope["extensions"] = self._extensions  # type: ignore[typeddict-item]  # ours is a function
         self._answering = True
         self._head = b""
         self._deadline.due = NEVER
@@ -308,6 +312,26 @@ class GuardedProtocol(HttpToolsProtocol):
             raise httptools.HttpParserError("too much framing around the chunks")
 
     # What the application does
+
+    def _send_whole(self, scope: Scope, status: int, lines: bytes, body: bytes) -> bool:
+        """Take uvicorn's place for an answer without surprises; whatever is unusual is left to uvicorn."""
+        cycle = self.cycle
+        if (
+            cycle.scope is not scope
+            or cycle.response_started
+            or cycle.disconnected
+            or not cycle.keep_alive
+            or self.flow.write_paused
+            or scope["method"] == "HEAD"
+        ):
+            return False
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        default = b"".join([b"%b: %b\r\n" % header for header in self.server_state.default_headers])
+        self.transport.write(b"%b%b%b\r\n%b" % (STATUS_LINE[status], default, lines, body))
+        cycle.message_event.set()
+        self.on_response_complete()
+        return True
 
     def on_response_complete(self) -> None:
         # In place of uvicorn's own, which makes a timer for every response.

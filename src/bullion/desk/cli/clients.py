@@ -167,12 +167,35 @@ def _keys_issue(
 @click.option(
     "--overlap", "overlap_s", default=86400, show_default=True, help="Seconds in which both keys work."
 )
+@click.option("--name", help="A new name; without it, and for all below, the old key's.")
+@click.option("--scope", "scopes", multiple=True, type=click.Choice([scope.value for scope in Scope]))
+@click.option("--expires", "expires_at", metavar="TIME", help="ISO 8601, or 'never'.")
+@click.option(
+    "--address", "addresses", multiple=True, help="An allowed address or CIDR block; may be repeated."
+)
 @pass_session
-def _keys_rotate(session: Session, key_id: str, overlap_s: int) -> None:
+def _keys_rotate(
+    session: Session,
+    key_id: str,
+    overlap_s: int,
+    name: str | None,
+    scopes: tuple[str, ...],
+    expires_at: str | None,
+    addresses: tuple[str, ...],
+) -> None:
     """Issue a successor to a key; both work until the overlap ends."""
+    fields: dict[str, object] = {"overlap_s": overlap_s}
+    if name is not None:
+        fields["name"] = name
+    if scopes:
+        fields["scopes"] = list(scopes)
+    if addresses:
+        fields["allowed_addresses"] = list(addresses)
+    if expires_at is not None:
+        fields["expires_at"] = None if expires_at == "never" else expires_at
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode({"overlap_s": overlap_s}), bodies.RotateBody)
+        body = bodies.read(msgspec.json.encode(fields), bodies.RotateBody)
         return await keys.rotate_key(desk, actor, key_id, body)
 
     print_secret(session.run(work), "key", as_json=session.as_json)
