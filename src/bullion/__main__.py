@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -86,6 +87,8 @@ def worker_command(api: int, desk: int, ready: int) -> None:
 
     async def on_ready(_node: Node) -> None:
         watcher.send(b"r")
+        # It says nothing more: when this can be read, the watcher is gone, and so should we be.
+        asyncio.get_running_loop().add_reader(watcher, os.kill, os.getpid(), signal.SIGTERM)
 
     serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
 

@@ -66,16 +66,18 @@ async def _redis(settings: Settings) -> Finding:
         async with asyncio.timeout(_REDIS_S):
             while True:
                 try:
-                    await link.call("PING")
+                    # Not only whether it answers: a replica does, and takes nothing down.
+                    await link.call("SET", "bullion:doctor", "1", "PX", "1000")
                 except LinkDown:
                     await asyncio.sleep(0.05)
                 else:
                     return Finding("redis", well=True, words="answers.")
-    except (TimeoutError, hiredis.ReplyError):
+    except (TimeoutError, hiredis.ReplyError) as error:
+        why = str(error) or link.why_down
         return Finding(
             "redis",
             well=False,
-            words=f"cannot be used ({link.why_down}). Check BULLION_REDIS_URL. Without it reads go on "
+            words=f"cannot be used ({why}). Check BULLION_REDIS_URL. Without it reads go on "
             "uncounted, and orders are refused.",
         )
     finally:

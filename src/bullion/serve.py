@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import resource
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -12,11 +13,13 @@ import structlog
 import uvicorn
 import uvloop
 
+from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring import Node, open_node
 
 _GRACE_S = 20
+_HARD_STOP_S = 24
 _log = structlog.get_logger("bullion")
 
 Ready = Callable[[Node], Awaitable[None]]
@@ -59,8 +62,10 @@ class _Server(uvicorn.Server):
 
 def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     """Serve until SIGTERM or SIGINT."""
+    _raise_open_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ports, on_ready))
+    end_logs()
 
 
 async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
@@ -72,6 +77,8 @@ async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
             _log.info("stopping")
             for server in servers:
                 server.should_exit = True
+            # Whatever hangs by then, a store that does not answer or a caller that does not read.
+            loop.call_later(_HARD_STOP_S, _stop_hard)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop)
@@ -85,6 +92,18 @@ async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
         await on_ready(node)
         await asyncio.gather(*serving)
     _log.info("stopped")
+
+
+def _stop_hard() -> None:
+    _log.error("stopped_hard", after_s=_HARD_STOP_S)
+    flush_logs()
+    os._exit(1)
+
+
+def _raise_open_files() -> None:
+    """Each connection is an open file, and the usual limit of a shell is low."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def make_server(app: object) -> _Server:
@@ -114,7 +133,7 @@ def _bind(host: str, port: int, setting: str) -> socket.socket:
         if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME, socket.EAI_NODATA, socket.EAI_AGAIN):
             raise WrongSetting(f"BULLION_HOST: {host!r} is not an address of this machine.") from error
         raise WrongSetting(
-            f"{setting}: cannot listen on {host} port {port} ({error.strerror}). "
+            f"{setting}: cannot listen on {host} port {port} ({os.strerror(error.errno or 0)}). "
             "Stop what uses it, or choose another."
         ) from error
 

@@ -17,7 +17,7 @@ def trail(length: int) -> tuple[list[Entry], Head]:
     entries = []
     for number in range(length):
         entry = Entry("main", 0, number, "somebody", "did", f"thing {number}", None, f'{{"n": {number}}}')
-        linked, head = CHAIN.append(head, entry)
+        linked, head = CHAIN.append(head, entry, beginning=number == 0)
         entries.append(linked)
     assert head is not None
     return entries, head
@@ -94,6 +94,17 @@ def test_an_entry_appended_without_the_secret_is_found() -> None:
     forger = Chain(Hasher(b"another secret", "audit"))
     linked, forged_head = forger.append(head, replace(entries[-1], subject="forged"))
     assert broken_at([*entries, linked], forged_head)[0] == 4
+
+
+@pytest.mark.parametrize("kept", [0, 5, 9])
+def test_the_next_honest_entry_does_not_mend_a_forged_head(kept: int) -> None:
+    entries, _ = trail(10)
+    left = entries[:kept]
+    forged = Head(kept, left[-1].hash, "forged") if left else None
+    for number in range(3):
+        linked, forged = CHAIN.append(forged, replace(entries[0], subject=f"honest {number}"))
+        left.append(linked)
+    assert broken_at(left, forged)
 
 
 def test_every_break_is_named_and_not_only_the_first() -> None:

@@ -186,7 +186,7 @@ def test_idle_connection_after_a_request(serve: Serve) -> None:
 
 
 def test_client_that_does_not_read_its_answer(serve: Serve) -> None:
-    served = serve(IDLE_SECONDS=SHORT)
+    served = serve(WRITE_SECONDS=SHORT)
     with Wire(served) as wire:
         wire.send(GET.replace(b"plain", b"big"))
         until(lambda: bool(served.seen))

@@ -4,6 +4,7 @@ The verdict on the key is made from memory before the limiter is asked, so that 
 failures and the budgets are one question to it. Nothing here reads the request's body.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -37,6 +38,8 @@ from bullion.web.calls import Call
 from . import charges
 from .hosts import host_name
 
+_SECOND_LOOK_S = 1.0
+"""How long a failed key waits for a store that does not answer."""
 _MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long reads go on from memory when the store cannot be reached."""
 
@@ -98,8 +101,9 @@ class Gate:
             # Memory may be a moment behind: the key may just have been issued. One read settles it, and
             # every failure costs the same one read, so that its time tells nothing.
             try:
-                await self.catch_up()
-            except StoreFault:
+                async with asyncio.timeout(_SECOND_LOOK_S):
+                    await self.catch_up()
+            except (StoreFault, TimeoutError):
                 call.note = "store unreadable, judged from memory"
             key = self.catalogue.keys.get(text.key_id)
             refusal = verify(text, secret_hash, key, self.catalogue.now_us())

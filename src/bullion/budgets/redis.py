@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 import hiredis
+import structlog
 
 from .limiter import Charge, Exceeded, LimiterUnavailable, Standing, Taken, Throttled
 from .memory import MemoryLimiter
@@ -14,6 +15,9 @@ from .redis_link import LinkDown, RedisLink
 _SCRIPT = files("bullion.budgets").joinpath("take.lua").read_text("utf-8")
 _SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
 _US_PER_S = 1_000_000
+
+_log = structlog.get_logger("redis")
+
 _TAKEN, _THROTTLED, _EXCEEDED = range(3)
 
 
@@ -23,6 +27,7 @@ class RedisLimiter:
     def __init__(self, link: RedisLink, memory: MemoryLimiter) -> None:
         self._link = link
         self._memory = memory
+        self._telling = True
 
     def throttled(self, failures: Charge) -> Throttled | None:
         return self._memory.throttled(failures)
@@ -35,18 +40,23 @@ class RedisLimiter:
             return known
         try:
             outcome = _outcome(await self._run(failures, failed, charges))
-        except (LinkDown, hiredis.ReplyError) as error:
+        except (LinkDown, hiredis.ReplyError, ValueError) as error:
+            if isinstance(error, ValueError):
+                self._link.distrust()
+            self._tell(error)
             if charges:
                 raise LimiterUnavailable(str(error)) from error
             return await self._memory.take(failures, failed=failed)
-        except ValueError as error:
-            self._link.distrust()
-            if charges:
-                raise LimiterUnavailable("Redis answers nonsense") from error
-            return await self._memory.take(failures, failed=failed)
+        self._telling = True
         if failed and isinstance(outcome, Taken):
             await self._memory.take(failures, failed=True)
         return outcome
+
+    def _tell(self, error: Exception) -> None:
+        """Once for each time that it stops working: a Redis that answers with errors is still connected."""
+        if self._telling:
+            _log.error("not_counting", error=repr(error))
+        self._telling = False
 
     async def _run(self, failures: Charge, failed: bool, charges: Sequence[Charge]) -> Any:
         counted = (failures, *charges)

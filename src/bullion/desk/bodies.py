@@ -89,7 +89,7 @@ class TermsBody(Body, kw_only=True):
 
 class GroupBody(Body, kw_only=True):
     trading: bool = True
-    terms: dict[Code, TermsBody] = {}
+    terms: Annotated[dict[Code, TermsBody], Meta(max_length=1000)] = {}
     default_terms: TermsBody | None = None
 
 
@@ -148,8 +148,8 @@ class BudgetsBody(Body, kw_only=True):
 
 class TradingHoursBody(Body, kw_only=True):
     zone: str
-    week: dict[str, list[tuple[str, str]]]
-    holidays: list[str] = []
+    week: dict[str, Annotated[list[tuple[str, str]], Meta(max_length=24)]]
+    holidays: Annotated[list[str], Meta(max_length=1000)] = []
 
 
 class SwitchesBody(Body, kw_only=True):

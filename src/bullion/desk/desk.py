@@ -85,7 +85,9 @@ class Desk:
             before=_json(done.before),
             after=_json(done.after),
         )
-        await records.append_audit(*self.chain.append(head, entry))
+        beginning = action == "put_broker" and done.before is None
+        linked, new_head = self.chain.append(head, entry, beginning=beginning)
+        await records.append_audit(linked, new_head)
 
 
 def require(actor: Actor, role: Role) -> None:

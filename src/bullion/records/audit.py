@@ -14,6 +14,8 @@ import msgspec
 from bullion.keys.hashing import Hasher
 
 _BEGINNING = "0" * 64
+_BROKEN = "broken"
+"""In place of a seal, for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,23 @@ class Chain:
     def __init__(self, hasher: Hasher) -> None:
         self._hasher = hasher
 
-    def append(self, head: Head | None, entry: Entry) -> tuple[Entry, Head]:
-        """Give the entry its place behind the head."""
+    def append(self, head: Head | None, entry: Entry, *, beginning: bool = False) -> tuple[Entry, Head]:
+        """Give the entry its place behind the head.
+
+        A head that is missing where the chain does not begin, or whose seal is not ours, was tampered with.
+        The desk must be able to go on working, but what is built on such a head is never sealed again: or the
+        next honest action would mend what the forger broke.
+        """
         count = (head.count if head else 0) + 1
         placed = replace(entry, ordinal=count)
         linked = replace(placed, hash=self._hash(head.hash if head else _BEGINNING, placed))
-        return linked, Head(count, linked.hash, self._seal(entry.broker, count, linked.hash))
+        whole = beginning if head is None else self._sealed(entry.broker, head)
+        return linked, Head(
+            count, linked.hash, self._seal(entry.broker, count, linked.hash) if whole else _BROKEN
+        )
+
+    def _sealed(self, broker: str, head: Head) -> bool:
+        return compare_digest(head.seal, self._seal(broker, head.count, head.hash))
 
     def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
         """Every place where the chain does not hold; after one, it is followed on from what is there."""
@@ -78,8 +91,8 @@ class Chain:
     def _head_breaks(self, broker: str, head: Head | None, count: int, last_hash: str) -> Iterator[Break]:
         if head is None:
             yield Break(broker, count, "the head of the chain is missing, so its end cannot be checked")
-        elif not compare_digest(head.seal, self._seal(broker, head.count, head.hash)):
-            yield Break(broker, count, "the head of the chain was changed")
+        elif not self._sealed(broker, head):
+            yield Break(broker, count, "the head of the chain was changed, now or before an earlier entry")
         elif head.count > count:
             yield Break(
                 broker, count + 1, f"the last {head.count - count} of {head.count} entries are missing"

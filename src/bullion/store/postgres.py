@@ -56,7 +56,7 @@ _LOST = (
     ssl.SSLError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    asyncpg.TargetServerAttributeNotMatched,
+    asyncpg.InternalClientError,  # asyncpg's own state after a connection was lost under it
 )
 
 _log = structlog.get_logger("store")
@@ -236,11 +236,15 @@ class _Open:
 
 
 async def _abandon(connection: Connection) -> None:
-    """End a transaction that failed. A connection that cannot even do that is not given back."""
+    """End a transaction that failed. A connection that cannot even do that is not given back.
+
+    Never raises: what went wrong before, a cancellation above all, must not be lost behind it.
+    """
     try:
         await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))
     except (asyncpg.PostgresError, *_LOST, asyncio.CancelledError):
-        connection.terminate()
+        with suppress(asyncpg.InterfaceError):  # It has gone from the pool by itself.
+            connection.terminate()
 
 
 async def _taken(connection: Connection) -> list[tuple[int, str]]:

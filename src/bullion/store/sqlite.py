@@ -40,6 +40,7 @@ class SqliteEngine:
         self._writer = _Connection("bullion-writer", self._queries)
         self._reader = _Connection("bullion-reader", self._queries)
         self._seen_version = -1
+        self._inode: int | None = None
         self._joined: TextIO | None = None
 
     async def open(self) -> None:
@@ -49,6 +50,7 @@ class SqliteEngine:
             raise StoreUnavailable(f"cannot make the folder {self._path.parent}: {error.strerror}") from error
         await self._writer.call(self._writer.connect, self._path, read_only=False)
         await self._reader.call(self._reader.connect, self._path, read_only=True)
+        self._inode = self._path.stat().st_ino
 
     async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
         lock = os.fdopen(os.open(f"{self._path}.lock", os.O_WRONLY | os.O_CREAT, 0o600), "w")
@@ -75,12 +77,23 @@ class SqliteEngine:
         async with self._reading:
             return len(await self._reader.call(self._reader.steps_to_take))
 
+    def _check_file(self) -> None:
+        """What is written to a file that was removed or replaced is gone with the process."""
+        try:
+            there = self._path.stat().st_ino
+        except OSError:
+            there = None
+        if there != self._inode:
+            raise StoreUnavailable(f"the file {self._path} was removed or replaced while it was in use")
+
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._writing:
+            self._check_file()
             return await self._transact(self._writer, name, "BEGIN IMMEDIATE", body)
 
     async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._reading:
+            self._check_file()
             return await self._transact(self._reader, name, "BEGIN", body)
 
     async def _transact(

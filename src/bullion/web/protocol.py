@@ -63,6 +63,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     HEAD_SECONDS = 10.0
     BODY_SECONDS = 10.0
+    WRITE_SECONDS = 10.0
+    """For a client that does not read its answer."""
     IDLE_SECONDS = 75.0
     LINGER_SECONDS = 2.0
 
@@ -122,6 +124,25 @@ class GuardedProtocol(HttpToolsProtocol):
         self._extensions = {}  # or this connection would hold itself
         super().connection_lost(exc)
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's hangs up
+        """A client that has said all may still wait for its answer."""
+        if self._answering and not self._in_body:
+            self.cycle.keep_alive = False
+            return True
+        return False
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._deadline.move(self.WRITE_SECONDS)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._answering:
+            if not self._in_body:
+                self._deadline.due = NEVER
+        elif not self._lingering:
+            self._go_on()
+
     def shutdown(self) -> None:
         if self._lingering:
             self.transport.close()
@@ -138,7 +159,7 @@ class GuardedProtocol(HttpToolsProtocol):
                     return
                 if self._in_body:
                     data = self._read_body(data)
-                elif self._answering:
+                elif self._answering or self.flow.write_paused:
                     # Parsed now, this could be refused before the answer that is due first, and a read full
                     # of small requests would become as many objects.
                     self._held += data
@@ -339,6 +360,14 @@ class GuardedProtocol(HttpToolsProtocol):
         self._answering = False
         if self._lingering:
             return
+        if self.flow.write_paused:
+            # The client has not read its answers; what else it wants must wait until it does.
+            self._deadline.move(self.WRITE_SECONDS)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """With whatever comes next on this connection."""
         if not self._in_body:
             self._deadline.move(self.IDLE_SECONDS)
         elif self.expect_100_continue and not self._body_read:

@@ -10,6 +10,9 @@ import msgspec
 
 from bullion.desk.bodies import Body
 
+_YES_NO = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+"""As our own tables and settings say it."""
+
 
 def assigned(shape: type[Body], assignments: Sequence[str]) -> dict[str, Any]:
     """The fields of a PATCH: `halted=true`, `allocation.gold=500`, `sides=buy,sell`, `stock=null`."""
@@ -58,6 +61,8 @@ def _value(path: str, text: str, kind: Any) -> Any:
             return [part.strip() for part in text.split(",") if part.strip()]
         if type(None) in _alternatives(kind) and text == "null":
             return None
+        if bool in _alternatives(kind):
+            text = _YES_NO.get(text.lower(), text)
         return msgspec.convert(text, kind, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise click.UsageError(f"{path}: {error}.") from None

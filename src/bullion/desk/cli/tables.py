@@ -47,10 +47,13 @@ def print_one(view: View, *, as_json: bool) -> None:
 
 
 def print_secret(view: View, field: str, *, as_json: bool) -> None:
-    """An answer whose `field` is shown this once."""
-    print_one(view, as_json=as_json)
-    if not as_json:
-        click.echo(f"\nKeep the {field} safe: it is shown this once.", err=True)
+    """An answer whose `field` is shown this once: on a line of its own, so that it can be copied whole."""
+    if as_json:
+        print_json(view)
+        return
+    print_one({name: value for name, value in view.items() if name != field}, as_json=False)
+    click.echo(f"\n{view[field]}\n")
+    click.echo(f"Keep the {field} safe: it is shown this once.", err=True)
 
 
 def print_json(value: Any) -> None:
