@@ -6,21 +6,12 @@ from itertools import count
 import pytest
 
 from tests.support.node import DeskClient, Node, running
-from tests.support.servers import Postgres, Redis
+from tests.support.stacks import STACKS, stack
 
 _numbers = count(1)
 
 
-def stack(name: str, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings of a deployment: on a laptop, or with the servers that a broker runs in earnest."""
-    if name == "sqlite":
-        return {}
-    postgres: Postgres = request.getfixturevalue("postgres")
-    redis: Redis = request.getfixturevalue("redis")
-    return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
-
-
-@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+@pytest.fixture(scope="session", params=STACKS)
 def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     settings = stack(request.param, request)
     with running(tmp_path_factory.mktemp("node"), BULLION_PRODUCTION="on", **settings) as node:

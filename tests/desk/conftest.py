@@ -6,11 +6,12 @@ import pytest
 
 from tests.support.desk import SYMBOL, Caller, Office, first_caller
 from tests.support.node import Node, running
+from tests.support.stacks import STACKS, stack
 
 
-@pytest.fixture(scope="session")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    with running(tmp_path_factory.mktemp("desk")) as node:
+@pytest.fixture(scope="session", params=STACKS)
+def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    with running(tmp_path_factory.mktemp("desk"), **stack(request.param, request)) as node:
         yield node
 
 
