@@ -1,6 +1,7 @@
 """The command line: `bullion …`."""
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -99,12 +100,17 @@ def demo_command() -> None:
 
     Everything is kept under var/demo, so the next start has the same data and keys.
     """
-    set_up_logs(for_people=sys.stderr.isatty())
+    at_a_terminal = sys.stderr.isatty()
+    set_up_logs(for_people=at_a_terminal)
+    desk_log = logging.getLogger("desk")
+    if at_a_terminal:
+        desk_log.setLevel(logging.WARNING)  # Setting the demo up is not what a person came to read.
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings)
 
     async def on_ready(node: Node) -> None:
         keys = await demo.furnish(node, prepared.hasher)
+        desk_log.setLevel(logging.NOTSET)
         ports.log_listening()
         click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url))
 
