@@ -88,8 +88,14 @@ def worker_command(api: int, desk: int, ready: int) -> None:
 
     async def on_ready(_node: Node) -> None:
         watcher.send(b"r")
+        loop = asyncio.get_running_loop()
+
+        def watcher_gone() -> None:
+            loop.remove_reader(watcher)
+            os.kill(os.getpid(), signal.SIGTERM)
+
         # It says nothing more: when this can be read, the watcher is gone, and so should we be.
-        asyncio.get_running_loop().add_reader(watcher, os.kill, os.getpid(), signal.SIGTERM)
+        loop.add_reader(watcher, watcher_gone)
 
     serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
 

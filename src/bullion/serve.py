@@ -20,6 +20,7 @@ from bullion.wiring import Node, open_node
 
 _GRACE_S = 20
 _HARD_STOP_S = 24
+_OPEN_FILES = 65_536
 _log = structlog.get_logger("bullion")
 
 Ready = Callable[[Node], Awaitable[None]]
@@ -102,8 +103,11 @@ def _stop_hard() -> None:
 
 def _raise_open_files() -> None:
     """Each connection is an open file, and the usual limit of a shell is low."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Not "without limit", where that is the most: some systems refuse it.
+    enough = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
+    if now != resource.RLIM_INFINITY and now < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
 
 
 def make_server(app: object) -> _Server:

@@ -38,6 +38,7 @@ def test_workers_go_with_their_watcher(tmp_path: Path, postgres: Postgres, redis
     node.process.wait()
     until(lambda: not any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers), within_s=20)
     node.stop()
+    assert len(node.entries("stopping")) == 2, "each says so once"
 
 
 def test_a_store_removed_under_a_node_is_told_and_nothing_is_answered_as_done(tmp_path: Path) -> None:
