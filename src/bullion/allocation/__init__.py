@@ -1,0 +1,1 @@
+"""The weight allocation: positions, and whether an order may pass."""

@@ -1,0 +1,1 @@
+"""An order: what a client asks for, the checks it must pass, and what becomes of it."""

@@ -1,0 +1,15 @@
+"""What a client asks for: the validated body of `POST /orders`."""
+
+import msgspec
+
+
+class PlaceOrder(msgspec.Struct, frozen=True):
+    """Two bodies that ask for the same thing are equal: `1` and `1.0`, an absent field and `null`."""
+
+    symbol_code: str
+    trade_type: str
+    """As sent. What is not a side is found out by the checks, after the key was looked up."""
+    quantity_e4: int
+    expected_price: str | None
+    """A plain decimal in its one shortest form: no exponent, no zeros that change nothing."""
+    client_order_id: str | None

@@ -1,0 +1,1 @@
+"""Live rates: ticks, the board that holds them, and the prices that are made of them."""

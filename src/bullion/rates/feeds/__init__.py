@@ -1,0 +1,1 @@
+"""Where ticks come from."""
