@@ -14,11 +14,13 @@ from referencing.jsonschema import DRAFT202012
 
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
-from bullion.api import openapi as module
 from bullion.api.app import TradingApi
 from bullion.api.gate import Gate
 from bullion.api.me import me
 from bullion.api.openapi import openapi
+from bullion.api.openapi.endpoint import Endpoint
+from bullion.api.openapi.endpoints.account import ME as ME_ENDPOINT
+from bullion.api.openapi.refused import WITH_KEY
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
@@ -142,9 +144,8 @@ def test_the_whole_catalogue_is_there_in_its_order() -> None:
 
 
 def test_what_production_alone_refuses_is_left_out_of_test() -> None:
-    endpoint = module._Endpoint(
-        "buy", "get", "/buy", Scope.ORDERS_WRITE, module._me, (*module._WITH_KEY, OUT_OF_STOCK)
-    )
+    refusals = (*WITH_KEY, OUT_OF_STOCK)
+    endpoint = Endpoint("buy", "get", "/buy", Scope.ORDERS_WRITE, ME_ENDPOINT.describe, refusals)
     status = str(OUT_OF_STOCK.status)
     in_test = endpoint.operation(Environment.TEST)["responses"][status]
     in_production = endpoint.operation(Environment.PRODUCTION)["responses"][status]

@@ -1,0 +1,104 @@
+"""The page as a whole: its head, its contents and its beginning."""
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from importlib import resources
+
+from .calls import Endpoint, endpoints_of
+from .endpoints import endpoint_sections
+from .pieces import Json, figure, method_mark, prose, slug
+from .reference import header_section, refusal_section, schema_section
+
+_MARK = '<svg class="mark" viewBox="0 0 24 16" aria-hidden="true"><path d="M6 2h12l4 12H2z"/></svg>'
+
+
+def docs_page(description: Json) -> tuple[str, str]:
+    """The page, and the value of its Content-Security-Policy header."""
+    style = resources.files(__package__).joinpath("style.css").read_text("utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return _page(description, style), policy
+
+
+def _page(description: Json, style: str) -> str:
+    endpoints = endpoints_of(description["paths"])
+    components = description["components"]
+    title = escape(description["info"]["title"])
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+{_navigation(description, endpoints)}
+<main id="content">
+{_introduction(description["info"])}
+{_getting_started(endpoints, components["securitySchemes"])}
+{endpoint_sections(description, endpoints)}
+{header_section(components["headers"])}
+{schema_section(components["schemas"])}
+{refusal_section(description)}
+</main>
+</body>
+</html>
+"""
+
+
+def _navigation(description: Json, endpoints: list[Endpoint]) -> str:
+    calls = "".join(
+        f'<li><a href="#{call.anchor}">{method_mark(call.method)} <span>{escape(call.path)}</span></a>'
+        for call in endpoints
+    )
+    schemas = "".join(
+        f'<li><a href="#{slug("schema-" + name)}">{escape(name)}</a>'
+        for name in description["components"]["schemas"]
+    )
+    return f"""<nav aria-label="Contents">
+<a class="brand" href="#content">{_MARK}<span>{escape(description["info"]["title"])}</span></a>
+<ul>
+<li><a href="#getting-started">Getting started</a>
+<li><a href="#endpoints">Endpoints</a><ul>{calls}</ul>
+<li><a href="#headers">Headers</a>
+<li><a href="#schemas">Schemas</a><ul>{schemas}</ul>
+<li><a href="#refusals">Refusals</a>
+</ul>
+</nav>"""
+
+
+def _introduction(info: Json) -> str:
+    paragraphs = "\n".join(f"<p>{prose(paragraph)}</p>" for paragraph in info["description"].split("\n\n"))
+    return f"""<header>
+<h1>{escape(info["title"])} <span class="version">{escape(info["version"])}</span></h1>
+<p class="lead">{prose(info["summary"])}</p>
+{paragraphs}
+<p><a class="button" href="/openapi.json">OpenAPI description</a></p>
+</header>"""
+
+
+def _getting_started(endpoints: list[Endpoint], schemes: Json) -> str:
+    """How to send the first call that needs a key and nothing else."""
+    scheme = next(iter(schemes.values()))
+    first = next(endpoint for endpoint in endpoints if endpoint.method == "get" and endpoint.scopes)
+    path = next(iter(first.operations))
+    lines = (
+        "export BULLION_BASE_URL=…   # the address you were given\n"
+        "export BULLION_API_KEY=…    # the key you were issued\n"
+        f'curl -s -H "{scheme["name"]}: $BULLION_API_KEY" "$BULLION_BASE_URL{path}"'
+    )
+    return f"""<section id="getting-started">
+<h2>Getting started</h2>
+<p>Every call carries your key in the header <code>{escape(scheme["name"])}</code>.
+{prose(scheme["description"])}</p>
+{figure("Your first call", escape(lines))}
+<p>It answers with your account: see <a href="#{first.anchor}">{escape(first.operation["summary"])}</a>.
+When a call is refused, look its code up under <a href="#refusals">Refusals</a>.</p>
+</section>"""

@@ -1,0 +1,87 @@
+"""Refused answers: the rows of the catalogue that a call can meet, by status, each with an example."""
+
+from collections.abc import Iterable
+
+from bullion.refusals.catalogue import (
+    AUTH_THROTTLED,
+    CATALOGUE,
+    INTERNAL_ERROR,
+    METHOD_NOT_ALLOWED,
+    RATE_LIMITED,
+    SERVICE_UNAVAILABLE,
+)
+from bullion.refusals.refusal import Refusal, Refused, Retry
+
+from .headers import ALLOW, BUDGET, REQUEST_ID, RETRY_AFTER
+from .pieces import Json, header_refs, schema_ref
+
+RETRY_ADVICE = {
+    Retry.NEVER: "Do not send it again until the cause is gone.",
+    Retry.SAME_KEY: "Send it again after a short wait. An order keeps its `Idempotency-Key`.",
+    Retry.SAME_KEY_AFTER: "Send it again after `Retry-After` seconds. An order keeps its `Idempotency-Key`.",
+    Retry.NEW_KEY: "Decide anew. A new order needs a new `Idempotency-Key`.",
+}
+"""What each kind of retry asks of the caller, in words."""
+
+# The catalogue is in the order of the checks, so what every call can meet is where it begins: the connection
+# and the route, then the gate up to and with the budgets. A row added there is described everywhere at once.
+_AFTER_ROUTE = CATALOGUE.index(METHOD_NOT_ALLOWED) + 1
+_AFTER_GATE = CATALOGUE.index(RATE_LIMITED) + 1
+WITHOUT_KEY = (*CATALOGUE[:_AFTER_ROUTE], INTERNAL_ERROR)
+WITH_KEY = (*CATALOGUE[:_AFTER_GATE], SERVICE_UNAVAILABLE, INTERNAL_ERROR)
+
+# What is refused after the gate may already have been counted against a budget.
+_MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
+
+
+def refused_answers(rows: Iterable[Refusal]) -> Json:
+    """The rows by status, each status with its codes in the order in which the checks are made."""
+    ordered = sorted(rows, key=CATALOGUE.index)
+    counted = RATE_LIMITED in ordered
+    by_status: dict[int, list[Refusal]] = {}
+    for row in ordered:
+        by_status.setdefault(row.status, []).append(row)
+    return {str(status): _refused_answer(by_status[status], counted) for status in sorted(by_status)}
+
+
+def _refused_answer(rows: list[Refusal], counted: bool) -> Json:
+    codes = [row.code for row in rows]
+    narrowed = {"detail": {"properties": {"code": {"enum": codes}}}}
+    return {
+        "description": "\n".join(f"- `{row.code}`: {row.when}" for row in rows),
+        "headers": header_refs(_refused_headers(rows, counted)),
+        "content": {
+            "application/json": {
+                "schema": {**schema_ref("Refusal"), "properties": narrowed},
+                "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
+            }
+        },
+    }
+
+
+def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
+    yield REQUEST_ID
+    if METHOD_NOT_ALLOWED in rows:
+        yield ALLOW
+    if any(row.retry is Retry.SAME_KEY_AFTER for row in rows):
+        yield RETRY_AFTER
+    if counted and not _MAY_TELL_BUDGET.isdisjoint(rows):
+        yield from BUDGET
+
+
+def example(row: Refusal) -> Json:
+    return {"summary": row.when, "value": Refused(row).body()}
+
+
+def whole_row(row: Refusal) -> Json:
+    """Everything the catalogue says of it, for programs."""
+    return {
+        "code": row.code,
+        "status": row.status,
+        "environment": row.env.value,
+        "when": row.when,
+        "message": row.message,
+        "retry": row.retry.value,
+        "settles_key": row.settles_key,
+        "specified": row.specified,
+    }
