@@ -1,0 +1,52 @@
+"""The board: the newest tick of every instrument, in this node's memory."""
+
+from collections.abc import Iterable
+
+from .tick import Tick
+
+MARKET = ""
+"""Whose ticks those of a shared feed are: no broker has an empty tag."""
+
+
+class Board:
+    """Read by every order, changed only by `take`. A broker sees its own ticks and those of the market."""
+
+    def __init__(self) -> None:
+        self.serial = 0
+        """Moves whenever a price could have: what was computed at the same serial still holds."""
+        self.version: int | None = None
+        """The store's version of the rates, as last taken."""
+        self._ticks: dict[str, dict[str, Tick]] = {MARKET: {}}
+
+    @property
+    def ready(self) -> bool:
+        """Whether a first set was taken. An empty set is a set: then we know that there are no rates."""
+        return self.version is not None
+
+    def take(self, ticks: Iterable[tuple[str, Tick]], version: int) -> None:
+        """Each tick with its broker's tag, or `MARKET`. One that is older than the one held is ignored."""
+        changed = not self.ready
+        for broker, tick in ticks:
+            held = self._ticks.setdefault(broker, {})
+            before = held.get(tick.instrument)
+            if before is None or (tick.at_us >= before.at_us and tick != before):
+                held[tick.instrument] = tick
+                changed = True
+        self.version = version
+        if changed:
+            self.serial += 1
+
+    def tick(self, broker: str, instrument: str) -> Tick | None:
+        """The newer of the broker's own and the market's; of two as new as each other, the broker's own."""
+        market = self._ticks[MARKET].get(instrument)
+        of_broker = self._ticks.get(broker)
+        own = None if of_broker is None else of_broker.get(instrument)
+        if own is None or (market is not None and market.at_us > own.at_us):
+            return market
+        return own
+
+    def ticks(self, broker: str) -> list[Tick]:
+        """What `tick` would give for every instrument there is, by instrument."""
+        instruments = self._ticks[MARKET].keys() | self._ticks.get(broker, {}).keys()
+        found = (self.tick(broker, instrument) for instrument in sorted(instruments))
+        return [tick for tick in found if tick is not None]

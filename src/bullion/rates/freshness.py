@@ -1,0 +1,31 @@
+"""Whether the ticks behind a price are still good: too old, or standing still.
+
+A price without ticks (one that the desk typed) is neither.
+"""
+
+from collections.abc import Sequence
+
+from .tick import Tick
+
+US_PER_S = 1_000_000
+
+
+def oldest_age_us(ticks: Sequence[Tick], now_us: int) -> int:
+    """The price is as old as the oldest tick it is made of; one without ticks does not age."""
+    return now_us - min(tick.at_us for tick in ticks) if ticks else 0
+
+
+def stale(ticks: Sequence[Tick], now_us: int, age_s_max: int | None) -> bool:
+    """At exactly the limit the price still stands. A limit of None is no limit."""
+    return age_s_max is not None and oldest_age_us(ticks, now_us) > age_s_max * US_PER_S
+
+
+def frozen(ticks: Sequence[Tick], freeze_after_s: int | None) -> bool:
+    """Ticks keep coming, but none of them has moved for the freeze time: something upstream hangs.
+
+    Measured between ticks, not against the clock: when none come at all, the price is stale instead.
+    """
+    if freeze_after_s is None or not ticks:
+        return False
+    unmoved_us = max(tick.at_us for tick in ticks) - max(tick.moved_at_us for tick in ticks)
+    return unmoved_us >= freeze_after_s * US_PER_S
