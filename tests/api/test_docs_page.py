@@ -1,9 +1,12 @@
 """The page at `/docs`: complete, safe to show whatever the description holds, and in need of nobody else."""
 
 import copy
+import json
 import re
+import shlex
 from base64 import b64encode
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -17,7 +20,7 @@ Json = dict[str, Any]
 
 # Without a slash, for it also ends up in references.
 HOSTILE = "\"'><script>alert(1)<img src=x onerror=alert(1)>&amp;"
-NAMED = {"schemas", "headers", "properties", "paths", "responses"}
+NAMED = {"schemas", "headers", "properties", "paths", "responses", "examples"}
 """Below these the names come out of the description as well."""
 LOOKED_UP = {"retry", "environment"}
 """Values of a fixed list, by which words of our own are chosen."""
@@ -146,7 +149,10 @@ def test_anchors_are_unique_and_every_link_has_its_target() -> None:
     assert links <= set(anchors)
 
 
-@pytest.mark.parametrize("anchor", ["get-me", "get-health-live", "get-health-ready", "get-openapi-json"])
+@pytest.mark.parametrize(
+    "anchor",
+    ["get-me", "post-orders", "get-orders", "get-health-live", "get-health-ready", "get-openapi-json"],
+)
 def test_each_endpoint_has_its_anchor(anchor: str) -> None:
     assert anchor in PAGE.values("id")
     assert TEXT.count(f'<a href="#{anchor}">') >= 2, "in the contents and at its own heading"
@@ -188,6 +194,109 @@ def test_fields_headers_and_scopes_are_shown() -> None:
     assert 'href="#header-ratelimit-limit"' in article(DESCRIPTION, "get-me")
     assert 'href="#header-x-request-id"' not in article(DESCRIPTION, "get-me"), "it goes without saying"
     assert "Needs a key with the scope <code>account:read</code>" in TEXT
+
+
+# --- Orders and the market ------------------------------------------------------------------------------
+
+KEYED = [
+    "get-me",
+    "post-orders",
+    "get-orders",
+    "get-orders-order_id",
+    "get-positions",
+    "get-symbols",
+    "get-quotes",
+]
+
+
+def curl(anchor: str) -> list[str]:
+    """The words of the example call, as a shell would hand them to curl."""
+    found = re.search(
+        r"Example call</figcaption><pre><code>(.*?)</code>", article(DESCRIPTION, anchor), re.DOTALL
+    )
+    assert found is not None
+    words = shlex.split(unescape(found.group(1)))
+    assert words[:2] == ["curl", "-s"]
+    return words[2:]
+
+
+def values(words: list[str], option: str) -> list[str]:
+    return [words[at + 1] for at, word in enumerate(words) if word == option]
+
+
+@pytest.mark.parametrize("anchor", KEYED)
+def test_example_calls_carry_a_key_and_go_to_the_test_environment(anchor: str) -> None:
+    words = curl(anchor)
+    assert values(words, "-H")[0] == "X-API-Key: $BULLION_API_KEY"
+    assert words[-1].startswith("$BULLION_BASE_URL/api/trading/test/v1/")
+    assert "{" not in words[-1]
+    assert ("--data" in words) == (anchor == "post-orders"), "what makes curl send a POST"
+
+
+def test_the_example_order_is_complete() -> None:
+    words = curl("post-orders")
+    place = DESCRIPTION["paths"]["/api/trading/test/v1/orders"]["post"]
+    media = place["requestBody"]["content"]["application/json"]
+    assert values(words, "-H")[1:] == [
+        f"Idempotency-Key: {place['parameters'][0]['example']}",
+        "Content-Type: application/json",
+    ]
+    assert [json.loads(body) for body in values(words, "--data")] == [media["example"]]
+
+
+def test_the_example_list_encodes_its_query() -> None:
+    words = curl("get-orders")
+    assert words[0] == "-G"
+    assert values(words, "--data-urlencode") == ["limit=20", "since=2026-11-15T09:00:00+05:30"]
+
+
+def test_open_pages_are_called_without_a_key() -> None:
+    assert curl("get-health-live") == ["$BULLION_BASE_URL/health/live"]
+
+
+def test_a_quote_in_an_example_does_not_break_the_line() -> None:
+    description = copy.deepcopy(DESCRIPTION)
+    place = description["paths"]["/api/trading/test/v1/orders"]["post"]
+    media = place["requestBody"]["content"]["application/json"]
+    media["example"] = {"client_order_id": "it's $HOME"}
+    text = unescape(article(description, "post-orders"))
+    lines = text.partition("Example call</figcaption><pre><code>")[2].partition("</code>")[0]
+    assert json.loads(values(shlex.split(lines), "--data")[0]) == media["example"]
+
+
+def test_an_order_is_shown_whole() -> None:
+    words = Page(article(DESCRIPTION, "post-orders")).words
+    assert "Idempotency-Keyheader, requiredstring, 1 to 64 characters" in words
+    assert "The body is JSON: PlaceOrder." in words
+    assert "symbol_codestring, 1 to 32 characters" in words
+    assert "trade_typebuy or sell" in words
+    assert "quantitynumber, above 0, at most 1000000" in words
+    assert "expected_price optionalnumber or null, above 0" in words
+    assert "client_order_id optionalstring or null, up to 64 characters" in words
+    assert "invalid_request idempotency_key_reusedwith further fields: InvalidRequest" in words
+    assert "Example of invalid_request" in words
+    assert 'href="#header-idempotent-replayed"' in article(DESCRIPTION, "post-orders")
+
+
+def test_parameters_are_shown_with_their_bounds() -> None:
+    words = Page(article(DESCRIPTION, "get-orders")).words
+    assert "limitquery, optionalinteger, 1 to 200, default 50" in words
+    assert "offsetquery, optionalinteger, at least 0, default 0" in words
+    assert "client_order_id extensionquery, optionalstring, up to 64 characters" in words
+    assert "order_idpath, requiredstring, uuid" in Page(article(DESCRIPTION, "get-orders-order_id")).words
+
+
+@pytest.mark.parametrize("anchor", KEYED)
+def test_extensions_are_marked(anchor: str) -> None:
+    heading = article(DESCRIPTION, anchor).partition("</h3>")[0]
+    assert ("extension" in Page(heading).words) == (anchor in ("get-symbols", "get-quotes"))
+
+
+def test_schemas_show_their_types_and_examples() -> None:
+    assert "pricestring, decimal" in Page(article(DESCRIPTION, "schema-testorder")).words
+    assert "buystring or null, decimal" in Page(article(DESCRIPTION, "schema-quote")).words
+    assert "detail.errorsarray of Problem" in Page(article(DESCRIPTION, "schema-invalidrequest")).words
+    assert article(DESCRIPTION, "schema-placeorder").count("<figure>") == 2
 
 
 # --- What later endpoints bring -------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from .calls import Endpoint, environment_of
+from .curl import curl_line
 from .pieces import (
     Json,
     badge,
@@ -12,11 +13,12 @@ from .pieces import (
     figure,
     json_code,
     method_mark,
+    paragraphs,
     prose,
     status_mark,
     table,
 )
-from .shapes import type_words
+from .shapes import fields, type_words
 
 
 def endpoint_sections(description: Json, endpoints: list[Endpoint]) -> str:
@@ -29,7 +31,8 @@ def endpoint_sections(description: Json, endpoints: list[Endpoint]) -> str:
 
 
 def _endpoint(endpoint: Endpoint, description: Json) -> str:
-    operation = endpoint.operation
+    operation, components = endpoint.operation, description["components"]
+    scheme = next(iter(components["securitySchemes"].values()))
     mark = method_mark(endpoint.method)
     addresses = "".join(
         f"<li>{mark} <code>{escape(full_path)}</code>{badge(environment_of(full_path))}"
@@ -38,11 +41,13 @@ def _endpoint(endpoint: Endpoint, description: Json) -> str:
     scopes = ", ".join(f"<code>{escape(scope)}</code>" for scope in endpoint.scopes)
     needs = f"Needs a key with the scope {scopes}." if scopes else "Needs no key."
     return f"""<article id="{endpoint.anchor}">
-<h3><a href="#{endpoint.anchor}">{escape(operation["summary"])}</a></h3>
+<h3><a href="#{endpoint.anchor}">{escape(operation["summary"])}</a>{_extension(operation)}</h3>
 <ul class="addresses">{addresses}</ul>
-<p>{prose(operation["description"])} {needs}</p>
-{_parameters(endpoint)}{_request_body(operation)}{_example(operation)}
-{table(("Status", "Answer", "Headers"), _answers(endpoint, description))}
+{paragraphs(operation["description"])}
+<p>{needs}</p>
+{_parameters(endpoint)}{_request_body(operation, components["schemas"])}
+{figure("Example call", escape(curl_line(endpoint, scheme)))}{_example(operation)}
+{table(("Status", "Answer", "Headers"), _answers(endpoint, description))}{_own_refusals(operation)}
 </article>"""
 
 
@@ -54,7 +59,7 @@ def _parameters(endpoint: Endpoint) -> str:
             taken.setdefault(parameter["name"], (parameter, []))[1].append(full_path)
     rows = [
         (
-            f"<code>{escape(name)}</code>{_only(endpoint, full_paths)}",
+            f"<code>{escape(name)}</code>{_only(endpoint, full_paths)}{_extension(parameter)}",
             f"{escape(parameter['in'])}, {'required' if parameter.get('required') else 'optional'}",
             type_words(parameter["schema"]),
             prose(parameter.get("description", "")),
@@ -64,9 +69,20 @@ def _parameters(endpoint: Endpoint) -> str:
     return table(("Parameter", "Where", "Type", "Meaning"), rows) if rows else ""
 
 
-def _request_body(operation: Json) -> str:
+def _extension(described: Json) -> str:
+    return badge("extension" if described.get("x-extension") else "")
+
+
+def _request_body(operation: Json, schemas: Json) -> str:
+    """Its fields stand here as well as among the schemas: whoever sends an order should see them at once."""
     body = operation.get("requestBody")
-    return f"<p>The body is JSON: {type_words(_media(body)['schema'])}.</p>" if body else ""
+    if not body:
+        return ""
+    schema = _media(body)["schema"]
+    rows = list(fields(schemas[schema["$ref"].rpartition("/")[2]]))
+    return f"<p>The body is JSON: {type_words(schema)}. {prose(body.get('description', ''))}</p>\n" + table(
+        ("Field", "Type", "Meaning"), rows
+    )
 
 
 def _answers(endpoint: Endpoint, description: Json) -> Iterator[Sequence[str]]:
@@ -80,9 +96,10 @@ def _answers(endpoint: Endpoint, description: Json) -> Iterator[Sequence[str]]:
             if status in operation["responses"]
         }
         carried = {name: None for response in found.values() for name in response["headers"]}
+        refused = _refused(found.values(), description["x-refusals"])
         yield (
             status_mark(status),
-            _refused(found.values(), description["x-refusals"]) or _successes(endpoint, found),
+            refused + _further_fields(found) if refused else _successes(endpoint, found),
             " ".join(chip(name, "header-" + name) for name in carried if "required" not in headers[name]),
         )
 
@@ -95,6 +112,14 @@ def _refused(responses: Iterable[Json], refusals: list[Json]) -> str:
         for row in refusals
         if row["code"] in met
     )
+
+
+def _further_fields(responses: dict[str, Json]) -> str:
+    """Where a refusal's body has more than the others', the schema that tells."""
+    schemas = [_media(response)["schema"] for response in responses.values()]
+    bodies = [body for schema in schemas for body in schema.get("oneOf", (schema,))]
+    told = {type_words(body): None for body in bodies if "$ref" in body and "properties" not in body}
+    return f"<br>with further fields: {', '.join(told)}" if told else ""
 
 
 def _successes(endpoint: Endpoint, responses: dict[str, Json]) -> str:
@@ -115,6 +140,16 @@ def _only(endpoint: Endpoint, full_paths: list[str]) -> str:
 def _example(operation: Json) -> str:
     answer = _media(next(iter(operation["responses"].values())))
     return figure("Example answer", json_code(answer["example"])) if "example" in answer else ""
+
+
+def _own_refusals(operation: Json) -> str:
+    """Refusals with an example of this call's own: they say more than a code and a message."""
+    return "".join(
+        figure(f"Example of <code>{escape(code)}</code>", json_code(example["value"]))
+        for response in operation["responses"].values()
+        for code, example in _media(response).get("examples", {}).items()
+        if "value" in example
+    )
 
 
 def _media(body: Json) -> Json:

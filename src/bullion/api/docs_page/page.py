@@ -6,8 +6,9 @@ from html import escape
 from importlib import resources
 
 from .calls import Endpoint, endpoints_of
+from .curl import curl_line
 from .endpoints import endpoint_sections
-from .pieces import Json, figure, method_mark, prose, slug
+from .pieces import Json, figure, method_mark, paragraphs, prose, slug
 from .reference import header_section, refusal_section, schema_section
 
 _MARK = '<svg class="mark" viewBox="0 0 24 16" aria-hidden="true"><path d="M6 2h12l4 12H2z"/></svg>'
@@ -75,11 +76,10 @@ def _navigation(description: Json, endpoints: list[Endpoint]) -> str:
 
 
 def _introduction(info: Json) -> str:
-    paragraphs = "\n".join(f"<p>{prose(paragraph)}</p>" for paragraph in info["description"].split("\n\n"))
     return f"""<header>
 <h1>{escape(info["title"])} <span class="version">{escape(info["version"])}</span></h1>
 <p class="lead">{prose(info["summary"])}</p>
-{paragraphs}
+{paragraphs(info["description"])}
 <p><a class="button" href="/openapi.json">OpenAPI description</a></p>
 </header>"""
 
@@ -88,11 +88,10 @@ def _getting_started(endpoints: list[Endpoint], schemes: Json) -> str:
     """How to send the first call that needs a key and nothing else."""
     scheme = next(iter(schemes.values()))
     first = next(endpoint for endpoint in endpoints if endpoint.method == "get" and endpoint.scopes)
-    path = next(iter(first.operations))
     lines = (
         "export BULLION_BASE_URL=…   # the address you were given\n"
         "export BULLION_API_KEY=…    # the key you were issued\n"
-        f'curl -s -H "{scheme["name"]}: $BULLION_API_KEY" "$BULLION_BASE_URL{path}"'
+        f"{curl_line(first, scheme)}"
     )
     return f"""<section id="getting-started">
 <h2>Getting started</h2>

@@ -47,6 +47,11 @@ def prose(text: str) -> str:
     return _CODE_SPAN.sub(r"<code>\1</code>", escape(text))
 
 
+def paragraphs(text: str) -> str:
+    """A blank line begins a new one."""
+    return "\n".join(f"<p>{prose(part)}</p>" for part in text.split("\n\n"))
+
+
 def method_mark(method: str) -> str:
     return f'<b class="method {slug(method)}">{escape(method.upper())}</b>'
 

@@ -2,7 +2,18 @@
 
 from html import escape
 
-from .pieces import Json, badge, environment_badge, own_anchor, prose, slug, status_mark, table
+from .pieces import (
+    Json,
+    badge,
+    environment_badge,
+    figure,
+    json_code,
+    own_anchor,
+    prose,
+    slug,
+    status_mark,
+    table,
+)
 from .shapes import fields, type_words
 
 
@@ -25,10 +36,11 @@ def schema_section(schemas: Json) -> str:
 def _schema(name: str, schema: Json) -> str:
     anchor = slug("schema-" + name)
     rows = list(fields(schema))
+    examples = "".join(figure("Example", json_code(example)) for example in schema.get("examples", ()))
     return f"""<article id="{anchor}">
 <h3><a href="#{anchor}">{escape(name)}</a></h3>
 <p>{prose(schema.get("description", ""))}</p>
-{table(("Field", "Type", "Meaning"), rows) if rows else ""}
+{table(("Field", "Type", "Meaning"), rows) if rows else ""}{examples}
 </article>"""
 
 

@@ -27,4 +27,24 @@ def type_words(schema: Json) -> str:
     if schema.get("type") == "array":
         return f"array of {type_words(schema['items'])}"
     kinds = schema.get("type", "any")
-    return escape(kinds if isinstance(kinds, str) else " or ".join(kinds))
+    kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    return ", ".join(escape(part) for part in (kind, *_bounds(schema)))
+
+
+def _bounds(schema: Json) -> Iterator[str]:
+    """What else is known of a text or a number."""
+    if "format" in schema:
+        yield str(schema["format"])
+    if "maxLength" in schema:
+        least = f"{schema['minLength']} to" if "minLength" in schema else "up to"
+        yield f"{least} {schema['maxLength']} characters"
+    if "exclusiveMinimum" in schema:
+        yield f"above {schema['exclusiveMinimum']}"
+    if "minimum" in schema and "maximum" in schema:
+        yield f"{schema['minimum']} to {schema['maximum']}"
+    elif "minimum" in schema:
+        yield f"at least {schema['minimum']}"
+    elif "maximum" in schema:
+        yield f"at most {schema['maximum']}"
+    if "default" in schema:
+        yield f"default {schema['default']}"

@@ -1,6 +1,7 @@
 """The whole description."""
 
 import json
+from collections.abc import Iterator
 
 from bullion.environment import Environment
 from bullion.refusals.catalogue import CATALOGUE
@@ -11,7 +12,7 @@ from .endpoints import ENDPOINTS
 from .endpoints.service import service_paths
 from .headers import HEADERS
 from .pieces import Json, answer, schema_ref
-from .refused import RETRY_ADVICE, WITHOUT_KEY, example, whole_row
+from .refused import RETRY_ADVICE, WITHOUT_KEY, shared_examples, whole_row
 from .schemas import SCHEMAS
 from .security import SECURITY_SCHEMES
 
@@ -34,7 +35,7 @@ def openapi() -> Json:
                     json.loads(NOT_FOUND.body),
                 )
             },
-            "examples": {row.code: example(row) for row in CATALOGUE if row in _rows_met()},
+            "examples": shared_examples(_rows_met()),
         },
         "x-refusals": [whole_row(row) for row in CATALOGUE],
         "x-retry-advice": {retry.value: words for retry, words in RETRY_ADVICE.items()},
@@ -47,13 +48,20 @@ _INFO: Json = {
     "summary": "Gold and silver by weight, over JSON and HTTP.",
     "description": (
         f"There are two environments. Under `{Environment.TEST.base_path}` orders are simulated and "
-        f"nothing is booked; under `{Environment.PRODUCTION.base_path}` they are real.\n\n"
+        f"nothing is booked; under `{Environment.PRODUCTION.base_path}` they are real. So far production "
+        "has the account alone; the calls of the test environment will follow there.\n\n"
+        "Bodies are JSON. Numbers of a request are JSON numbers; weights and rupees of an answer are decimal "
+        "texts, weights with 4 decimals and rupees with 2, so that nothing is lost in a float. Gold is "
+        "weighed in grams and silver in kilograms. Times are UTC.\n\n"
         "Every refusal has the same body. Branch on `detail.code`, which is stable; the message is "
         "for people. A 404 without a code comes from a wrong address or path."
     ),
 }
 _TAGS = [
     {"name": "Account", "description": "Who is calling."},
+    {"name": "Orders", "description": "Placing market orders, and reading them back."},
+    {"name": "Positions", "description": "What the account holds, and how much more it may."},
+    {"name": "Market", "description": "What can be traded, and at what price."},
     {"name": "Service", "description": "The service itself. No key is needed."},
 ]
 
@@ -61,11 +69,14 @@ _TAGS = [
 def _trading_paths() -> Json:
     paths: Json = {}
     for endpoint in ENDPOINTS:
-        for environment in Environment:
+        for environment in endpoint.environments:
             item = paths.setdefault(environment.base_path + endpoint.path, {})
             item[endpoint.method] = endpoint.operation(environment)
     return paths
 
 
-def _rows_met() -> frozenset[Refusal]:
-    return frozenset(WITHOUT_KEY).union(*(endpoint.refusals for endpoint in ENDPOINTS))
+def _rows_met() -> Iterator[Refusal]:
+    yield from WITHOUT_KEY
+    for endpoint in ENDPOINTS:
+        for environment in endpoint.environments:
+            yield from endpoint.met(environment)

@@ -20,13 +20,19 @@ class Endpoint:
     scope: Scope
     describe: Callable[[Environment], Json]
     refusals: tuple[Refusal, ...] = WITH_KEY
+    environments: tuple[Environment, ...] = tuple(Environment)
+    problems: tuple[Json, ...] = ()
+    """What `detail.errors` of its `invalid_request` may hold, for the example."""
+
+    def met(self, environment: Environment) -> list[Refusal]:
+        production = environment is Environment.PRODUCTION
+        return [row for row in self.refusals if production or row.env is Env.BOTH]
 
     def operation(self, environment: Environment) -> Json:
         operation = self.describe(environment)
-        met = [row for row in self.refusals if row.env is Env.BOTH or environment is Environment.PRODUCTION]
         return {
             "operationId": f"{self.name}_{environment.value}",
             "security": [{SCHEME: [self.scope.value]}],
             **operation,
-            "responses": operation["responses"] | refused_answers(met),
+            "responses": operation["responses"] | refused_answers(self.met(environment), self.problems),
         }

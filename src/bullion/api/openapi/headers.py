@@ -4,6 +4,7 @@ from typing import Any
 
 REQUEST_ID = "X-Request-Id"
 RETRY_AFTER = "Retry-After"
+IDEMPOTENT_REPLAYED = "Idempotent-Replayed"
 ALLOW = "Allow"
 BUDGET = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
@@ -31,6 +32,13 @@ HEADERS: dict[str, Any] = {
     RETRY_AFTER: {
         "description": "How many whole seconds to wait before sending the request again.",
         "schema": {"type": "integer", "minimum": 1},
+    },
+    IDEMPOTENT_REPLAYED: {
+        "description": (
+            "The `Idempotency-Key` was settled before, and this is what settled it: the order, or a refusal "
+            "that settles a key. Nothing happened this time. An answer that is new does not have the header."
+        ),
+        "schema": {"type": "string", "enum": ["true"]},
     },
     ALLOW: {"description": "The methods that the path takes.", "schema": {"type": "string"}},
 }

@@ -1,18 +1,20 @@
 """Refused answers: the rows of the catalogue that a call can meet, by status, each with an example."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
     CATALOGUE,
     INTERNAL_ERROR,
+    INVALID_REQUEST,
+    LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
     RATE_LIMITED,
     SERVICE_UNAVAILABLE,
 )
 from bullion.refusals.refusal import Refusal, Refused, Retry
 
-from .headers import ALLOW, BUDGET, REQUEST_ID, RETRY_AFTER
+from .headers import ALLOW, BUDGET, IDEMPOTENT_REPLAYED, REQUEST_ID, RETRY_AFTER
 from .pieces import Json, header_refs, schema_ref
 
 RETRY_ADVICE = {
@@ -34,29 +36,56 @@ WITH_KEY = (*CATALOGUE[:_AFTER_GATE], SERVICE_UNAVAILABLE, INTERNAL_ERROR)
 _MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
 
 
-def refused_answers(rows: Iterable[Refusal]) -> Json:
+_OWN_BODY = {INVALID_REQUEST: "InvalidRequest"}
+"""Refusals that bring further fields, and the schema that has them."""
+
+_SAID = {
+    LIMIT_EXCEEDED: (
+        "The order would take the gold position past the weight allocation: "
+        "900.0000 g of 1000.0000 g are free."
+    )
+}
+"""Messages that say more than the catalogue does, as they may read."""
+
+
+def refused_answers(rows: Iterable[Refusal], problems: Sequence[Json] = ()) -> Json:
     """The rows by status, each status with its codes in the order in which the checks are made."""
     ordered = sorted(rows, key=CATALOGUE.index)
     counted = RATE_LIMITED in ordered
     by_status: dict[int, list[Refusal]] = {}
     for row in ordered:
         by_status.setdefault(row.status, []).append(row)
-    return {str(status): _refused_answer(by_status[status], counted) for status in sorted(by_status)}
+    return {
+        str(status): _refused_answer(by_status[status], counted, problems) for status in sorted(by_status)
+    }
 
 
-def _refused_answer(rows: list[Refusal], counted: bool) -> Json:
-    codes = [row.code for row in rows]
-    narrowed = {"detail": {"properties": {"code": {"enum": codes}}}}
+def _refused_answer(rows: list[Refusal], counted: bool, problems: Sequence[Json]) -> Json:
     return {
         "description": "\n".join(f"- `{row.code}`: {row.when}" for row in rows),
         "headers": header_refs(_refused_headers(rows, counted)),
         "content": {
             "application/json": {
-                "schema": {**schema_ref("Refusal"), "properties": narrowed},
-                "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
+                "schema": _refused_schema(rows),
+                "examples": {row.code: _shown(row, problems) for row in rows},
             }
         },
     }
+
+
+def _refused_schema(rows: list[Refusal]) -> Json:
+    codes = [row.code for row in rows if row not in _OWN_BODY]
+    narrowed = {"detail": {"properties": {"code": {"enum": codes}}}}
+    plain = [{**schema_ref("Refusal"), "properties": narrowed}] if codes else []
+    bodies = [schema_ref(_OWN_BODY[row]) for row in rows if row in _OWN_BODY] + plain
+    return bodies[0] if len(bodies) == 1 else {"oneOf": bodies}
+
+
+def _shown(row: Refusal, problems: Sequence[Json]) -> Json:
+    """Where a call has problems of its own to show, the example is its own; else it is the shared one."""
+    if row is INVALID_REQUEST:
+        return {"summary": row.when, "value": Refused(row, fields={"errors": list(problems)}).body()}
+    return {"$ref": f"#/components/examples/{row.code}"}
 
 
 def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
@@ -65,12 +94,19 @@ def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
         yield ALLOW
     if any(row.retry is Retry.SAME_KEY_AFTER for row in rows):
         yield RETRY_AFTER
+    if any(row.settles_key for row in rows):
+        yield IDEMPOTENT_REPLAYED
     if counted and not _MAY_TELL_BUDGET.isdisjoint(rows):
         yield from BUDGET
 
 
-def example(row: Refusal) -> Json:
-    return {"summary": row.when, "value": Refused(row).body()}
+def shared_examples(rows: Iterable[Refusal]) -> Json:
+    met = frozenset(rows) - {INVALID_REQUEST}
+    return {
+        row.code: {"summary": row.when, "value": Refused(row, _SAID.get(row)).body()}
+        for row in CATALOGUE
+        if row in met
+    }
 
 
 def whole_row(row: Refusal) -> Json:

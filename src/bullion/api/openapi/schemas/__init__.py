@@ -3,7 +3,10 @@
 from bullion.api.openapi.pieces import Json
 
 from .account import ACCOUNT
+from .market import MARKET
+from .order import ORDER
+from .position import POSITION
 from .refusal import REFUSAL
 from .service import SERVICE
 
-SCHEMAS: Json = ACCOUNT | REFUSAL | SERVICE
+SCHEMAS: Json = ACCOUNT | ORDER | POSITION | MARKET | REFUSAL | SERVICE
