@@ -1,0 +1,353 @@
+"""`POST /orders` as it arrives: headers and body, read exactly, with every problem told at once.
+
+Numbers stay the text they were sent as until their value is known to be small and exact: no float comes near
+them, and no number that a caller chose is ever raised to a power or made into a huge integer.
+"""
+
+import re
+from collections import Counter
+from json import JSONDecodeError, JSONDecoder
+from typing import Any
+
+from bullion.metals.weight import PLACES
+from bullion.orders.request import PlaceOrder
+from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import Headers
+
+from .problems import Problems, excerpt
+
+KEY_LENGTH_MAX = 64
+SYMBOL_CODE_LENGTH_MAX = 32
+CLIENT_ORDER_ID_LENGTH_MAX = 64
+QUANTITY_MAX = 1_000_000
+PRICE_DIGITS_MAX = 20
+"""Significant ones: zeros before and after them do not count."""
+
+_QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
+_QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
+_PRICE_EXPONENT_MAX = 100
+_NUMBER_LENGTH_MAX = 100
+_NAMES_LISTED_MAX = 50
+"""Of names that are unknown, and of names sent twice. A body has room for thousands; the answer need not."""
+
+_KEY = ("header", "Idempotency-Key")
+_CONTENT_TYPE = ("header", "Content-Type")
+_BODY = ("body",)
+_FIELDS = ("symbol_code", "trade_type", "quantity", "expected_price", "client_order_id")
+_KNOWN = frozenset(_FIELDS)
+
+
+def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
+    """The idempotency key and the order, or Refused.
+
+    A missing key is refused alone and first; a bad one is a problem among the others.
+    """
+    keys, content_types = _relevant(headers)
+    problems = Problems()
+    key = _read_key(keys, problems)
+    if content_types != [b"application/json"]:
+        _check_content_type(content_types, problems)
+    order = _read_order(body, problems)
+    if problems or order is None:
+        raise problems.refused()
+    return key, order
+
+
+# --- Headers ------------------------------------------------------------------------------------------
+
+
+def _relevant(headers: Headers) -> tuple[list[bytes], list[bytes]]:
+    """The values of `Idempotency-Key` and `Content-Type`, in one pass."""
+    keys: list[bytes] = []
+    content_types: list[bytes] = []
+    for name, value in headers:
+        if name == b"idempotency-key":
+            keys.append(value)
+        elif name == b"content-type":
+            content_types.append(value)
+    return keys, content_types
+
+
+def _read_key(sent: list[bytes], problems: Problems) -> str:
+    # Blanks around a header's value are no part of it.
+    keys = [value.strip(b" \t").decode("latin-1") for value in sent]
+    if not any(keys):
+        raise Refused(IDEMPOTENCY_KEY_REQUIRED)
+    key = keys[0]
+    if len(keys) > 1:
+        problems.add(_KEY, "Idempotency-Key was sent more than once. Send one.", "duplicate")
+        return key
+    if len(key) > KEY_LENGTH_MAX:
+        words = f"Idempotency-Key has {len(key)} characters; it may have up to {KEY_LENGTH_MAX}."
+        problems.add(_KEY, words, "too_long")
+    if not (key.isascii() and key.isprintable()):
+        problems.add(_KEY, "Idempotency-Key may have printable ASCII characters only.", "bad_character")
+    return key
+
+
+# After each repetition comes something that only one branch can take: the time to match is linear.
+_JSON_IN_UTF8 = re.compile(
+    rb'[ \t]*application/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*', re.IGNORECASE
+)
+
+
+def _check_content_type(sent: list[bytes], problems: Problems) -> None:
+    if not any(value.strip(b" \t") for value in sent):
+        problems.add(_CONTENT_TYPE, "Send the header Content-Type: application/json.", "missing")
+    elif len(sent) > 1:
+        problems.add(_CONTENT_TYPE, "Content-Type was sent more than once. Send one.", "duplicate")
+    elif not _JSON_IN_UTF8.fullmatch(sent[0]):
+        words = excerpt(sent[0].decode("latin-1"))
+        problems.add(
+            _CONTENT_TYPE,
+            f'Content-Type must be application/json, in UTF-8 if it names a charset; this is "{words}".',
+            "bad_content_type",
+        )
+
+
+# --- JSON ---------------------------------------------------------------------------------------------
+
+
+class _Number(str):
+    """The text of a JSON number. JSON's grammar holds for it; nothing else is known."""
+
+    __slots__ = ()
+
+
+class _NotFinite(str):
+    """NaN, Infinity or -Infinity: not JSON, but told better as a field's problem than as the whole body's."""
+
+    __slots__ = ()
+
+
+# An object comes as a tuple of its names and values, in which a name sent twice is still there twice.
+_DECODER = JSONDecoder(
+    object_pairs_hook=tuple, parse_int=_Number, parse_float=_Number, parse_constant=_NotFinite
+)
+
+
+def _read_order(body: bytes, problems: Problems) -> PlaceOrder | None:
+    """The order. Where there was a problem something stands in for the value, and nobody comes to see it."""
+    pairs = _read_object(body, problems)
+    if pairs is None:
+        return None
+    sent: dict[str, Any] = dict(pairs)
+    order = PlaceOrder(
+        _read_symbol_code(sent, problems),
+        _read_trade_type(sent, problems),
+        _read_quantity_e4(sent, problems),
+        _read_expected_price(sent, problems),
+        _read_client_order_id(sent, problems),
+    )
+    # Only an escape can bring in what UTF-8 and JSON keep out.
+    if b"\\" in body:
+        _check_characters(sent, problems)
+    if len(sent) != len(pairs) or not _KNOWN.issuperset(sent):
+        _check_names(pairs, problems)
+    return order
+
+
+def _read_object(body: bytes, problems: Problems) -> tuple[tuple[str, Any], ...] | None:
+    try:
+        value = _DECODER.decode(body.decode())
+    except UnicodeDecodeError as error:
+        problems.add(_BODY, f"The body is not UTF-8: see the byte at {error.start}.", "not_utf8")
+    except JSONDecodeError as error:
+        problems.add(_BODY, _not_json(body, error), "not_json")
+    except RecursionError:
+        problems.add(_BODY, "The body is nested too deeply. An order is one flat JSON object.", "not_json")
+    else:
+        if type(value) is tuple:
+            return value
+        problems.add(_BODY, f"The body must be a JSON object, not {_kind(value)}.", "not_an_object")
+    return None
+
+
+def _not_json(body: bytes, error: JSONDecodeError) -> str:
+    if not body.strip():
+        return "The body is empty. Send the order as a JSON object."
+    if body.startswith(b"\xef\xbb\xbf"):
+        return "The body starts with a byte order mark. Send the JSON without it."
+    return f"The body is not valid JSON: see line {error.lineno}, column {error.colno}."
+
+
+def _kind(value: object) -> str:
+    """What was sent instead, in JSON's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, _NotFinite):
+        return str(value)
+    if isinstance(value, _Number):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an object" if isinstance(value, tuple) else "an array"
+
+
+# --- Fields as a whole --------------------------------------------------------------------------------
+
+_MISSING = object()
+
+
+def _check_names(pairs: tuple[tuple[str, Any], ...], problems: Problems) -> None:
+    """A mistyped expected_price must not silently drop its protection; of two values, which was meant?"""
+    counts = Counter(name for name, _ in pairs)
+    twice = [name for name, count in counts.items() if count > 1]
+    unknown = [name for name in counts if name not in _KNOWN]
+    for name in twice[:_NAMES_LISTED_MAX]:
+        told = excerpt(name)
+        problems.add(("body", told), f'"{told}" is there more than once.', "duplicate")
+    for name in unknown[:_NAMES_LISTED_MAX]:
+        told = excerpt(name)
+        words = f'"{told}" is not a field of an order. The fields are {", ".join(_FIELDS)}.'
+        problems.add(("body", told), words, "unknown_field")
+    for names, words in ((twice, "names are there more than once"), (unknown, "names are not fields")):
+        if len(names) > _NAMES_LISTED_MAX:
+            left_out = f"{len(names) - _NAMES_LISTED_MAX} more {words}."
+            problems.add(_BODY, left_out, "duplicate" if names is twice else "unknown_field")
+
+
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL keeps no NUL. A surrogate left over after decoding has no partner: it is no character."""
+
+
+def _check_characters(sent: dict[str, Any], problems: Problems) -> None:
+    for field in ("symbol_code", "trade_type", "client_order_id"):
+        value = sent.get(field)
+        if type(value) is str and _UNKEEPABLE.search(value):
+            words = f"{field} may have neither a NUL character nor a lone surrogate."
+            problems.add(("body", field), words, "bad_character")
+
+
+# --- Texts --------------------------------------------------------------------------------------------
+
+
+def _read_symbol_code(sent: dict[str, Any], problems: Problems) -> str:
+    code = _read_text("symbol_code", sent, problems)
+    if code is None:
+        return ""
+    if not code:
+        problems.add(("body", "symbol_code"), "symbol_code is empty.", "empty")
+    _check_length("symbol_code", code, SYMBOL_CODE_LENGTH_MAX, problems)
+    return code
+
+
+def _read_trade_type(sent: dict[str, Any], problems: Problems) -> str:
+    """Any string: one that is no side is refused later, by a code of its own."""
+    return _read_text("trade_type", sent, problems) or ""
+
+
+def _read_client_order_id(sent: dict[str, Any], problems: Problems) -> str | None:
+    if sent.get("client_order_id") is None:
+        return None
+    client_order_id = _read_text("client_order_id", sent, problems)
+    if client_order_id is not None:
+        _check_length("client_order_id", client_order_id, CLIENT_ORDER_ID_LENGTH_MAX, problems)
+    return client_order_id
+
+
+def _read_text(field: str, sent: dict[str, Any], problems: Problems) -> str | None:
+    value = sent.get(field, _MISSING)
+    if type(value) is str:
+        return value
+    if value is _MISSING:
+        problems.add(("body", field), f"{field} is required.", "missing")
+    else:
+        problems.add(("body", field), f"{field} must be a string, not {_kind(value)}.", "not_a_string")
+    return None
+
+
+def _check_length(field: str, text: str, length_max: int, problems: Problems) -> None:
+    if len(text) > length_max:
+        words = f"{field} has {len(text)} characters; it may have up to {length_max}."
+        problems.add(("body", field), words, "too_long")
+
+
+# --- Numbers ------------------------------------------------------------------------------------------
+
+
+def _read_quantity_e4(sent: dict[str, Any], problems: Problems) -> int:
+    number = _read_positive("quantity", sent, problems)
+    if number is None:
+        return 0
+    text, digits, power = number
+    quantity_e4: int
+    # Looked at before anything is computed: the exponent may be a number of ninety digits.
+    if len(digits) + power > _QUANTITY_WHOLE_DIGITS_MAX:
+        quantity_e4 = _QUANTITY_E4_MAX + 1
+    elif power < -PLACES:
+        words = f"quantity may have up to {PLACES} decimal places; {excerpt(text)} has more."
+        problems.add(("body", "quantity"), words, "too_many_digits")
+        return 0
+    else:
+        quantity_e4 = int(digits) * 10 ** (power + PLACES)
+    if quantity_e4 > _QUANTITY_E4_MAX:
+        words = f"quantity may be at most {QUANTITY_MAX}; {excerpt(text)} is more."
+        problems.add(("body", "quantity"), words, "too_large")
+    return quantity_e4
+
+
+def _read_expected_price(sent: dict[str, Any], problems: Problems) -> str | None:
+    if sent.get("expected_price") is None:
+        return None
+    number = _read_positive("expected_price", sent, problems)
+    if number is None:
+        return None
+    text, digits, power = number
+    if len(digits) > PRICE_DIGITS_MAX:
+        words = (
+            f"expected_price may have up to {PRICE_DIGITS_MAX} significant digits; this has {len(digits)}."
+        )
+        problems.add(("body", "expected_price"), words, "too_many_digits")
+    exponent = len(digits) + power - 1
+    if exponent > _PRICE_EXPONENT_MAX:
+        problems.add(("body", "expected_price"), f"expected_price {excerpt(text)} is too large.", "too_large")
+        return None
+    if exponent < -_PRICE_EXPONENT_MAX:
+        problems.add(("body", "expected_price"), f"expected_price {excerpt(text)} is too small.", "too_small")
+        return None
+    return _plain(digits, power)
+
+
+def _read_positive(field: str, sent: dict[str, Any], problems: Problems) -> tuple[str, str, int] | None:
+    """A number above 0: its text, which is not too long, and what it says exactly."""
+    value = sent.get(field, _MISSING)
+    if type(value) is not _Number:
+        if value is _MISSING:
+            problems.add(("body", field), f"{field} is required.", "missing")
+        else:
+            words = f"{field} must be a JSON number such as 12.5, not {_kind(value)}."
+            problems.add(("body", field), words, "not_a_number")
+        return None
+    if len(value) > _NUMBER_LENGTH_MAX:
+        words = f"{field} is written with more than {_NUMBER_LENGTH_MAX} characters."
+        problems.add(("body", field), words, "too_long")
+        return None
+    # A number with a sign has no significant digits worth reading: it is refused, -0 too.
+    digits, power = ("", 0) if value[0] == "-" else _exact(value)
+    if not digits:
+        problems.add(("body", field), f"{field} must be greater than 0.", "too_small")
+        return None
+    return value, digits, power
+
+
+def _exact(text: str) -> tuple[str, int]:
+    """A number without a sign, as its significant digits and a power of ten: 12.50 is 125 and -1."""
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, part = mantissa.partition(".")
+    digits = (whole + part).lstrip("0")
+    significant = digits.rstrip("0")
+    return significant, int(exponent or "0") - len(part) + len(digits) - len(significant)
+
+
+def _plain(digits: str, power: int) -> str:
+    """The one shortest way to write it without an exponent."""
+    point = len(digits) + power
+    if power >= 0:
+        return digits + "0" * power
+    if point > 0:
+        return f"{digits[:point]}.{digits[point:]}"
+    return "0." + "0" * -point + digits
