@@ -1,0 +1,191 @@
+"""The queries of `GET /orders` and `GET /quotes`, read strictly, with every problem told at once.
+
+Parameters that we do not know are ignored.
+"""
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import unquote_to_bytes
+
+from bullion.orders.listing import LIMIT_DEFAULT, LIMIT_MAX, ListQuery
+
+from .order_body import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
+from .problems import Problems, excerpt
+
+TRADE_TYPE_LENGTH_MAX = 8
+ALL = "all"
+STATUSES = ("pending", "open", "closing", "closed", "rejected", "deleted", ALL)
+
+_OFFSET_MAX = 2**62
+"""Past the last order of any book, and within what every store can be asked. More is the same empty page."""
+_DIGITS_MAX = 18
+"""A number of so many digits is below `_OFFSET_MAX`. A longer one is not computed."""
+_EVERYTHING = ListQuery()
+
+
+def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
+    """The query, or Refused. Without `with_status` (test orders have only one) `status` is not looked at."""
+    if not query_string:
+        return _EVERYTHING
+    problems = Problems()
+    sent = _Sent(query_string, problems)
+    query = ListQuery(
+        limit=_read_limit(sent, problems),
+        offset=_read_offset(sent, problems),
+        symbol_code=_read_filter("symbol_code", SYMBOL_CODE_LENGTH_MAX, sent, problems),
+        trade_type=_read_filter("trade_type", TRADE_TYPE_LENGTH_MAX, sent, problems),
+        since_us=_read_since_us(sent, problems),
+        client_order_id=_read_filter("client_order_id", CLIENT_ORDER_ID_LENGTH_MAX, sent, problems),
+        status=_read_status(sent, problems) if with_status else None,
+    )
+    if problems:
+        raise problems.refused()
+    return query
+
+
+def read_symbol_filter(query_string: bytes) -> str | None:
+    """The one filter of `GET /quotes`."""
+    problems = Problems()
+    symbol_code = _read_filter("symbol_code", SYMBOL_CODE_LENGTH_MAX, _Sent(query_string, problems), problems)
+    if problems:
+        raise problems.refused()
+    return symbol_code
+
+
+class _Sent:
+    """The parameters as they were sent: only those that are asked for are judged."""
+
+    def __init__(self, query_string: bytes, problems: Problems) -> None:
+        self._problems = problems
+        self._values: dict[bytes, list[bytes]] = {}
+        for pair in query_string.split(b"&"):
+            name, _, value = pair.partition(b"=")
+            self._values.setdefault(_unquoted(name), []).append(value)
+
+    def last(self, name: str) -> str | None:
+        values = self._values.get(name.encode())
+        if values is None:
+            return None
+        try:
+            return _unquoted(values[-1]).decode()
+        except UnicodeDecodeError:
+            self._problems.add(("query", name), f"{name} is not UTF-8.", "not_utf8")
+            return None
+
+    def only(self, name: str) -> str | None:
+        """Of a parameter that must not be sent twice, and must say something."""
+        if len(self._values.get(name.encode(), ())) > 1:
+            self._problems.add(("query", name), f"{name} was sent more than once. Send one.", "duplicate")
+            return None
+        value = self.last(name)
+        if value == "":
+            self._problems.add(("query", name), f"{name} is empty. Leave it out, or give a value.", "empty")
+            return None
+        return value
+
+
+def _unquoted(part: bytes) -> bytes:
+    return unquote_to_bytes(part.replace(b"+", b" "))
+
+
+# --- The page -----------------------------------------------------------------------------------------
+
+
+def _read_limit(sent: _Sent, problems: Problems) -> int:
+    text = sent.only("limit")
+    if text is None:
+        return LIMIT_DEFAULT
+    limit = _number(text)
+    if limit is None:
+        problems.add(("query", "limit"), _not_an_integer("limit", text), "not_an_integer")
+        return LIMIT_DEFAULT
+    if limit < 1:
+        problems.add(("query", "limit"), "limit must be at least 1.", "too_small")
+    elif limit > LIMIT_MAX:
+        problems.add(("query", "limit"), f"limit may be at most {LIMIT_MAX}.", "too_large")
+    return limit
+
+
+def _read_offset(sent: _Sent, problems: Problems) -> int:
+    text = sent.only("offset")
+    if text is None:
+        return 0
+    offset = _number(text)
+    if offset is None:
+        problems.add(("query", "offset"), _not_an_integer("offset", text), "not_an_integer")
+        return 0
+    if offset < 0:
+        problems.add(("query", "offset"), "offset must be at least 0.", "too_small")
+    return offset
+
+
+def _number(text: str) -> int | None:
+    """An integer between `-_OFFSET_MAX` and `_OFFSET_MAX`, which stand for all beyond. ASCII digits alone."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0")
+    size = int(digits or "0") if len(digits) <= _DIGITS_MAX else _OFFSET_MAX
+    return -size if text.startswith("-") else size
+
+
+def _not_an_integer(name: str, text: str) -> str:
+    return f'{name} must be a whole number in digits 0 to 9; this is "{excerpt(text)}".'
+
+
+# --- Filters ------------------------------------------------------------------------------------------
+
+
+def _read_filter(name: str, length_max: int, sent: _Sent, problems: Problems) -> str | None:
+    """Compared as it is, also when empty. Sent twice, the last counts."""
+    text = sent.last(name)
+    if text is None:
+        return None
+    if len(text) > length_max:
+        words = f"{name} has {len(text)} characters; it may have up to {length_max}."
+        problems.add(("query", name), words, "too_long")
+    if "\0" in text:
+        # No order has one, and PostgreSQL cannot even be asked.
+        problems.add(("query", name), f"{name} may not have a NUL character.", "bad_character")
+    return text
+
+
+def _read_status(sent: _Sent, problems: Problems) -> str | None:
+    status = sent.only("status")
+    if status is None or status == ALL:
+        return None
+    if status not in STATUSES:
+        words = f'status must be one of {", ".join(STATUSES)}; this is "{excerpt(status)}".'
+        problems.add(("query", "status"), words, "not_a_choice")
+    return status
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _read_since_us(sent: _Sent, problems: Problems) -> int | None:
+    text = sent.only("since")
+    if text is None:
+        return None
+    since = _instant(text)
+    if since is None:
+        # Whoever forgets to write the + of an offset as %2B sends a space. Between date and time, where a
+        # space was meant, Python takes any character.
+        since = _instant(text.replace(" ", "+"))
+    if since is None:
+        words = f'since must be an ISO 8601 time such as 2026-01-31T12:00:00Z; this is "{excerpt(text)}".'
+        problems.add(("query", "since"), words, "not_a_time")
+        return None
+    if since.tzinfo is None:
+        since = since.replace(tzinfo=UTC)
+    # A difference has room for offsets at both ends of the calendar, where another zone's time has none.
+    return (since - _EPOCH) // timedelta(microseconds=1)
+
+
+def _instant(text: str) -> datetime | None:
+    # Python skips some of what it has no use for, such as Arabic digits after the microseconds.
+    if not (text.isascii() and text.isprintable()):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,21 @@
+"""What a client asks of a list of orders: the validated query of `GET /orders`."""
+
+import msgspec
+
+LIMIT_DEFAULT = 50
+LIMIT_MAX = 200
+
+
+class ListQuery(msgspec.Struct, frozen=True):
+    """One page of the orders that match every filter. A filter that is None lets everything pass."""
+
+    limit: int = LIMIT_DEFAULT
+    offset: int = 0
+    """At most `2**62`, so that every store can be asked for it."""
+    symbol_code: str | None = None
+    trade_type: str | None = None
+    since_us: int | None = None
+    """Microseconds since the epoch, below 0 for times before it. The instant itself is included."""
+    client_order_id: str | None = None
+    status: str | None = None
+    """None stands for `all` too: every order but the deleted ones."""
