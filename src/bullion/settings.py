@@ -41,6 +41,7 @@ class Settings:
     production: bool = False
     hedge: str = "simulated"
     feed: str = "simulated"
+    feed_seed: int = 1
     desk_token: str | None = None
     secret: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
@@ -201,6 +202,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_PRODUCTION": _on_off,
     "BULLION_HEDGE": _one_of("simulated", "desk"),
     "BULLION_FEED": _one_of("simulated", "desk"),
+    "BULLION_FEED_SEED": _whole_number(0, 999_999_999),
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_TRUSTED_PROXIES": _networks,

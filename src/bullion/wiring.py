@@ -9,11 +9,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from bullion.api.app import TradingApi
 from bullion.api.docs_page import docs_page
+from bullion.api.endpoints import endpoints
 from bullion.api.gate import Gate
+from bullion.api.market_data import MarketData
+from bullion.api.me import Me
 from bullion.api.openapi import openapi
+from bullion.api.orders import Orders
+from bullion.api.positions import Positions
+from bullion.api.tracer import Tracer
+from bullion.booking.ledger import Ledger
+from bullion.booking.queue import BookingQueue
 from bullion.budgets.limiter import Limiter
 from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.redis import RedisLimiter
@@ -28,6 +37,11 @@ from bullion.desk.http import desk_app
 from bullion.desk.identities import Identities
 from bullion.faults import AlreadyThere, StoreFault, StoreUnavailable
 from bullion.keys.hashing import Hasher
+from bullion.orders.market import Market
+from bullion.rates.board import Board
+from bullion.rates.feeds.feed import FeedRunner
+from bullion.rates.feeds.simulated import SimulatedFeed
+from bullion.rates.keeper import BoardKeeper
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
 from bullion.secret import deployment_secret
@@ -35,10 +49,15 @@ from bullion.settings import Settings, WrongSetting
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine, Transaction
 from bullion.store.key_uses import KeyUses
+from bullion.store.ledger_postgres import PostgresLedger
+from bullion.store.ledger_sqlite import SqliteLedger
+from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
+from bullion.store.rates import StoredRates
 from bullion.store.records import DurableRecords
 from bullion.store.schema import SchemaMismatch
 from bullion.store.sqlite import SqliteEngine, sqlite_path
+from bullion.store.traces import StoredTraces
 from bullion.web.address import SourceAddress
 from bullion.web.answer import Answer, encode_json
 from bullion.web.calls import CallJournal
@@ -67,7 +86,7 @@ class Hashers:
 class Store:
     """The open store with everything that needs no running node: enough for commands and for the desk."""
 
-    engine: Engine
+    engine: "StoreEngine"
     hashers: Hashers
     records: DurableRecords
     chain: Chain
@@ -88,7 +107,10 @@ class Node:
     first_actor: Actor
 
 
-def make_engine(settings: Settings) -> Engine:
+StoreEngine = PostgresEngine | SqliteEngine
+
+
+def make_engine(settings: Settings) -> StoreEngine:
     if settings.sqlite:
         return SqliteEngine(sqlite_path(settings.database_url))
     return PostgresEngine(settings.database_url)
@@ -223,10 +245,22 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, limiter_duties = _limiter(settings)
-        desk = _desk(store, keeper.catch_up)
+        board = Board()
+        rates = StoredRates(store.engine)
+        board_keeper = BoardKeeper(board, rates)
+
+        async def refresh() -> None:
+            await keeper.catch_up()
+            await board_keeper.catch_up()
+
+        desk = _desk(store, refresh)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await _make_default_broker(desk, first_actor)
         await keeper.catch_up()
+        with contextlib.suppress(
+            StoreFault
+        ):  # Then it goes on trying; orders are told that rates are not ready.
+            await board_keeper.catch_up()
         gate = Gate(
             catalogue=catalogue,
             catch_up=keeper.catch_up,
@@ -253,14 +287,28 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             journal.publish()
             return metrics.answer()
 
-        async with _running(keeper.keep(), key_uses.keep(), journal.keep(), *limiter_duties):
+        traces = StoredTraces(store.engine)
+        market = Market(catalogue, board)
+        ledger, lanes, batch_max = _ledger(store.engine)
+        reader = StoredOrders(store.engine)
+        queue = BookingQueue(ledger, catalogue, keeper, lanes=lanes, batch_max=batch_max)
+        api_endpoints = endpoints(
+            Me(deploy_on=settings.production),
+            Orders(market, queue, reader, Tracer(traces, catalogue.now_us), gate),
+            Positions(reader),
+            MarketData(catalogue, market),
+        )
+        duties = [keeper.keep(), board_keeper.keep(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties += [*limiter_duties, *_feed(settings, rates, board, catalogue.now_us)]
+        async with _running(*duties):
             yield Node(
-                api=TradingApi(gate, journal, checks, _pages(), deploy_on=settings.production),
+                api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
                 desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
                 desk=desk,
                 first_actor=first_actor,
             )
         await key_uses.write()
+        await traces.write()
         journal.write()
 
 
@@ -272,6 +320,22 @@ def _cannot_join(settings: Settings) -> str:
         "Another node serves this store already, and budgets in memory hold for one node only. "
         "Set BULLION_REDIS_URL, for all nodes the same, so that they count together."
     )
+
+
+def _ledger(engine: StoreEngine) -> tuple[Ledger, int, int]:
+    """With it, how many batches may be under way at once, and how many orders a batch may hold."""
+    if isinstance(engine, PostgresEngine):
+        return PostgresLedger(engine), 2, 32
+    return SqliteLedger(engine), 1, 64
+
+
+def _feed(
+    settings: Settings, rates: StoredRates, board: Board, now_us: Callable[[], int]
+) -> list[Coroutine[Any, Any, None]]:
+    if settings.feed != "simulated":
+        return []
+    feed = SimulatedFeed(settings.feed_seed)
+    return [FeedRunner(feed, rates, board, now_us, holder=uuid4().hex).keep()]
 
 
 def _limiter(settings: Settings) -> tuple[Limiter, list[Coroutine[Any, Any, None]]]:

@@ -2,6 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import lcm
+from typing import NamedTuple
+
+from bullion.metals.symbol import SizeRule
+
+
+class Sizes(NamedTuple):
+    """What may be ordered once symbol and terms both have their say; it can be nothing at all."""
+
+    minimum_e4: int
+    maximum_e4: int
+    step_e4: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,19 @@ class Terms:
                 raise ValueError(f"{name} must be above 0")
         if self.minimum_e4 is not None and self.maximum_e4 is not None and self.minimum_e4 > self.maximum_e4:
             raise ValueError("minimum must not be above maximum")
+
+    def allow(self, quantity_e4: int) -> bool:
+        return (
+            (self.minimum_e4 is None or quantity_e4 >= self.minimum_e4)
+            and (self.maximum_e4 is None or quantity_e4 <= self.maximum_e4)
+            and (self.step_e4 is None or quantity_e4 % self.step_e4 == 0)
+        )
+
+    def within(self, size: SizeRule) -> Sizes:
+        """The sizes that pass both the symbol's rule and these terms."""
+        minimum_e4 = max(size.minimum_e4, self.minimum_e4 or 0)
+        maximum_e4 = size.maximum_e4 if self.maximum_e4 is None else min(size.maximum_e4, self.maximum_e4)
+        return Sizes(minimum_e4, maximum_e4, lcm(size.step_e4, self.step_e4 or 1))
 
 
 @dataclass(frozen=True, slots=True)

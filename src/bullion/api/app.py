@@ -1,6 +1,6 @@
 """The clients' interface as one plain ASGI function: route, gate, endpoint, answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter_ns
 
@@ -23,12 +23,13 @@ from bullion.web.answer import (
     send_answer,
 )
 from bullion.web.answer import Scope as AsgiScope
+from bullion.web.body import CallerLeft
 from bullion.web.calls import Call, CallJournal
 from bullion.web.health import Checks
 
 from .charges import rate_limit_headers
-from .gate import Caller, Gate
-from .me import Me
+from .gate import Gate
+from .request import Request
 
 _RETRY_AFTER_FAULT_S = 1
 
@@ -37,11 +38,14 @@ _log = structlog.get_logger("api")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A call of the specification: which environment it is in, and the scope its key needs."""
+    """A call of the interface: which environment it is in, the scope its key needs, and what answers it."""
 
     environment: Environment
     scope: Scope
-    answer: Callable[[Caller], Answer]
+    answer: Callable[[Request], Awaitable[Answer]]
+
+
+Methods = dict[str, Endpoint]
 
 
 class TradingApi:
@@ -51,36 +55,43 @@ class TradingApi:
         journal: CallJournal,
         checks: Checks,
         pages: Mapping[str, Answer],
-        *,
-        deploy_on: bool,
+        endpoints: Mapping[str, Methods],
     ) -> None:
+        """`endpoints` by path; one whose path ends in `/{…}` takes any last part."""
         self._gate = gate
         self._journal = journal
         self._checks = checks
         self._pages = pages
-        me = Me(deploy_on=deploy_on)
-        self._endpoints: dict[str, dict[str, Endpoint]] = {
-            f"{environment.base_path}/me": {"GET": Endpoint(environment, Scope.ACCOUNT_READ, me)}
-            for environment in Environment
+        self._endpoints = {path: methods for path, methods in endpoints.items() if not path.endswith("}")}
+        self._items = {
+            path.rpartition("/")[0]: (path, methods)
+            for path, methods in endpoints.items()
+            if path.endswith("}")
         }
 
-    async def __call__(self, scope: AsgiScope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         started_ns = perf_counter_ns()
         call = Call(new_request_id(), scope["method"])
-        answer, more = await self._answer(call, scope)
+        try:
+            answer, more = await self._answer(call, scope, receive)
+        except CallerLeft:
+            return
         call.status = answer.status
         call.ms = (perf_counter_ns() - started_ns) / 1_000_000
         self._journal.note(call)
         await send_answer(scope, send, answer, call.request_id, more)
 
-    async def _answer(self, call: Call, scope: AsgiScope) -> tuple[Answer, Headers]:
-        """The answer, and the headers that tell how the caller's budget stands."""
-        more: Headers = ()
+    async def _answer(self, call: Call, scope: AsgiScope, receive: Receive) -> tuple[Answer, Headers]:
+        """The answer, and the headers that come with it whatever it is: how the caller's budget stands."""
+        request: Request | None = None
         try:
             path = scope["path"]
-            methods = self._endpoints.get(path)
+            item, methods = "", self._endpoints.get(path)
             if methods is None:
-                return await self._open_page(call, path), more
+                collection, _, item = path.rpartition("/")
+                path, methods = self._items.get(collection, (path, None)) if item else (path, None)
+            if methods is None:
+                return await self._open_page(call, path), ()
             call.route = path
             endpoint = methods.get(call.method)
             if endpoint is None:
@@ -89,20 +100,23 @@ class TradingApi:
             caller = await self._gate.admit(
                 call, scope["headers"], client[0] if client else "", endpoint.environment, endpoint.scope
             )
-            if caller.standing is not None:
-                more = rate_limit_headers(caller.standing)
-            return endpoint.answer(caller), more
+            more = () if caller.standing is None else rate_limit_headers(caller.standing)
+            request = Request(call, caller, scope, receive, item, more)
+            return await endpoint.answer(request), request.more
+        except CallerLeft:
+            raise
         except Refused as refused:
             call.code = refused.refusal.code
-            return refusal_answer(refused), more
+            return refusal_answer(refused), _more(request)
         except StoreFault as fault:
             _log.warning("store_fault", request_id=call.request_id.decode(), fault=repr(fault))
             call.code = SERVICE_UNAVAILABLE.code
-            return refusal_answer(Refused(SERVICE_UNAVAILABLE, retry_after_s=_RETRY_AFTER_FAULT_S)), more
+            unavailable = Refused(SERVICE_UNAVAILABLE, retry_after_s=_RETRY_AFTER_FAULT_S)
+            return refusal_answer(unavailable), _more(request)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=call.request_id.decode())
             call.code = INTERNAL_ERROR.code
-            return refusal_answer(Refused(INTERNAL_ERROR)), more
+            return refusal_answer(Refused(INTERNAL_ERROR)), _more(request)
 
     async def _open_page(self, call: Call, path: str) -> Answer:
         """What needs no key: health, the description of the interface, and nothing else."""
@@ -115,6 +129,10 @@ class TradingApi:
         if page is not None:
             return page
         return health.live() if path == health.LIVE else await health.ready(self._checks)
+
+
+def _more(request: Request | None) -> Headers:
+    return () if request is None else request.more
 
 
 def _method_not_allowed(methods: Mapping[str, Endpoint] | tuple[str, ...]) -> Refused:

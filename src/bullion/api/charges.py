@@ -6,6 +6,7 @@ from bullion.budgets.limiter import Charge, Standing
 from bullion.web.answer import Headers
 
 _MINUTE_S = 60
+_TEN_S = 10
 
 # The same few callers come again and again, so what is made for one call is kept for its next.
 
@@ -18,6 +19,14 @@ def failure(address: str, per_minute: int) -> Charge:
 @lru_cache(maxsize=4096)
 def read(key_id: str, per_minute: int) -> tuple[Charge, ...]:
     return (Charge(f"reads {key_id}", per_minute, _MINUTE_S),)
+
+
+@lru_cache(maxsize=4096)
+def order(key_id: str, per_minute: int, per_10_seconds: int) -> tuple[Charge, ...]:
+    return (
+        Charge(f"orders {key_id}", per_minute, _MINUTE_S),
+        Charge(f"orders10 {key_id}", per_10_seconds, _TEN_S),
+    )
 
 
 def rate_limit_headers(standing: Standing) -> Headers:

@@ -17,7 +17,7 @@ from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import KeyText, read_key
-from bullion.keys.verify import verify
+from bullion.keys.verify import life, verify
 from bullion.refusals.catalogue import (
     ACCOUNT_INACTIVE,
     ADDRESS_NOT_ALLOWED,
@@ -26,6 +26,7 @@ from bullion.refusals.catalogue import (
     INSUFFICIENT_SCOPE,
     INVALID_CREDENTIAL,
     RATE_LIMITED,
+    RATE_LIMITER_UNAVAILABLE,
     SERVICE_UNAVAILABLE,
     WRONG_ENVIRONMENT,
     WRONG_TENANT,
@@ -40,6 +41,7 @@ from .hosts import host_name
 
 _SECOND_LOOK_S = 1.0
 """How long a failed key waits for a store that does not answer."""
+_RETRY_AFTER_LIMITER_S = 1
 _MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long reads go on from memory when the store cannot be reached."""
 
@@ -68,11 +70,11 @@ class Gate:
     async def admit(
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
     ) -> Caller:
-        """Let the call through or raise Refused."""
+        """Let the call through or raise Refused. Whoever may place orders pays for it as an order."""
         sent, host, forwarded = _relevant(headers)
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
-        switches = self.catalogue.switches.get(broker) or Switches(broker)
+        switches = self.catalogue.switches_of(broker)
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
@@ -88,9 +90,23 @@ class Gate:
         if refusal is not None:
             await self._count(failures, failed=False)
             raise Refused(refusal, _scope_message(refusal, scope))
-        standing = await self._charge(failures, charges.read(key.key_id, switches.budgets.reads_per_minute))
+        standing: Standing | None
+        if scope is Scope.ORDERS_WRITE:
+            standing = await self._charge_order(failures, key, switches)
+        else:
+            standing = await self._charge_read(failures, key, switches)
         self.note_use(key.key_id)
         return Caller(key, account, switches, standing)
+
+    def still_admits(self, caller: Caller, address: str, scope: Scope) -> Refusal | None:
+        """Whether a caller who was let through would be so now, by what memory holds now."""
+        key = self.catalogue.keys[caller.key.key_id]
+        refusal = life(key, self.catalogue.now_us())
+        return refusal or _access(key, self.catalogue.accounts[key.account_id], address, scope)
+
+    def account(self, caller: Caller) -> Account:
+        """The caller's account as memory holds it now."""
+        return self.catalogue.accounts[caller.account.id]
 
     async def _key(self, call: Call, text: KeyText, failures: Charge) -> Key:
         """The key of the text, proved and in force."""
@@ -123,12 +139,24 @@ class Gate:
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
 
-    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...]) -> Standing | None:
+    async def _charge_read(self, failures: Charge, key: Key, switches: Switches) -> Standing | None:
         try:
-            outcome = await self.limiter.take(failures, failed=False, charges=budgets)
+            return await self._charge(failures, charges.read(key.key_id, switches.budgets.reads_per_minute))
         except LimiterUnavailable:
             return None  # Reads pass uncounted rather than fail.
+
+    async def _charge_order(self, failures: Charge, key: Key, switches: Switches) -> Standing:
+        budgets = switches.budgets
+        charged = charges.order(key.key_id, budgets.orders_per_minute, budgets.orders_per_10_seconds)
+        try:
+            return await self._charge(failures, charged)
+        except LimiterUnavailable:
+            raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
+
+    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...]) -> Standing:
+        outcome = await self.limiter.take(failures, failed=False, charges=budgets)
         if isinstance(outcome, Taken):
+            assert outcome.tightest is not None  # noqa: S101 - there is one where something was charged
             return outcome.tightest
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)

@@ -5,7 +5,7 @@ from bullion.accounts.switches import Switches
 from bullion.keys.key import Key, Scope
 from bullion.web.answer import Answer, json_answer
 
-from .gate import Caller
+from .request import Request
 
 _KEPT_MAX = 10_000
 
@@ -20,7 +20,8 @@ class Me:
         self._deploy_on = deploy_on
         self._kept: dict[str, tuple[Key, Account, Switches, Answer]] = {}
 
-    def __call__(self, caller: Caller) -> Answer:
+    async def __call__(self, request: Request) -> Answer:
+        caller = request.caller
         key, account, switches = caller.key, caller.account, caller.switches
         kept = self._kept.get(key.key_id)
         if kept is not None and kept[0] is key and kept[1] is account and kept[2] is switches:

@@ -9,6 +9,7 @@ from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
+from bullion.rates.duty import DutyTable
 
 from .source import Changes, Entry
 
@@ -33,6 +34,14 @@ class Catalogue:
         self.symbols: dict[tuple[str, str], Symbol] = {}
         self.keys: dict[str, Key] = {}
         self.switches: dict[str, Switches] = {}
+        self.duties: dict[tuple[str, str], DutyTable] = {}
+
+    def switches_of(self, broker: str) -> Switches:
+        """The broker's switches; until the desk first touches them, as they are by default."""
+        switches = self.switches.get(broker)
+        if switches is None:
+            switches = self.switches[broker] = Switches(broker)
+        return switches
 
     @property
     def loaded(self) -> bool:
@@ -76,6 +85,8 @@ class Catalogue:
                 self.groups[entry.broker, entry.code] = entry
             case Switches():
                 self.switches[entry.broker] = entry
+            case DutyTable():
+                self.duties[entry.broker, entry.name] = entry
             case Broker():
                 self.brokers[entry.tag] = entry
                 self.hosts = {host: tag for host, tag in self.hosts.items() if tag != entry.tag}

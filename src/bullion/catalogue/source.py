@@ -10,8 +10,9 @@ from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
+from bullion.rates.duty import DutyTable
 
-Entry = Broker | Account | Group | Symbol | Key | Switches
+Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable
 
 
 @dataclass(frozen=True, slots=True)

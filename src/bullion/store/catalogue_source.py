@@ -40,6 +40,8 @@ async def _everything(transaction: Transaction) -> list[Entry]:
     found += [
         rows.group(row, terms[row["broker"], row["code"]]) for row in await transaction.all("all_groups")
     ]
+    duties = _by(await transaction.all("all_duties"), lambda row: (row["broker"], row["name"]))
+    found += map(rows.duty_table, duties.values())
     found += map(rows.symbol, await transaction.all("all_symbols"))
     found += map(rows.account, await transaction.all("all_accounts"))
     found += map(rows.key, await transaction.all("all_keys"))
@@ -71,6 +73,9 @@ async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -
                 if row is None
                 else rows.group(row, await transaction.all("terms_of_group", broker, subject))
             )
+        case "duty":
+            duties = await transaction.all("one_duty", broker, subject)
+            return rows.duty_table(duties) if duties else None
         case "switches":
             row = await transaction.one("one_switches", broker)
             return None if row is None else rows.switches(row)

@@ -5,8 +5,9 @@ from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
-Value = str | int | None
-"""What may be bound to a query, and what a column holds: text and whole numbers are common ground."""
+Value = str | int | None | Sequence[str | int | None]
+"""What may be bound to a query, and what a column holds: text and whole numbers are common ground. Only
+PostgreSQL takes whole columns of them."""
 
 
 class Row(Protocol):
@@ -50,8 +51,11 @@ class Engine(Protocol):
     async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run `body` over one snapshot of everything committed before."""
 
-    async def changed(self, within_s: float) -> None:
-        """Return when somebody may have committed, at the latest after `within_s` seconds."""
+    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
+        """Return when somebody may have committed, at the latest after `within_s` seconds.
+
+        Each listener is told by itself, so that one does not hear what was meant for another too.
+        """
 
 
 async def one_row(transaction: Transaction, query: str, *values: Value) -> Row:

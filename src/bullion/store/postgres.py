@@ -38,6 +38,12 @@ _SERVER_SETTINGS = {
     "statement_timeout": "15s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "30s",
+    # Every query of ours has its index. A plan that was made while a table was empty, and kept, must not read
+    # that table from end to end once it has grown; and what is quick is not worth compiling.
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
 }
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
@@ -72,7 +78,7 @@ class PostgresEngine:
         self._queries = query_files.load("postgres")
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._listener: Connection | None = None
-        self._told = asyncio.Event()
+        self._told: dict[str, asyncio.Event] = {}
         self._join_with: str | None = None
 
     def _connect_options(self) -> dict[str, Any]:
@@ -169,12 +175,34 @@ class PostgresEngine:
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
-    async def changed(self, within_s: float) -> None:
+    async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
+        """One statement that is its own transaction: one round trip.
+
+        When the connection is lost while one that writes is running, it may have been done or not.
+        """
+        sent = False
+        try:
+            async with self._connection() as connection:
+                sent = True
+                found: Sequence[Row] = await connection.fetch(self._queries[query], *values)
+                return found
+        except StoreUnavailable as fault:
+            fault.add_note(f"in the statement {query}")
+            if writes and sent:
+                raise OutcomeUnknown(*fault.args) from fault
+            raise
+
+    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """A notification is only a hint that comes early: whoever waits looks again in any case."""
         await self._listen()
+        told = self._told.setdefault(listener, asyncio.Event())
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._told.wait(), within_s)
-        self._told.clear()
+            await asyncio.wait_for(told.wait(), within_s)
+        told.clear()
+
+    def _tell(self) -> None:
+        for told in self._told.values():
+            told.set()
 
     async def _listen(self) -> None:
         """Keep the listener connected. Without one, changes are still found by looking again and again."""
@@ -194,7 +222,7 @@ class PostgresEngine:
         """
         connection = await asyncpg.connect(self._url, **self._connect_options())
         try:
-            await connection.add_listener(_CHANNEL, lambda *_: self._told.set())
+            await connection.add_listener(_CHANNEL, lambda *_: self._tell())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
                     "not_joined", why="another node serves this store, and budgets in memory allow one"

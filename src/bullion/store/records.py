@@ -11,6 +11,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
+from bullion.allocation.book import book_id
 from bullion.environment import Environment
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
@@ -25,7 +26,6 @@ T = TypeVar("T")
 
 _CHANGES_KEPT = 10_000
 """A node further behind than this reads everything anew."""
-_BOOKS = (Environment.TEST, Environment.PRODUCTION)
 
 
 class DurableRecords:
@@ -169,10 +169,10 @@ class OpenRecords:
             await self.now_us(),
         )
         account_id = made["id"]
-        for place, environment in enumerate(_BOOKS):
+        for environment in Environment:
             await self._transaction.run(
                 "insert_book",
-                account_id * len(_BOOKS) + place,
+                book_id(account_id, environment),
                 account_id,
                 environment.value,
                 allocation.gold_e4,

@@ -20,6 +20,7 @@ from bullion.keys.key import Key, Scope
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
+from bullion.rates.duty import Duty, DutyTable
 
 from .engine import Row, Value
 
@@ -65,6 +66,12 @@ def terms_values(of: Group) -> list[tuple[Value, ...]]:
     if of.default_terms is not None:
         named[DEFAULT_TERMS] = of.default_terms
     return [(of.broker, of.code, symbol_code, *astuple(terms)) for symbol_code, terms in named.items()]
+
+
+def duty_table(found: Sequence[Row]) -> DutyTable:
+    """Of all rows that have the same name, in the order of their dates."""
+    duties = [Duty(date.fromisoformat(row["from_date"]), row["rupees_paise"]) for row in found]
+    return DutyTable(found[0]["broker"], found[0]["name"], tuple(duties))
 
 
 def key(row: Row) -> Key:

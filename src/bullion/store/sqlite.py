@@ -9,8 +9,9 @@ import fcntl
 import os
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TextIO, TypeVar
@@ -37,9 +38,9 @@ class SqliteEngine:
         self._queries = query_files.load("sqlite")
         self._writing = asyncio.Lock()
         self._reading = asyncio.Lock()
-        self._writer = _Connection("bullion-writer", self._queries)
-        self._reader = _Connection("bullion-reader", self._queries)
-        self._seen_version = -1
+        self._writer = SqliteConnection("bullion-writer", self._queries)
+        self._reader = SqliteConnection("bullion-reader", self._queries)
+        self._seen_versions: dict[str, int] = {}
         self._inode: int | None = None
         self._joined: TextIO | None = None
 
@@ -87,46 +88,53 @@ class SqliteEngine:
             raise StoreUnavailable(f"the file {self._path} was removed or replaced while it was in use")
 
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        async with self._writing:
-            self._check_file()
-            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", body)
+        return await self.in_writer(name, lambda connection: connection.drive(body))
 
     async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self.in_reader(name, lambda connection: connection.drive(body))
+
+    async def in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+        """Do `work` in one durable transaction and one visit to the writer's thread."""
+        async with self._writing:
+            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+
+    async def in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+        """Do `work` over one snapshot and in one visit to the reader's thread."""
         async with self._reading:
-            self._check_file()
-            return await self._transact(self._reader, name, "BEGIN", body)
+            return await self._transact(self._reader, name, "BEGIN", work)
 
     async def _transact(
-        self, connection: "_Connection", name: str, begin: str, body: Callable[[Transaction], Awaitable[T]]
+        self, connection: "SqliteConnection", name: str, begin: str, work: "Callable[[SqliteConnection], T]"
     ) -> T:
+        self._check_file()
+        # Shielded: whoever is cancelled must not give the connection's turn away before its thread is done.
+        doing = asyncio.ensure_future(connection.call(connection.transact, begin, work))
         try:
-            await connection.call(connection.execute, begin)
-            answer = await body(connection)
-            await connection.call(connection.execute, "COMMIT")
-        except BaseException as fault:
-            # Shielded: a cancelled call must not leave its transaction open for the next one to find.
-            await asyncio.shield(connection.call(connection.roll_back))
-            if isinstance(fault, StoreFault):
-                fault.add_note(f"in the transaction {name}")
+            return await asyncio.shield(doing)
+        except asyncio.CancelledError:
+            await asyncio.wait([doing])
             raise
-        return answer
+        except StoreFault as fault:
+            fault.add_note(f"in the transaction {name}")
+            raise
 
-    async def changed(self, within_s: float) -> None:
+    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """`PRAGMA data_version` moves when another connection commits, in whichever process."""
         give_up_at = monotonic() + within_s
         while True:
+            # First of all a pause: our own bookings move it too, and must not keep everyone reading.
+            await asyncio.sleep(_POLL_S)
             async with self._reading:
                 version = await self._reader.call(self._reader.data_version)
-            if version != self._seen_version:
-                self._seen_version = version
+            if version != self._seen_versions.get(listener):
+                self._seen_versions[listener] = version
                 return
             if monotonic() >= give_up_at:
                 return
-            await asyncio.sleep(_POLL_S)
 
 
-class _Connection:
-    """One SQLite connection and the one thread that may touch it; as a transaction, its async face."""
+class SqliteConnection:
+    """One SQLite connection and the one thread that may touch it."""
 
     def __init__(self, thread_name: str, named: dict[str, str]) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=thread_name)
@@ -136,23 +144,8 @@ class _Connection:
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
         """Do `work` on the connection's own thread, and say what went wrong in our own words."""
         loop = asyncio.get_running_loop()
-        try:
+        with _faults():
             return await loop.run_in_executor(self._thread, lambda: work(*arguments, **options))
-        except sqlite3.Error as error:
-            fault = _fault_of(error)
-            if fault is None:
-                raise
-            raise fault from error
-
-    async def all(self, query: str, *values: Value) -> Sequence[Row]:
-        return await self.call(self.fetch, query, values)
-
-    async def one(self, query: str, *values: Value) -> Row | None:
-        rows = await self.call(self.fetch, query, values)
-        return rows[0] if rows else None
-
-    async def run(self, query: str, *values: Value) -> None:
-        await self.call(self.fetch, query, values)
 
     async def shut(self) -> None:
         await self.call(self.disconnect)
@@ -192,6 +185,30 @@ class _Connection:
         # By name, `$1` to "1": SQLite numbers `$1` by first appearance, not by its digit.
         named = {str(number): value for number, value in enumerate(values, start=1)}
         return self._connection.execute(self._named[query], named).fetchall()
+
+    def transact(self, begin: str, work: "Callable[[SqliteConnection], T]") -> T:
+        self._connection.execute(begin)
+        try:
+            answer = work(self)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+        return answer
+
+    def drive(self, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run a transaction's body here to its end: our own queries never make it wait."""
+        steps = body(_Open(self)).__await__()
+        try:
+            next(steps)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+        raise RuntimeError("the body of a transaction waited for something else than its own queries")
+
+    def many(self, query: str, rows: Sequence[Sequence[Value]]) -> None:
+        """Run a query whose places are question marks for each of the rows."""
+        self._connection.executemany(self._named[query], rows)
 
     def roll_back(self) -> None:
         if self._open is not None and self._open.in_transaction:
@@ -234,6 +251,24 @@ class _Connection:
         return [(row["number"], row["checksum"]) for row in rows]
 
 
+class _Open:
+    """A transaction as its body sees it. Nothing here ever waits."""
+
+    def __init__(self, connection: SqliteConnection) -> None:
+        self._connection = connection
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        with _faults():
+            return self._connection.fetch(query, values)
+
+    async def one(self, query: str, *values: Value) -> Row | None:
+        found = await self.all(query, *values)
+        return found[0] if found else None
+
+    async def run(self, query: str, *values: Value) -> None:
+        await self.all(query, *values)
+
+
 def _for_sqlite(sql: str) -> str:
     """The steps are in PostgreSQL's words; SQLite says INTEGER for BIGINT, and is strict only when asked."""
     return re.sub(r"(?m)^\);", ") STRICT;", sql.replace("BIGINT", "INTEGER"))
@@ -247,6 +282,17 @@ def _statements(sql: str) -> list[str]:
             found.append(pending)
             pending = ""
     return found
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        fault = _fault_of(error)
+        if fault is None:
+            raise
+        raise fault from error
 
 
 def _fault_of(error: sqlite3.Error) -> StoreFault | None:

@@ -1,0 +1,34 @@
+"""An account's book in one environment: what it holds, what it may hold, and how many orders made it so."""
+
+import msgspec
+
+from bullion.environment import Environment
+from bullion.metals.metal import Metal
+
+from .position import Position
+
+_ENVIRONMENTS = (Environment.TEST, Environment.PRODUCTION)
+
+
+def book_id(account_id: int, environment: Environment) -> int:
+    return account_id * len(_ENVIRONMENTS) + _ENVIRONMENTS.index(environment)
+
+
+def environment_of(of_book_id: int) -> Environment:
+    return _ENVIRONMENTS[of_book_id % len(_ENVIRONMENTS)]
+
+
+class Book(msgspec.Struct, frozen=True):
+    id: int
+    gold: Position
+    silver: Position
+    order_count: int
+    """Also the last order's ordinal: they have no gaps."""
+    archived_count: int
+    """Orders up to this ordinal were archived by a reset."""
+    last_order_at_us: int
+    version: int
+    """Moves with every change, so that whoever decided on an older state is found out."""
+
+    def position(self, metal: Metal) -> Position:
+        return self.gold if metal is Metal.GOLD else self.silver

@@ -1,0 +1,71 @@
+"""Extensions: the symbols that an account can trade, and its live prices for them."""
+
+from typing import Any
+
+from bullion.accounts.account import Account
+from bullion.catalogue.catalogue import Catalogue
+from bullion.metals.rupees import rupees_text
+from bullion.metals.symbol import Side
+from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
+from bullion.orders.market import Market
+from bullion.orders.offer import Offer
+from bullion.web.answer import Answer, json_answer
+
+from .list_query import read_symbol_filter
+from .request import Request
+
+
+class MarketData:
+    def __init__(self, catalogue: Catalogue, market: Market) -> None:
+        self._catalogue = catalogue
+        self._market = market
+
+    async def symbols(self, request: Request) -> Answer:
+        offers = self._offers(request.caller.account, None)
+        return json_answer({"items": [_symbol_view(offer) for offer in offers]})
+
+    async def quotes(self, request: Request) -> Answer:
+        account = request.caller.account
+        wanted = read_symbol_filter(request.scope["query_string"])
+        return json_answer(
+            {"items": [self._quote(account, offer) for offer in self._offers(account, wanted)]}
+        )
+
+    def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
+        now_us = self._catalogue.now_us()
+        codes = sorted(code for broker, code in self._catalogue.symbols if broker == account.broker)
+        offers = [self._market.offer(account, code, now_us) for code in codes if wanted in (None, code)]
+        return [offer for offer in offers if offer is not None]
+
+    def _quote(self, account: Account, offer: Offer) -> dict[str, Any]:
+        reasons = {side: self._market.reason_against(account, offer, side) for side in Side}
+        tradable = any(reason is None for reason in reasons.values())
+        reason = None if tradable else reasons[Side.BUY]
+        prices = {
+            side: None if deal is None or deal.price_paise <= 0 else rupees_text(deal.price_paise)
+            for side, deal in ((Side.BUY, offer.buy), (Side.SELL, offer.sell))
+        }
+        return {
+            "symbol_code": offer.symbol.code,
+            "buy": prices[Side.BUY],
+            "sell": prices[Side.SELL],
+            "at": None if offer.rate_at_us is None else instant_text(offer.rate_at_us),
+            "tradable": tradable,
+            "reason": None if reason is None else reason.code,
+        }
+
+
+def _symbol_view(offer: Offer) -> dict[str, Any]:
+    symbol, sizes = offer.symbol, offer.sizes
+    return {
+        "symbol_code": symbol.code,
+        "metal": symbol.metal.value,
+        "unit": symbol.unit,
+        "quoted_weight": weight_text(symbol.quoted_weight_e4),
+        "minimum": weight_text(sizes.minimum_e4),
+        "maximum": weight_text(sizes.maximum_e4),
+        "step": weight_text(sizes.step_e4),
+        "sides": [side.value for side in Side if offer.offers(side)],
+        "trading": symbol.trading and offer.group.trading,
+    }

@@ -1,0 +1,101 @@
+"""`POST {base}/orders`, and reading orders back."""
+
+import re
+
+from bullion.allocation.book import book_id
+from bullion.booking.placing import Placing
+from bullion.booking.queue import BookingQueue
+from bullion.faults import StoreBusy
+from bullion.keys.key import Scope
+from bullion.orders.market import Market
+from bullion.orders.order import API
+from bullion.orders.reader import OrderReader
+from bullion.orders.verdict import Denied, Verdict
+from bullion.refusals.catalogue import ORDER_NOT_FOUND
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import Answer, encode_json
+from bullion.web.body import read_body
+
+from .gate import Gate
+from .list_query import read_list_query
+from .order_body import read_place_order
+from .order_view import order_view
+from .request import Request
+from .tracer import Tracer
+
+_BODY_BYTES_MAX = 64 * 1024
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_REPLAYED = (b"idempotent-replayed", b"true")
+
+
+class Orders:
+    def __init__(
+        self,
+        market: Market,
+        queue: BookingQueue,
+        reader: OrderReader,
+        tracer: Tracer,
+        gate: Gate,
+    ) -> None:
+        self._market = market
+        self._queue = queue
+        self._reader = reader
+        self._tracer = tracer
+        self._gate = gate
+
+    async def place(self, request: Request) -> Answer:
+        headers, caller, call = request.scope["headers"], request.caller, request.call
+        try:
+            body = await read_body(headers, request.receive, _BODY_BYTES_MAX)
+            idempotency_key, asked = read_place_order(headers, body)
+        except Refused as refused:
+            self._tracer.refused(call, caller, refused)
+            raise
+
+        def judge_again() -> Verdict:
+            """What was true of the caller when it came in may have changed with the market."""
+            refusal = self._gate.still_admits(caller, call.address, Scope.ORDERS_WRITE)
+            return (
+                Denied(refusal)
+                if refusal is not None
+                else self._market.judge(self._gate.account(caller), asked)
+            )
+
+        placing = Placing(
+            book_id(caller.account.id, caller.key.environment),
+            API,
+            idempotency_key,
+            asked,
+            caller.key.key_id,
+            call.request_id.decode("ascii"),
+            judge_again,
+            self._market.judge(caller.account, asked),
+        )
+        try:
+            outcome = await self._queue.place(placing)
+        except TimeoutError:
+            raise StoreBusy("the booking's deadline passed") from None
+        self._tracer.judged(call, caller, placing, outcome)
+        if isinstance(outcome, Denied):
+            raise outcome.refused()
+        if outcome.replayed:
+            request.more = (*request.more, _REPLAYED)
+        return Answer(200 if outcome.replayed else 201, encode_json(order_view(outcome.order)))
+
+    async def one(self, request: Request) -> Answer:
+        order_id = request.item.lower()
+        order = None
+        if _UUID.fullmatch(order_id):
+            order = await self._reader.order(_book_id(request), order_id)
+        if order is None:
+            raise Refused(ORDER_NOT_FOUND)
+        return Answer(200, encode_json(order_view(order)))
+
+    async def listed(self, request: Request) -> Answer:
+        query = read_list_query(request.scope["query_string"], with_status=False)
+        orders, total = await self._reader.page(_book_id(request), query)
+        return Answer(200, encode_json({"items": [order_view(order) for order in orders], "total": total}))
+
+
+def _book_id(request: Request) -> int:
+    return book_id(request.caller.account.id, request.caller.key.environment)

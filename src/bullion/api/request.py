@@ -1,0 +1,21 @@
+"""A call that the gate let through, on its way to its endpoint."""
+
+from dataclasses import dataclass
+
+from bullion.web.answer import Headers, Receive
+from bullion.web.answer import Scope as AsgiScope
+from bullion.web.calls import Call
+
+from .gate import Caller
+
+
+@dataclass(slots=True)
+class Request:
+    call: Call
+    caller: Caller
+    scope: AsgiScope
+    receive: Receive
+    item: str
+    """The last part of the path, where the endpoint is one thing out of many."""
+    more: Headers
+    """Headers of the answer beside its own; the endpoint may add some."""

@@ -1,0 +1,241 @@
+"""Group commit: what arrives while a batch is being recorded goes together into the next one.
+
+No book is in two batches at once, so batches of this node never fight each other. Against other nodes: a book
+is moved only if it is still as it was when its orders were decided; else they are decided again.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from random import getrandbits
+
+import structlog
+
+from bullion.allocation.book import Book
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.keeper import Keeper
+from bullion.faults import OutcomeUnknown, StoreBusy, StoreFault, StoreUnavailable
+from bullion.orders.order_id import RANDOM_BITS, order_id
+from bullion.orders.verdict import Denied
+
+from .decide import Plan, decide
+from .ledger import Ledger, Recorded
+from .placing import Booked, KeyName, Outcome, Placing
+from .replay import replay
+
+DEADLINE_S = 6.0
+"""How long an order waits for the store. What then becomes of it, the same key tells."""
+_OPTIMISTIC_TRIES = 2
+_TRIES_MAX = 20
+_BOOKS_KEPT_MAX = 50_000
+
+_log = structlog.get_logger("booking")
+
+
+class BookingQueue:
+    def __init__(
+        self, ledger: Ledger, catalogue: Catalogue, keeper: Keeper, *, lanes: int, batch_max: int
+    ) -> None:
+        self._ledger = ledger
+        self._catalogue = catalogue
+        self._keeper = keeper
+        self._lanes_free = lanes
+        self._batch_max = batch_max
+        self._waiting: dict[int, deque[Placing]] = {}
+        """By book, in the order in which the books came to wait."""
+        self._busy: set[int] = set()
+        self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
+        self._books: dict[int, Book] = {}
+        self._departing = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def place(self, placing: Placing) -> Outcome:
+        """What became of it. May raise StoreFault, or TimeoutError when the deadline has passed.
+
+        After either, sending the same key again tells what became of it.
+        """
+        async with asyncio.timeout(DEADLINE_S):
+            name = placing.key_name
+            while (ahead := self._in_flight.get(name)) is not None:
+                known = await _followed(ahead, placing)
+                if known is not None:
+                    return known
+                placing.verdict = placing.judge()
+            return await self._enter(name, placing)
+
+    async def _enter(self, name: KeyName, placing: Placing) -> Outcome:
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[Outcome] = loop.create_future()
+        placing.outcome = self._in_flight[name] = outcome
+        self._waiting.setdefault(placing.book_id, deque()).append(placing)
+        if not self._departing:
+            # Not at once: whoever else arrives in this turn of the loop goes along.
+            self._departing = True
+            loop.call_soon(self._depart)
+        try:
+            # Shielded: those who follow this key wait for the same future.
+            return await asyncio.shield(outcome)
+        finally:
+            if outcome.done():
+                self._left(name, outcome)
+            else:
+                outcome.add_done_callback(lambda _: self._left(name, outcome))
+
+    def _left(self, name: KeyName, outcome: "asyncio.Future[Outcome]") -> None:
+        if self._in_flight.get(name) is outcome:
+            del self._in_flight[name]
+        if not outcome.cancelled():
+            outcome.exception()  # Taken note of, also when nobody waits any more.
+
+    def _depart(self) -> None:
+        self._departing = False
+        while self._lanes_free:
+            batch = self._next_batch()
+            if not batch:
+                return
+            self._lanes_free -= 1
+            task = asyncio.get_running_loop().create_task(self._run(batch))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _next_batch(self) -> list[Placing]:
+        batch: list[Placing] = []
+        for book_id in [each for each in self._waiting if each not in self._busy]:
+            waiting = self._waiting[book_id]
+            self._busy.add(book_id)
+            while waiting and len(batch) < self._batch_max:
+                batch.append(waiting.popleft())
+            if not waiting:
+                del self._waiting[book_id]
+            if len(batch) >= self._batch_max:
+                break
+        return batch
+
+    async def _run(self, batch: list[Placing]) -> None:
+        book_ids = {placing.book_id for placing in batch}
+        try:
+            await self._record(batch)
+        except StoreFault as fault:
+            await self._record_singly(batch, fault)
+        except Exception as error:  # noqa: BLE001 - told to those who wait, who must not wait for ever
+            _log.exception("booking_failed")
+            _fail(batch, error)
+        finally:
+            self._busy -= book_ids
+            self._lanes_free += 1
+            self._depart()
+
+    async def _record_singly(self, batch: Sequence[Placing], fault: StoreFault) -> None:
+        """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
+        again = [placing for placing in batch if placing.outcome is not None and not placing.outcome.done()]
+        self._forget(again)
+        if isinstance(fault, StoreUnavailable) and not isinstance(fault, OutcomeUnknown):
+            _fail(again, fault)
+            return
+        for placing in again:
+            try:
+                await self._record([placing])
+            except StoreFault as own_fault:
+                self._forget([placing])
+                _fail([placing], own_fault)
+            except Exception as error:  # noqa: BLE001 - as above
+                _log.exception("booking_failed")
+                _fail([placing], error)
+
+    async def _record(self, batch: Sequence[Placing]) -> None:
+        """Decide and record until every order of the batch has its outcome."""
+        misses = 0
+        for _ in range(_TRIES_MAX):
+            batch = [
+                placing for placing in batch if placing.outcome is not None and not placing.outcome.done()
+            ]
+            if not batch:
+                return
+            plans, recorded = await self._try(batch, locked=misses >= _OPTIMISTIC_TRIES)
+            if recorded.catalogue_version != self._catalogue.version:
+                await self._keeper.catch_up()
+                for placing in batch:
+                    placing.verdict = placing.judge()
+                continue
+            for plan in plans:
+                misses += not await self._conclude(plan, recorded)
+        raise StoreBusy("the book was changed by others again and again")
+
+    async def _try(self, batch: Sequence[Placing], *, locked: bool) -> tuple[Sequence[Plan], Recorded]:
+        by_book: dict[int, list[Placing]] = {}
+        for placing in batch:
+            by_book.setdefault(placing.book_id, []).append(placing)
+        now_us = self._catalogue.now_us()
+        names = [placing.key_name for placing in batch if placing.settled is None]
+        version = self._catalogue.version or 0
+
+        def plan(books: "Callable[[int], Book]") -> list[Plan]:
+            return [decide(books(book_id), orders, now_us, _new_id) for book_id, orders in by_book.items()]
+
+        if locked:
+            return await self._ledger.record_locked(
+                sorted(by_book), names, version, lambda books: plan(books.__getitem__)
+            )
+        await self._look(by_book)
+        plans = plan(self._books.__getitem__)
+        return plans, await self._ledger.record(plans, names, version)
+
+    async def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
+        """Answer a plan's orders, if it holds. False: they must be decided again."""
+        book_id = plan.before.id
+        seen = recorded.books[book_id]
+        if seen.settled:
+            self._books[book_id] = seen.book
+            await self._find_settled(plan)
+            return False
+        if (plan.changes and not seen.recorded) or (
+            plan.judged_by_book and seen.book.version != plan.before.version
+        ):
+            self._books[book_id] = seen.book
+            return False
+        self._books[book_id] = plan.after if seen.recorded else seen.book
+        for placing, outcome in plan.outcomes:
+            if placing.outcome is not None and not placing.outcome.done():
+                placing.outcome.set_result(outcome)
+        return True
+
+    async def _find_settled(self, plan: Plan) -> None:
+        placings = [placing for placing, _ in plan.outcomes if placing.settled is None]
+        found = await self._ledger.settled([placing.key_name for placing in placings])
+        for placing in placings:
+            placing.settled = found.get(placing.key_name)
+
+    async def _look(self, book_ids: Iterable[int]) -> None:
+        unknown = [book_id for book_id in book_ids if book_id not in self._books]
+        if not unknown:
+            return
+        if len(self._books) + len(unknown) > _BOOKS_KEPT_MAX:
+            self._books.clear()
+        self._books |= await self._ledger.books(unknown)
+
+    def _forget(self, placings: Iterable[Placing]) -> None:
+        for placing in placings:
+            self._books.pop(placing.book_id, None)
+
+
+async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outcome | None:
+    """The outcome for a call whose key is in flight already; None if that one left the key free."""
+    try:
+        outcome = await asyncio.shield(ahead)
+    except Exception:  # noqa: BLE001 - it is told to whom it belongs; this call is judged on its own
+        return None
+    match outcome:
+        case Booked():
+            return replay(outcome.order, placing.asked, placing.request_id)
+        case Denied():
+            return None
+
+
+def _fail(placings: Iterable[Placing], error: Exception) -> None:
+    for placing in placings:
+        if placing.outcome is not None and not placing.outcome.done():
+            placing.outcome.set_exception(error)
+
+
+def _new_id(at_us: int) -> str:
+    return order_id(at_us, getrandbits(RANDOM_BITS))

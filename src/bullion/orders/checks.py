@@ -1,0 +1,124 @@
+"""The market's checks of an order, in the order of the refusal table. The first that fails answers.
+
+From memory alone, and pure: the time is handed in. What needs the book is decided with the book in hand.
+"""
+
+from typing import Any
+
+from bullion.accounts.group import Sizes
+from bullion.metals.rupees import rupees_text
+from bullion.metals.symbol import Side
+from bullion.metals.weight import weight_text
+from bullion.rates.freshness import frozen, oldest_age_us, stale
+from bullion.rates.quote import total_paise
+from bullion.refusals import catalogue as codes
+from bullion.refusals.refusal import Refusal
+
+from .instant import instant_text
+from .offer import Offer
+from .request import PlaceOrder
+from .verdict import Denied, Priced, Verdict
+
+_SIDES = {side.value: side for side in Side}
+_TOTAL_PAISE_MAX = 2**63 - 1
+"""What a store can keep."""
+
+
+def check(
+    asked: PlaceOrder, offer: Offer | None, now_us: int, *, rates_ready: bool, market_open: bool
+) -> Verdict:
+    if offer is None:
+        return Denied(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
+    symbol = offer.symbol
+    if not symbol.trading:
+        return Denied(codes.SYMBOL_NOT_TRADING, compared={"trading": False})
+    side = _SIDES.get(asked.trade_type)
+    if side is None:
+        return Denied(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
+    if not offer.offers(side):
+        return Denied(codes.SIDE_NOT_OFFERED, compared=_sides(offer))
+    denied = _check_rates(offer, now_us, rates_ready=rates_ready, market_open=market_open)
+    if denied is not None:
+        return denied
+    if not symbol.size.allows(asked.quantity_e4):
+        size = symbol.size
+        sizes = Sizes(size.minimum_e4, size.maximum_e4, size.step_e4)
+        return _size_refused(codes.QUANTITY_RULE, asked, sizes, symbol.unit)
+    return _check_group(asked, offer, side)
+
+
+def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: bool) -> Denied | None:
+    symbol, price, switches = offer.symbol, offer.price, offer.switches
+    if not rates_ready:
+        return Denied(codes.RATES_NOT_READY)
+    if isinstance(price, Refusal):
+        return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower()})
+    if stale(price.ticks, now_us, symbol.rate_age_s_max):
+        age_us = oldest_age_us(price.ticks, now_us)
+        return Denied(
+            codes.STALE_RATE,
+            compared={"rate_age_ms": age_us // 1000, "rate_age_s_max": symbol.rate_age_s_max},
+        )
+    if switches.halted:
+        return Denied(codes.TRADING_HALTED, compared={"halted": True})
+    if not market_open:
+        return Denied(
+            codes.TRADING_HALTED,
+            "It is outside the broker's trading hours.",
+            {"halted": False, "trading_hours": "closed", "now": instant_text(now_us)},
+        )
+    if symbol.frozen:
+        return Denied(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"})
+    if frozen(price.ticks, symbol.freeze_after_s):
+        return Denied(
+            codes.SYMBOL_FROZEN,
+            compared={
+                "frozen_by": "rates",
+                "moved_at": instant_text(max(tick.moved_at_us for tick in price.ticks)),
+                "freeze_after_s": symbol.freeze_after_s,
+            },
+        )
+    return None
+
+
+def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
+    symbol, terms = offer.symbol, offer.terms
+    if not offer.group.trading:
+        return Denied(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
+    if terms is not None and not terms.allow(asked.quantity_e4):
+        return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
+    deal = offer.deal(side)
+    if deal is None or deal.price_paise <= 0:
+        return Denied(
+            codes.PRICING_UNAVAILABLE,
+            compared={
+                "group": offer.group.code,
+                "terms": terms is not None,
+                "price": None if deal is None else rupees_text(deal.price_paise),
+            },
+        )
+    total = total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
+    if total > _TOTAL_PAISE_MAX:
+        return Denied(codes.PRICING_UNAVAILABLE, compared={"price": rupees_text(deal.price_paise)})
+    return Priced(
+        symbol.metal,
+        deal.price_paise,
+        total,
+        offer.switches.price_tolerance_percent_e4,
+        deal.price_anatomy,
+        offer.rate_at_us,
+    )
+
+
+def _sides(offer: Offer) -> dict[str, Any]:
+    return {"offered": [side.value for side in Side if offer.offers(side)]}
+
+
+def _size_refused(refusal: Refusal, asked: PlaceOrder, sizes: Sizes, unit: str) -> Denied:
+    least, most, step = (weight_text(each) for each in sizes)
+    whose = "This symbol" if refusal is codes.QUANTITY_RULE else "This account's group"
+    return Denied(
+        refusal,
+        f"{whose} takes from {least} to {most} {unit} in steps of {step} {unit}.",
+        {"quantity": weight_text(asked.quantity_e4), "minimum": least, "maximum": most, "step": step},
+    )

@@ -1,0 +1,87 @@
+"""The market as this node sees it: from the catalogue and the board in its memory, nothing else."""
+
+from bullion.accounts.account import Account
+from bullion.accounts.switches import Switches
+from bullion.catalogue.catalogue import Catalogue
+from bullion.metals.symbol import Side
+from bullion.rates.board import Board
+from bullion.refusals.refusal import Refusal
+
+from .checks import check
+from .offer import Offer, make_offer
+from .request import PlaceOrder
+from .verdict import Denied, Verdict
+
+_KEPT_MAX = 10_000
+_US_PER_S = 1_000_000
+
+
+class Market:
+    """Offers are kept for as long as nothing they are made of has changed: many orders meet the same one."""
+
+    def __init__(self, catalogue: Catalogue, board: Board) -> None:
+        self._catalogue = catalogue
+        self._board = board
+        self._offers: dict[tuple[str, str, str], Offer] = {}
+        self._made_from: tuple[int | None, int] = (None, -1)
+        self._open: dict[str, tuple[Switches, int, bool]] = {}
+
+    def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
+        now_us = self._catalogue.now_us()
+        return check(
+            asked,
+            self.offer(account, asked.symbol_code, now_us),
+            now_us,
+            rates_ready=self._board.ready,
+            market_open=self._is_open(account.broker, now_us),
+        )
+
+    def offer(self, account: Account, symbol_code: str, now_us: int) -> Offer | None:
+        made_from = (self._catalogue.version, self._board.serial)
+        if made_from != self._made_from or len(self._offers) > _KEPT_MAX:
+            self._offers.clear()
+            self._made_from = made_from
+        name = (account.broker, symbol_code, account.group)
+        offer = self._offers.get(name)
+        if offer is not None and not _outlived(offer, now_us):
+            return offer
+        symbol = self._catalogue.symbols.get((account.broker, symbol_code))
+        if symbol is None:
+            return None
+        broker = account.broker
+        offer = make_offer(
+            symbol,
+            self._catalogue.groups[broker, account.group],
+            self._catalogue.switches_of(broker),
+            lambda instrument: self._board.tick(broker, instrument),
+            lambda duty: self._catalogue.duties.get((broker, duty)),
+            now_us,
+        )
+        self._offers[name] = offer
+        return offer
+
+    def reason_against(self, account: Account, offer: Offer, side: Side) -> Refusal | None:
+        """The refusal that the smallest order would meet now; None if it would go on to the book."""
+        sizes = offer.sizes
+        quantity_e4 = -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
+        verdict = self.judge(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
+        return verdict.refusal if isinstance(verdict, Denied) else None
+
+    def _is_open(self, broker: str, now_us: int) -> bool:
+        """Looked up once a second: openings are told in minutes."""
+        switches = self._catalogue.switches_of(broker)
+        if switches.trading_hours is None:
+            return True
+        second = now_us // _US_PER_S
+        known = self._open.get(broker)
+        if known is not None and known[0] is switches and known[1] == second:
+            return known[2]
+        is_open = switches.trading_hours.is_open(now_us)
+        self._open[broker] = (switches, second, is_open)
+        return is_open
+
+
+def _outlived(offer: Offer, now_us: int) -> bool:
+    """A duty that is in force from today was not in force yesterday, and may be what a price was missing."""
+    price = offer.price
+    return isinstance(price, Refusal) or (price.valid_until_us is not None and now_us >= price.valid_until_us)

@@ -1,0 +1,119 @@
+"""What a group is offered in a symbol just now: its prices, and what they are made of."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import msgspec
+
+from bullion.accounts.group import Group, Sizes, Terms
+from bullion.accounts.switches import Switches
+from bullion.metals.pricing import Fixed
+from bullion.metals.rupees import rupees_text
+from bullion.metals.scaled import plain
+from bullion.metals.symbol import Side, Symbol
+from bullion.rates.duty import DutyTable
+from bullion.rates.formula import SymbolPrice, symbol_price
+from bullion.rates.quote import account_price_paise
+from bullion.rates.tick import PLACES, Tick
+from bullion.refusals.refusal import Refusal
+
+from .instant import instant_text
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Deal(msgspec.Struct, frozen=True):
+    """One side of an offer."""
+
+    price_paise: int
+    """May be 0 or less, which is no price: terms can make nonsense of one."""
+    price_anatomy: str
+
+
+class Offer(msgspec.Struct, frozen=True):
+    symbol: Symbol
+    group: Group
+    terms: Terms | None
+    switches: Switches
+    price: SymbolPrice | Refusal
+    """Or the reason why the symbol has none."""
+    buy: Deal | None
+    sell: Deal | None
+    rate_at_us: int | None
+
+    def deal(self, trade_type: str) -> Deal | None:
+        return self.buy if trade_type == Side.BUY else self.sell
+
+    @property
+    def sizes(self) -> Sizes:
+        """What may be ordered, after the group's terms."""
+        size = self.symbol.size
+        if self.terms is None:
+            return Sizes(size.minimum_e4, size.maximum_e4, size.step_e4)
+        return self.terms.within(size)
+
+    def offers(self, side: Side) -> bool:
+        """Whether symbol, formula and terms have that side. Missing terms leave none out here."""
+        if side not in self.symbol.sides:
+            return False
+        pricing = self.symbol.pricing
+        if (
+            isinstance(pricing, Fixed)
+            and (pricing.buy_paise if side is Side.BUY else pricing.sell_paise) is None
+        ):
+            return False
+        return self.terms is None or premium_paise(self.terms, side) is not None
+
+
+def premium_paise(terms: Terms, side: Side) -> int | None:
+    return terms.buy_premium_paise if side is Side.BUY else terms.sell_premium_paise
+
+
+def make_offer(
+    symbol: Symbol,
+    group: Group,
+    switches: Switches,
+    tick_of: Callable[[str], Tick | None],
+    duty_of: Callable[[str], DutyTable | None],
+    at_us: int,
+) -> Offer:
+    price = symbol_price(symbol, tick_of, duty_of, at_us)
+    terms = group.terms_for(symbol.code)
+    if isinstance(price, Refusal):
+        return Offer(symbol, group, terms, switches, price, None, None, None)
+    buy = _deal(Side.BUY, price.ask, price, terms, symbol, switches)
+    sell = _deal(Side.SELL, price.bid, price, terms, symbol, switches)
+    rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
+    return Offer(symbol, group, terms, switches, price, buy, sell, rate_at_us)
+
+
+def _deal(
+    side: Side,
+    at: Decimal | None,
+    price: SymbolPrice,
+    terms: Terms | None,
+    symbol: Symbol,
+    switches: Switches,
+) -> Deal | None:
+    premium = None if terms is None else premium_paise(terms, side)
+    if at is None or premium is None:
+        return None
+    price_paise = account_price_paise(at, premium)
+    anatomy = {
+        "components": [{"name": name, "value": value} for name, value in price.components(side)],
+        "premium": rupees_text(premium),
+        "price": rupees_text(price_paise),
+        "quoted_weight": plain(symbol.quoted_weight_e4, 4),
+        "unit": symbol.unit,
+        "tolerance_percent": plain(switches.price_tolerance_percent_e4, 4),
+        "ticks": [
+            {
+                "instrument": tick.instrument,
+                "bid": plain(tick.bid_e6, PLACES),
+                "ask": plain(tick.ask_e6, PLACES),
+                "at": instant_text(tick.at_us),
+            }
+            for tick in price.ticks
+        ],
+    }
+    return Deal(price_paise, _encode(anatomy).decode())

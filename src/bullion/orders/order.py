@@ -1,0 +1,54 @@
+"""An order as it stands in a book."""
+
+from enum import StrEnum
+
+import msgspec
+
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+
+from .request import PlaceOrder
+
+API = "api"
+"""The channel of orders that were placed through this API."""
+
+
+class Status(StrEnum):
+    FILLED = "filled"
+
+
+class Order(msgspec.Struct, frozen=True):
+    book_id: int
+    ordinal: int
+    """Its place in its book, counted from 1 without gaps."""
+    id: str
+    source: str
+    idempotency_key: str
+    asked: PlaceOrder
+    metal: Metal
+    price_paise: int
+    total_paise: int
+    status: str
+    key_id: str | None
+    request_id: str
+    created_at_us: int
+    price_anatomy: str
+    """What the price was made of, as JSON for the desk."""
+
+
+class PriceMove(msgspec.Struct, frozen=True):
+    """A key settled because the price had moved: nothing was booked, and nothing will be under it."""
+
+    book_id: int
+    source: str
+    idempotency_key: str
+    asked: PlaceOrder
+    price_paise: int
+    tolerance_percent_e4: int
+    request_id: str
+    at_us: int
+
+
+def signed_e4(asked: PlaceOrder) -> int:
+    """What the order does to the net position."""
+    return asked.quantity_e4 if asked.trade_type == Side.BUY else -asked.quantity_e4

@@ -1,0 +1,20 @@
+"""The port through which orders and positions are read back."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bullion.allocation.book import Book
+
+from .listing import ListQuery
+from .order import Order
+
+
+class OrderReader(Protocol):
+    """Sees everything that was answered before it was asked. May raise StoreFault."""
+
+    async def book(self, book_id: int) -> Book: ...
+
+    async def order(self, book_id: int, order_id: str) -> Order | None: ...
+
+    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+        """A page, newest first, and the number of all that match, from one snapshot."""

@@ -1,0 +1,31 @@
+"""The decision trace: why an order was taken or refused, for the desk to read."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from .request import PlaceOrder
+
+
+class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
+    request_id: str
+    at_us: int
+    broker: str
+    account_id: int
+    environment: str
+    key_id: str | None
+    outcome: str
+    """The refusal's code; or `filled`, or `replayed`."""
+    idempotency_key: str | None = None
+    asked: PlaceOrder | None = None
+    """None when the call was refused before its body was understood."""
+    order_id: str | None = None
+    message: str | None = None
+    compared: Mapping[str, Any] = {}
+    """What the answering check compared. A name's ending tells the unit: `_e4`, `_paise`, `_us`."""
+
+
+class TraceBook(Protocol):
+    def note(self, trace: Trace) -> None:
+        """Keep it, soon; never waits, and may be forgotten if the node dies or too many come at once."""

@@ -1,0 +1,53 @@
+"""The port to a feed, and the duty of running it: on one node at a time, for all."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import structlog
+
+from bullion.faults import StoreFault
+from bullion.rates.board import MARKET, Board
+from bullion.rates.source import TickPublisher
+from bullion.rates.tick import Tick
+
+_EVERY_S = 0.5
+_LEASE_S = 2.0
+"""A node that died is followed by another after this long."""
+
+_log = structlog.get_logger("feed")
+
+
+class Feed(Protocol):
+    def resume(self, ticks: Iterable[Tick]) -> None:
+        """Go on from what was last published, by whichever node."""
+
+    def step(self, now_us: int) -> Sequence[Tick]:
+        """The next set of ticks."""
+
+
+class FeedRunner:
+    def __init__(
+        self, feed: Feed, publisher: TickPublisher, board: Board, now_us: Callable[[], int], holder: str
+    ) -> None:
+        self._feed = feed
+        self._publisher = publisher
+        self._board = board
+        self._now_us = now_us
+        self._holder = holder
+        self._running = False
+
+    async def keep(self) -> None:
+        """Run for as long as the node does; publish for as long as the lease is this node's."""
+        while True:
+            try:
+                if not self._running:
+                    self._feed.resume(self._board.ticks(MARKET))
+                held = await self._publisher.publish(self._holder, _LEASE_S, self._feed.step(self._now_us()))
+            except StoreFault as fault:
+                _log.warning("feed_not_published", fault=repr(fault))
+                held = False
+            if held and not self._running:
+                _log.info("feed_runs_here")
+            self._running = held
+            await asyncio.sleep(_EVERY_S)

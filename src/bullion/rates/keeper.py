@@ -1,0 +1,15 @@
+"""Keeps the board as the store has it."""
+
+from bullion.follower import Follower
+
+from .board import Board
+from .source import RatesSource
+
+
+class BoardKeeper(Follower):
+    def __init__(self, board: Board, source: RatesSource) -> None:
+        async def ask() -> None:
+            found = await source.ticks(board.version)
+            board.take(found.ticks, found.version)
+
+        super().__init__("rates", ask, source.changed)

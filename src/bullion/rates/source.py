@@ -1,0 +1,32 @@
+"""The ports to the store behind the board."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from .tick import Tick
+
+
+class TickSet(msgspec.Struct, frozen=True):
+    """Ticks, each with its broker's tag (or the market's), and the store's version of them."""
+
+    version: int
+    ticks: Sequence[tuple[str, Tick]]
+
+
+class RatesSource(Protocol):
+    async def ticks(self, since: int | None) -> TickSet:
+        """All ticks there are, or those that came after a version. May raise StoreFault."""
+
+    async def changed(self, within_s: float) -> None:
+        """Return when there may be others, at the latest after `within_s` seconds."""
+
+
+class TickPublisher(Protocol):
+    async def publish(self, holder: str, lease_s: float, ticks: Sequence[Tick]) -> bool:
+        """Put the market's ticks before all nodes. False when another node holds the feed's lease.
+
+        The lease is taken or renewed in the same step, so that two nodes never both publish.
+        May raise StoreFault.
+        """

@@ -1,0 +1,57 @@
+"""Questions that arrive while earlier ones are being answered are put to the store together."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import islice
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_TOGETHER_MAX = 64
+
+
+class Gathering(Generic[K, V]):
+    """Nobody is answered from a question that was put before theirs: they see all that was written before."""
+
+    def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
+        self._ask = ask
+        self._lanes_free = lanes
+        self._waiting: dict[K, asyncio.Future[V | None]] = {}
+        self._departing = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def get(self, key: K) -> V | None:
+        """May raise StoreFault."""
+        answer = self._waiting.get(key)
+        if answer is None:
+            loop = asyncio.get_running_loop()
+            answer = self._waiting[key] = loop.create_future()
+            if not self._departing and self._lanes_free:
+                self._departing = True
+                loop.call_soon(self._depart)
+        return await asyncio.shield(answer)
+
+    def _depart(self) -> None:
+        self._departing = False
+        while self._lanes_free and self._waiting:
+            batch = dict(islice(self._waiting.items(), _TOGETHER_MAX))
+            for key in batch:
+                del self._waiting[key]
+            self._lanes_free -= 1
+            task = asyncio.get_running_loop().create_task(self._run(batch))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, batch: "dict[K, asyncio.Future[V | None]]") -> None:
+        try:
+            found = await self._ask(list(batch))
+            for key, answer in batch.items():
+                answer.set_result(found.get(key))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told to everyone who asked
+            for answer in batch.values():
+                answer.set_exception(error)
+                answer.exception()  # Taken note of, also when nobody waits any more.
+        finally:
+            self._lanes_free += 1
+            self._depart()

@@ -1,0 +1,102 @@
+"""Bookings on PostgreSQL: a batch is one statement, which is its own transaction."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bullion.allocation.book import Book
+from bullion.booking.decide import Plan
+from bullion.booking.ledger import Recorded, Seen
+from bullion.booking.placing import KeyName, Settled
+from bullion.faults import StoreUnavailable
+
+from . import order_rows
+from .engine import Row, Transaction
+from .postgres import PostgresEngine
+
+_ORDER_COLUMNS, _COUNT_COLUMNS, _PRICE_MOVE_COLUMNS = 18, 7, 12
+
+
+class PostgresLedger:
+    def __init__(self, engine: PostgresEngine) -> None:
+        self._engine = engine
+
+    async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
+        found = await self._engine.statement("some_books", book_ids)
+        return {row["id"]: order_rows.book(row) for row in found}
+
+    async def settled(self, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+        async def body(transaction: Transaction) -> dict[KeyName, Settled]:
+            found: dict[KeyName, Settled] = {}
+            for name in names:
+                row = await transaction.one("order_by_key", *name)
+                if row is not None:
+                    found[name] = order_rows.order(row)
+                    continue
+                row = await transaction.one("price_move_by_key", *name)
+                if row is not None:
+                    found[name] = order_rows.price_move(row)
+            return found
+
+        return await self._engine.read("settled", body)
+
+    async def record(
+        self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
+    ) -> Recorded:
+        values = _values(plans, names, catalogue_version)
+        return _recorded(await self._engine.statement("record_plans", *values, writes=True))
+
+    async def record_locked(
+        self,
+        book_ids: Sequence[int],
+        names: Sequence[KeyName],
+        catalogue_version: int,
+        plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
+    ) -> tuple[Sequence[Plan], Recorded]:
+        async def body(transaction: Transaction) -> tuple[Sequence[Plan], Recorded]:
+            locked = await transaction.all("lock_books", book_ids)
+            plans = plan({row["id"]: order_rows.book(row) for row in locked})
+            # A second statement after the lock: its snapshot has what whoever held the lock before us did.
+            values = _values(plans, names, catalogue_version)
+            return plans, _recorded(await transaction.all("record_plans", *values))
+
+        return await self._engine.write("record_locked", body)
+
+
+def _recorded(found: Sequence[Row]) -> Recorded:
+    if not found:
+        raise StoreUnavailable("a book is missing from the store")
+    return Recorded(
+        found[0]["catalogue_version"],
+        {row["id"]: Seen(order_rows.book(row), row["recorded"], row["settled"]) for row in found},
+    )
+
+
+def _values(plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
+    """The statement's parameters: whole columns, one array each."""
+    changing = [plan for plan in plans if plan.changes]
+    orders = [order for plan in changing for order in plan.orders]
+    moves = [move for plan in changing for move in plan.price_moves]
+    books = [
+        (
+            plan.before.id,
+            plan.before.version,
+            plan.after.gold.net_e4,
+            plan.after.silver.net_e4,
+            plan.after.order_count,
+            plan.after.last_order_at_us,
+        )
+        for plan in changing
+    ]
+    return [
+        catalogue_version,
+        *_columns(names, 3),
+        *_columns(books, 6),
+        [plan.before.id for plan in plans if not plan.changes],
+        *_columns([order_rows.order_values(order) for order in orders], _ORDER_COLUMNS),
+        *_columns(order_rows.count_values(orders), _COUNT_COLUMNS),
+        *_columns([order_rows.price_move_values(move) for move in moves], _PRICE_MOVE_COLUMNS),
+    ]
+
+
+def _columns(rows: Sequence[Sequence[Any]], number: int) -> Sequence[Sequence[Any]]:
+    return list(zip(*rows, strict=True)) if rows else [()] * number

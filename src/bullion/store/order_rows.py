@@ -1,0 +1,132 @@
+"""Rows of books and orders to values and back."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bullion.allocation.book import Book
+from bullion.allocation.position import Position
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order, PriceMove
+from bullion.orders.request import PlaceOrder
+
+from .engine import Row
+
+BLOCK_SIZES = (512, 65_536)
+"""How many ordinals a block of each level holds."""
+
+_METALS = {metal.value: metal for metal in Metal}
+
+
+def book(row: Row) -> Book:
+    return Book(
+        id=row["id"],
+        gold=Position(row["gold_net_e4"], row["gold_limit_e4"]),
+        silver=Position(row["silver_net_e4"], row["silver_limit_e4"]),
+        order_count=row["order_count"],
+        archived_count=row["archived_count"],
+        last_order_at_us=row["last_order_at_us"],
+        version=row["version"],
+    )
+
+
+def order(row: Row) -> Order:
+    return Order(
+        book_id=row["book_id"],
+        ordinal=row["ordinal"],
+        id=row["id"],
+        source=row["source"],
+        idempotency_key=row["idempotency_key"],
+        asked=_asked(row),
+        metal=_METALS[row["metal"]],
+        price_paise=row["price_paise"],
+        total_paise=row["total_paise"],
+        status=row["status"],
+        key_id=row["key_id"],
+        request_id=row["request_id"],
+        created_at_us=row["created_at_us"],
+        price_anatomy=row["price_anatomy"],
+    )
+
+
+def price_move(row: Row) -> PriceMove:
+    return PriceMove(
+        book_id=row["book_id"],
+        source=row["source"],
+        idempotency_key=row["idempotency_key"],
+        asked=_asked(row),
+        price_paise=row["price_paise"],
+        tolerance_percent_e4=row["tolerance_percent_e4"],
+        request_id=row["request_id"],
+        at_us=row["at_us"],
+    )
+
+
+def _asked(row: Row) -> PlaceOrder:
+    return PlaceOrder(
+        row["symbol_code"],
+        row["trade_type"],
+        row["quantity_e4"],
+        row["expected_price"],
+        row["client_order_id"],
+    )
+
+
+def order_values(of: Order) -> tuple[Any, ...]:
+    """In the order of the columns of the insert."""
+    asked = of.asked
+    return (
+        of.book_id,
+        of.ordinal,
+        of.id,
+        of.source,
+        of.idempotency_key,
+        asked.symbol_code,
+        asked.trade_type,
+        asked.quantity_e4,
+        asked.expected_price,
+        asked.client_order_id,
+        of.metal.value,
+        of.price_paise,
+        of.total_paise,
+        of.status,
+        of.key_id,
+        of.request_id,
+        of.created_at_us,
+        of.price_anatomy,
+    )
+
+
+def price_move_values(of: PriceMove) -> tuple[Any, ...]:
+    asked = of.asked
+    return (
+        of.book_id,
+        of.source,
+        of.idempotency_key,
+        asked.symbol_code,
+        asked.trade_type,
+        asked.quantity_e4,
+        asked.expected_price,
+        asked.client_order_id,
+        of.price_paise,
+        of.tolerance_percent_e4,
+        of.request_id,
+        of.at_us,
+    )
+
+
+def count_values(orders: Iterable[Order]) -> Sequence[tuple[Any, ...]]:
+    """How many orders of each kind come to each block, one row for each."""
+    counts = Counter(
+        (
+            each.book_id,
+            level,
+            each.ordinal // size,
+            each.asked.symbol_code,
+            each.asked.trade_type,
+            each.status,
+        )
+        for each in orders
+        for level, size in enumerate(BLOCK_SIZES)
+    )
+    return [(*kind, number) for kind, number in counts.items()]

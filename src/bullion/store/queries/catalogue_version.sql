@@ -1,0 +1,1 @@
+SELECT version FROM catalogue WHERE one = 1

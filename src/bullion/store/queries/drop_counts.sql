@@ -1,0 +1,1 @@
+DELETE FROM order_counts WHERE book_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM duties WHERE broker = $1 AND name = $2

@@ -1,0 +1,11 @@
+-- By the client's own reference, newest first.
+SELECT *
+FROM orders
+WHERE
+    book_id = $1
+    AND client_order_id = $2
+    AND ordinal BETWEEN $3 AND $4
+    AND (CAST($5 AS TEXT) IS NULL OR symbol_code = $5)
+    AND (CAST($6 AS TEXT) IS NULL OR trade_type = $6)
+ORDER BY ordinal DESC
+LIMIT $7 OFFSET $8

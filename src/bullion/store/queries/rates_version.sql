@@ -1,0 +1,1 @@
+SELECT version FROM rates WHERE one = 1

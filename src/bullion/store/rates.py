@@ -1,0 +1,57 @@
+"""Ticks in the store: read by every node, published by one, or put by the desk."""
+
+from collections.abc import Sequence
+
+from bullion.rates.board import MARKET
+from bullion.rates.source import TickSet
+from bullion.rates.tick import Tick
+
+from .engine import Engine, Row, Transaction, one_row
+
+_FEED_LEASE = "feed"
+_US_PER_S = 1_000_000
+
+
+def tick(row: Row) -> Tick:
+    return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], row["at_us"], row["moved_at_us"])
+
+
+class StoredRates:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def changed(self, within_s: float) -> None:
+        await self._engine.changed(within_s, "rates")
+
+    async def ticks(self, since: int | None) -> TickSet:
+        async def body(transaction: Transaction) -> TickSet:
+            version = (await one_row(transaction, "rates_version"))["version"]
+            if since == version:
+                return TickSet(version, ())
+            if since is None or since > version:  # Ahead: a store put back to an older copy.
+                found = await transaction.all("all_ticks")
+            else:
+                found = await transaction.all("ticks_since", since)
+            return TickSet(version, [(row["broker"], tick(row)) for row in found])
+
+        return await self._engine.read("ticks", body)
+
+    async def publish(self, holder: str, lease_s: float, ticks: Sequence[Tick]) -> bool:
+        async def body(transaction: Transaction) -> bool:
+            now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
+            until_us = now_us + round(lease_s * _US_PER_S)
+            if await transaction.one("take_lease", _FEED_LEASE, holder, until_us, now_us) is None:
+                return False
+            await put_ticks(transaction, MARKET, ticks)
+            await transaction.run("tell_nodes")
+            return True
+
+        return await self._engine.write("publish_ticks", body)
+
+
+async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick]) -> None:
+    version = (await one_row(transaction, "move_rates_version"))["version"]
+    for each in ticks:
+        await transaction.run(
+            "put_tick", broker, each.instrument, each.bid_e6, each.ask_e6, each.at_us, version
+        )

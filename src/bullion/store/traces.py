@@ -1,0 +1,112 @@
+"""Decision traces: gathered in memory, written many to a row, and forgotten from the old end."""
+
+import asyncio
+from collections import deque
+from functools import partial
+
+import msgspec
+import structlog
+
+from bullion.faults import AlreadyThere, StoreFault
+from bullion.orders.trace import Trace
+
+from .engine import Engine, Transaction, one_row
+
+_WRITE_EVERY_S = 0.5
+_WAITING_MAX = 20_000
+_ROW_MAX = 1_000
+BYTES_KEPT = 64 * 1024 * 1024
+ROWS_KEPT = 100_000
+_TIME_DIGITS = 12
+_LOOK_BACK_STEP = 50
+_LOOK_BACK_ROWS = 2_000
+
+_log = structlog.get_logger("traces")
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[Trace]).decode
+
+
+class StoredTraces:
+    def __init__(self, engine: Engine, *, bytes_kept: int = BYTES_KEPT, rows_kept: int = ROWS_KEPT) -> None:
+        self._engine = engine
+        self._bytes_kept = bytes_kept
+        self._rows_kept = rows_kept
+        self._waiting: deque[Trace] = deque()
+        self._dropped = 0
+
+    def note(self, trace: Trace) -> None:
+        if len(self._waiting) >= _WAITING_MAX:
+            self._dropped += 1
+        else:
+            self._waiting.append(trace)
+
+    async def keep(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await asyncio.sleep(_WRITE_EVERY_S)
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what waits. What cannot be written now is tried again, and dropped when there is too much."""
+        while self._waiting:
+            traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, len(self._waiting)))]
+            try:
+                await self._engine.write("traces", partial(self._put, traces))
+            except AlreadyThere:  # Another node was quicker to take the ordinal.
+                self._waiting.extendleft(reversed(traces))
+            except StoreFault as fault:
+                self._waiting.extendleft(reversed(traces))
+                _log.warning("traces_wait", count=len(self._waiting), fault=repr(fault))
+                break
+        if self._dropped:
+            _log.warning("traces_dropped", count=self._dropped)
+            self._dropped = 0
+
+    async def _put(self, traces: list[Trace], transaction: Transaction) -> None:
+        text = _encode(traces).decode()
+        times_ms = [_time_ms(trace.request_id) for trace in traces]
+        row = await one_row(transaction, "insert_trace_batch", min(times_ms), max(times_ms), len(text), text)
+        await transaction.run(
+            "forget_trace_batches", row["ordinal"] - self._rows_kept, row["bytes_through"] - self._bytes_kept
+        )
+
+
+def _time_ms(request_id: str) -> int:
+    """A request id begins with its time."""
+    return int(request_id[:_TIME_DIGITS], 16)
+
+
+async def trace_of(transaction: Transaction, broker: str, request_id: str) -> Trace | None:
+    try:
+        at_ms = _time_ms(request_id)
+    except ValueError:
+        return None
+    for row in await transaction.all("trace_batches_at", at_ms):
+        for trace in _decode(row["traces"]):
+            if trace.request_id == request_id and trace.broker == broker:
+                return trace
+    return None
+
+
+async def newest_traces(
+    transaction: Transaction, broker: str, account_id: int | None, outcome: str | None, limit: int
+) -> list[Trace]:
+    """The newest that match, newest first, as far as a bounded look back finds them."""
+    found: list[Trace] = []
+    before = None
+    for _ in range(_LOOK_BACK_ROWS // _LOOK_BACK_STEP):
+        rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
+        for row in rows:
+            before = row["ordinal"]
+            for trace in reversed(_decode(row["traces"])):
+                if (
+                    trace.broker == broker
+                    and account_id in (None, trace.account_id)
+                    and outcome in (None, trace.outcome)
+                ):
+                    found.append(trace)
+                    if len(found) == limit:
+                        return found
+        if len(rows) < _LOOK_BACK_STEP:
+            break
+    return found
