@@ -97,19 +97,21 @@ async def store(engine: Engine) -> DurableRecords:
 
 
 @pytest.fixture
-async def keeper(other_engine: Engine) -> Keeper:
-    """Of another node than the one that writes."""
-    return Keeper(Catalogue(), StoreSource(other_engine))
+def catalogue() -> Catalogue:
+    """The memory of another node than the one that writes."""
+    return Catalogue()
 
 
-def memory(keeper: Keeper) -> Catalogue:
-    return keeper._catalogue
+@pytest.fixture
+async def keeper(catalogue: Catalogue, other_engine: Engine) -> Keeper:
+    return Keeper(catalogue, StoreSource(other_engine))
 
 
-async def test_everything_comes_back_as_it_was_put(store: DurableRecords, keeper: Keeper) -> None:
+async def test_everything_comes_back_as_it_was_put(
+    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+) -> None:
     issued = await store.write("furnish", furnish)
     await keeper.catch_up()
-    catalogue = memory(keeper)
     assert catalogue.brokers == {"main": BROKER}
     assert catalogue.hosts == {"a.example": "main", "b.example": "main"}
     assert catalogue.switches == {"main": SWITCHES}
@@ -133,7 +135,7 @@ async def test_everything_comes_back_as_it_was_put(store: DurableRecords, keeper
     ],
 )
 async def test_each_kind_of_pricing_comes_back(
-    store: DurableRecords, keeper: Keeper, pricing: Pricing
+    store: DurableRecords, keeper: Keeper, catalogue: Catalogue, pricing: Pricing
 ) -> None:
     symbol = replace(SYMBOL, pricing=pricing, sides=frozenset(Side))
 
@@ -143,10 +145,12 @@ async def test_each_kind_of_pricing_comes_back(
 
     await store.write("symbol", body)
     await keeper.catch_up()
-    assert memory(keeper).symbols["main", "GOLD"] == symbol
+    assert catalogue.symbols["main", "GOLD"] == symbol
 
 
-async def test_a_change_reaches_a_node_that_was_loaded_before(store: DurableRecords, keeper: Keeper) -> None:
+async def test_a_change_reaches_a_node_that_was_loaded_before(
+    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+) -> None:
     issued = await store.write("furnish", furnish)
     await keeper.catch_up()
 
@@ -162,7 +166,6 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(store: DurableReco
 
     await store.write("change", body)
     await keeper.catch_up()
-    catalogue = memory(keeper)
     assert catalogue.hosts == {"c.example": "main"}
     assert catalogue.switches["main"] == replace(SWITCHES, halted=True, trading_hours=None)
     assert catalogue.symbols["main", "GOLD"].frozen
@@ -217,22 +220,24 @@ async def test_memory_ahead_of_a_restored_store_is_loaded_anew(
     assert catalogue.version == 1
 
 
-async def test_the_keeper_follows_by_itself_within_a_second(store: DurableRecords, keeper: Keeper) -> None:
+async def test_the_keeper_follows_by_itself_within_a_second(
+    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+) -> None:
     await keeper.catch_up()
     keeping = asyncio.create_task(keeper.keep())
     await asyncio.sleep(0.1)
     await store.write("furnish", furnish)
     async with asyncio.timeout(1):
-        while not memory(keeper).keys:
+        while not catalogue.keys:
             await asyncio.sleep(0.01)
-    assert memory(keeper).age_s() < 1
+    assert catalogue.age_s() < 1
     keeping.cancel()
 
 
-async def test_the_clock_is_the_stores(store: DurableRecords, keeper: Keeper) -> None:
+async def test_the_clock_is_the_stores(store: DurableRecords, keeper: Keeper, catalogue: Catalogue) -> None:
     await keeper.catch_up()
     now_us = await store.read("now", lambda records: records.now_us())
-    assert abs(memory(keeper).now_us() - now_us) < 1_000_000
+    assert abs(catalogue.now_us() - now_us) < 1_000_000
 
 
 async def test_last_use_is_kept_and_moves_no_version(store: DurableRecords, engine: Engine) -> None:
