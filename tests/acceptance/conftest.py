@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 
 from tests.support.node import DeskClient, Node, running
+from tests.support.orders import Market, Trader
 from tests.support.stacks import STACKS, stack
 
 _numbers = count(1)
@@ -32,3 +33,29 @@ def login(desk: DeskClient) -> str:
     login_id = f"client{next(_numbers)}"
     desk.account(login_id, firm_name="A Firm")
     return login_id
+
+
+@pytest.fixture(scope="session")
+def shared_market(node: Node) -> Iterator[Market]:
+    with Market.open(node) as market:
+        yield market
+
+
+@pytest.fixture
+def market(shared_market: Market) -> Iterator[Market]:
+    """For tests that leave its switches and symbols as they are; they may add some of their own."""
+    with shared_market.visit() as market:
+        yield market
+
+
+@pytest.fixture
+def own_market(node: Node) -> Iterator[Market]:
+    """For tests that turn its switches."""
+    with Market.open(node) as market:
+        yield market
+
+
+@pytest.fixture
+def trader(market: Market) -> Trader:
+    """A new account, with room for a million of either metal."""
+    return market.trader()
