@@ -40,7 +40,7 @@ from bullion.keys.hashing import Hasher
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.feeds.feed import FeedRunner
-from bullion.rates.feeds.simulated import SimulatedFeed
+from bullion.rates.feeds.simulated import INSTRUMENTS, SimulatedFeed
 from bullion.rates.keeper import BoardKeeper
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
@@ -189,13 +189,14 @@ async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Has
     return hashers
 
 
-def _desk(store: Store, refresh: Callable[[], Awaitable[None]]) -> Desk:
+def _desk(settings: Settings, store: Store, refresh: Callable[[], Awaitable[None]]) -> Desk:
     return Desk(
         store=store.records,
         chain=store.chain,
         key_hasher=store.hashers.keys,
         token_hasher=store.hashers.tokens,
         refresh=refresh,
+        fed_instruments=frozenset(INSTRUMENTS if settings.feed == "simulated" else ()),
     )
 
 
@@ -226,7 +227,7 @@ async def open_desk(
             raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
         if broker is not None and broker != actor.broker:
             raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
-        desk = _desk(store, nothing)
+        desk = _desk(settings, store, nothing)
         if actor.first and actor.broker == settings.broker:
             await _make_default_broker(desk, actor)
         elif await store.records.read("broker", lambda records: records.broker(actor.broker)) is None:
@@ -253,7 +254,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             await keeper.catch_up()
             await board_keeper.catch_up()
 
-        desk = _desk(store, refresh)
+        desk = _desk(settings, store, refresh)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await _make_default_broker(desk, first_actor)
         await keeper.catch_up()

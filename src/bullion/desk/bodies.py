@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from ipaddress import IPv6Network, ip_network
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -91,6 +91,20 @@ class GroupBody(Body, kw_only=True):
     trading: bool = True
     terms: Annotated[dict[Code, TermsBody], Meta(max_length=1000)] = {}
     default_terms: TermsBody | None = None
+
+
+class RateBody(Body, kw_only=True):
+    bid: Amount
+    ask: Amount
+    at: str | None = None
+
+
+class DutyBody(Body, kw_only=True, rename={"from_date": "from"}):
+    from_date: str
+    rupees: Amount
+
+
+DutyRows = Annotated[list[DutyBody], Meta(min_length=1, max_length=1000)]
 
 
 class AllocationBody(Body, kw_only=True):
@@ -250,6 +264,19 @@ def rule(prefix: str, make: Callable[..., T], *arguments: Any, **fields: Any) ->
         return make(*arguments, **fields)
     except ValueError as error:
         raise refused(f"{prefix}{error}") from None
+
+
+def day(field: str, text: str) -> date:
+    """A date in the one form that everybody reads alike."""
+    try:
+        if _DAY.fullmatch(text):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass  # Told below, with the text that is no date.
+    raise refused(f"{field}: {text[:20]!r} is not a date such as 2026-11-09")
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def instant_us(field: str, text: str) -> int:

@@ -38,6 +38,8 @@ class Desk:
     token_hasher: Hasher
     refresh: Callable[[], Awaitable[None]]
     """Bring this node's own memory up to date, so that an action holds here as soon as it is answered."""
+    fed_instruments: frozenset[str] = frozenset()
+    """Those that the deployment's feed supplies: the desk does not quote against it."""
 
     async def change(
         self,

@@ -8,10 +8,15 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
+from bullion.allocation.book import Book
+from bullion.environment import Environment
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
+from bullion.rates.duty import DutyTable
+from bullion.rates.tick import Tick
 
 from .audit import Entry, Head
+from .orders import FoundOrder, FoundTrace, OrderFilter
 from .token import Token
 
 T = TypeVar("T")
@@ -65,6 +70,15 @@ class UsedKey:
     last_used_at_us: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class HeldTick:
+    """The tick that the board shows of an instrument."""
+
+    tick: Tick
+    own: bool
+    """Put by the broker's own desk, not by the feed that all brokers share."""
+
+
 class Records(Protocol):
     """One open transaction. What is put here reaches the memory of every node within a second."""
 
@@ -88,6 +102,17 @@ class Records(Protocol):
     async def groups(self, broker: str, page: Page) -> tuple[list[Group], int]: ...
     async def put_group(self, group: Group) -> None: ...
 
+    async def tick(self, broker: str, instrument: str) -> HeldTick | None: ...
+    async def ticks(self, broker: str) -> list[HeldTick]:
+        """Of each instrument the one that orders are priced by."""
+
+    async def put_tick(self, broker: str, tick: Tick) -> None:
+        """Since when the price has been what it is, the store finds out itself."""
+
+    async def duty(self, broker: str, name: str) -> DutyTable | None: ...
+    async def duties(self, broker: str) -> list[DutyTable]: ...
+    async def put_duty(self, table: DutyTable) -> None: ...
+
     async def client(self, broker: str, login_id: str) -> Client | None: ...
     async def clients(self, broker: str, page: Page) -> tuple[list[Client], int]: ...
     async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
@@ -95,6 +120,24 @@ class Records(Protocol):
 
     async def update_account(self, account: Account) -> None: ...
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None: ...
+
+    async def hold_book(self, account_id: int, environment: Environment) -> Book:
+        """As it is now; no order gets into it before this transaction ends."""
+
+    async def reset_book(self, book: Book) -> None:
+        """Archive all its orders: nothing is open, nothing is listed, and their numbers go on."""
+
+    async def order(self, broker: str, order_id: str) -> FoundOrder | None:
+        """Archived ones too."""
+
+    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+        """Newest first, without archived ones."""
+
+    async def trace(self, broker: str, request_id: str) -> FoundTrace | None: ...
+    async def traces(
+        self, broker: str, login_id: str | None, outcome: str | None, limit: int
+    ) -> list[FoundTrace]:
+        """Newest first, as far as a bounded look back finds them."""
 
     async def key(self, broker: str, key_id: str) -> UsedKey | None: ...
     async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey], int]: ...

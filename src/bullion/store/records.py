@@ -4,7 +4,7 @@ Every change of a thing that nodes keep in memory notes itself in the same trans
 can forget to tell the nodes.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from bullion.accounts.account import Account
@@ -21,6 +21,8 @@ from bullion.records.token import Role, Token
 
 from . import rows
 from .engine import Engine, Row, Transaction, one_row
+from .order_records import OrderRecords
+from .rate_records import RateRecords
 
 T = TypeVar("T")
 
@@ -50,26 +52,7 @@ class DurableRecords:
         return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
 
 
-class OpenRecords:
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-
-    async def now_us(self) -> int:
-        return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])
-
-    async def _note(self, kind: str, broker: str, subject: str) -> None:
-        await self._transaction.run("note_change", kind, broker, subject)
-
-    async def _find(self, query: str, *names: str) -> Row | None:
-        """One row by its name. Nothing has a NUL in its name, and PostgreSQL cannot even be asked for one."""
-        if any("\0" in name for name in names):
-            return None
-        return await self._transaction.one(query, *names)
-
-    async def _page(self, query: str, count: str, of: str | int, page: Page) -> tuple[Sequence[Row], int]:
-        total = (await one_row(self._transaction, count, of))["total"]
-        return await self._transaction.all(query, of, page.limit, page.offset), total
-
+class OpenRecords(RateRecords, OrderRecords):
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:

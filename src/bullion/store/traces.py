@@ -11,19 +11,16 @@ from bullion.faults import AlreadyThere, StoreFault
 from bullion.orders.trace import Trace
 
 from .engine import Engine, Transaction, one_row
+from .trace_reader import time_ms
 
 _WRITE_EVERY_S = 0.5
 _WAITING_MAX = 20_000
 _ROW_MAX = 1_000
 BYTES_KEPT = 64 * 1024 * 1024
 ROWS_KEPT = 100_000
-_TIME_DIGITS = 12
-_LOOK_BACK_STEP = 50
-_LOOK_BACK_ROWS = 2_000
 
 _log = structlog.get_logger("traces")
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(list[Trace]).decode
 
 
 class StoredTraces:
@@ -64,49 +61,8 @@ class StoredTraces:
 
     async def _put(self, traces: list[Trace], transaction: Transaction) -> None:
         text = _encode(traces).decode()
-        times_ms = [_time_ms(trace.request_id) for trace in traces]
+        times_ms = [time_ms(trace.request_id) for trace in traces]
         row = await one_row(transaction, "insert_trace_batch", min(times_ms), max(times_ms), len(text), text)
         await transaction.run(
             "forget_trace_batches", row["ordinal"] - self._rows_kept, row["bytes_through"] - self._bytes_kept
         )
-
-
-def _time_ms(request_id: str) -> int:
-    """A request id begins with its time."""
-    return int(request_id[:_TIME_DIGITS], 16)
-
-
-async def trace_of(transaction: Transaction, broker: str, request_id: str) -> Trace | None:
-    try:
-        at_ms = _time_ms(request_id)
-    except ValueError:
-        return None
-    for row in await transaction.all("trace_batches_at", at_ms):
-        for trace in _decode(row["traces"]):
-            if trace.request_id == request_id and trace.broker == broker:
-                return trace
-    return None
-
-
-async def newest_traces(
-    transaction: Transaction, broker: str, account_id: int | None, outcome: str | None, limit: int
-) -> list[Trace]:
-    """The newest that match, newest first, as far as a bounded look back finds them."""
-    found: list[Trace] = []
-    before = None
-    for _ in range(_LOOK_BACK_ROWS // _LOOK_BACK_STEP):
-        rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
-        for row in rows:
-            before = row["ordinal"]
-            for trace in reversed(_decode(row["traces"])):
-                if (
-                    trace.broker == broker
-                    and account_id in (None, trace.account_id)
-                    and outcome in (None, trace.outcome)
-                ):
-                    found.append(trace)
-                    if len(found) == limit:
-                        return found
-        if len(rows) < _LOOK_BACK_STEP:
-            break
-    return found

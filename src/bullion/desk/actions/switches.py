@@ -1,7 +1,7 @@
 """The broker's switches: production, pause, halt, tolerance, trading hours and budgets."""
 
 import re
-from datetime import date, time
+from datetime import time
 from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -77,7 +77,7 @@ def _trading_hours(body: TradingHoursBody) -> TradingHours:
         return TradingHours(
             zone=ZoneInfo(body.zone),
             week=tuple(tuple(_opening(pair) for pair in body.week.get(day, ())) for day in DAYS),
-            holidays=frozenset(_holiday(text) for text in body.holidays),
+            holidays=frozenset(bodies.day("trading_hours.holidays", text) for text in body.holidays),
         )
 
     return bodies.rule("trading_hours: ", made)
@@ -98,15 +98,6 @@ def _clock(text: str) -> time:
     if not _CLOCK.fullmatch(text):
         raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
     return time.fromisoformat(text)
-
-
-def _holiday(text: str) -> date:
-    try:
-        if len(text) == len("2026-11-09"):
-            return date.fromisoformat(text)
-    except ValueError:
-        pass  # Told below, with the text that is no date.
-    raise ValueError(f"{text[:20]!r} is not a date such as 2026-11-09")
 
 
 def view(switches: Switches) -> View:

@@ -1,0 +1,80 @@
+"""Rates: what the desk quotes itself, and the board that orders are priced by."""
+
+from bullion.desk import bodies
+from bullion.desk.bodies import RateBody, instant_text
+from bullion.desk.desk import Desk, Done, View
+from bullion.metals.scaled import plain, scaled
+from bullion.rates.tick import PLACES, Tick
+from bullion.records.port import HeldTick, Records
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+_RATE_E6_BELOW = 10**9 * 10**PLACES
+"""A thousand million: larger is a slip of the keyboard, and prices made of it stay within 64 bits."""
+_FUTURE_US_MAX = 5_000_000
+_US_PER_S = 1_000_000
+
+
+async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
+    """One that is older than the board's is ignored, and the answer says so."""
+    bodies.code("instrument", instrument)
+    bid_e6, ask_e6 = _rate_e6("bid", body.bid), _rate_e6("ask", body.ask)
+    if ask_e6 < bid_e6:
+        raise bodies.refused("ask: is below the bid")
+    given_us = None if body.at is None else bodies.instant_us("at", body.at)
+    if instrument in desk.fed_instruments:
+        raise Refused(
+            CONFLICT,
+            f"The simulated feed of this deployment supplies {', '.join(sorted(desk.fed_instruments))}. "
+            "To put them from the desk, start the service with BULLION_FEED=desk.",
+        )
+
+    async def work(records: Records) -> Done:
+        now_us = await records.now_us()
+        at_us = now_us if given_us is None else given_us
+        if at_us > now_us + _FUTURE_US_MAX:
+            raise bodies.refused("at: is more than 5 seconds in the future by the store's clock")
+        before = await records.tick(actor.broker, instrument)
+        taken = before is None or at_us >= before.tick.at_us
+        if taken:
+            await records.put_tick(actor.broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us))
+        after = await records.tick(actor.broker, instrument)
+        if after is None:
+            raise LookupError("a tick that was put is not there")
+        answer = {**view(after, now_us), "taken": taken}
+        return Done(None if before is None else _kept(before), _kept(after), answer)
+
+    return await desk.change(actor, "put_rate", instrument, work, role=Role.DEALER)
+
+
+async def list_rates(desk: Desk, actor: Actor) -> list[View]:
+    async def work(records: Records) -> list[View]:
+        now_us = await records.now_us()
+        return [view(held, now_us) for held in await records.ticks(actor.broker)]
+
+    return await desk.read(actor, "rates", work)
+
+
+def _rate_e6(field: str, text: str) -> int:
+    value = bodies.rule(f"{field}: ", scaled, text, PLACES)
+    if not 0 < value < _RATE_E6_BELOW:
+        raise bodies.refused(f"{field}: must be above 0 and below 1000000000")
+    return value
+
+
+def _kept(held: HeldTick) -> View:
+    tick = held.tick
+    return {
+        "instrument": tick.instrument,
+        "bid": plain(tick.bid_e6, PLACES),
+        "ask": plain(tick.ask_e6, PLACES),
+        "at": instant_text(tick.at_us),
+        "moved_at": instant_text(tick.moved_at_us),
+        "source": "desk" if held.own else "feed",
+    }
+
+
+def view(held: HeldTick, now_us: int) -> View:
+    """The age in whole seconds, as the symbols' limits are; 0 for a time that is yet to come."""
+    return {**_kept(held), "age_s": max(0, now_us - held.tick.at_us) // _US_PER_S}

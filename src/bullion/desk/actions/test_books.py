@@ -1,0 +1,33 @@
+"""A client's test book: put back to the beginning without forgetting anything."""
+
+from bullion.allocation.book import Book
+from bullion.desk.desk import Desk, Done, View
+from bullion.environment import Environment
+from bullion.metals.weight import weight_text
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+
+from .accounts import find_client
+
+
+async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
+    """Archive the test orders: out of list and positions, still readable by id and still replayed."""
+
+    async def work(records: Records) -> Done:
+        client = await find_client(records, actor.broker, login_id)
+        before = await records.hold_book(client.account.id, Environment.TEST)
+        await records.reset_book(before)
+        after = await records.hold_book(client.account.id, Environment.TEST)
+        return Done(view(login_id, before), view(login_id, after))
+
+    return await desk.change(actor, "reset_test_book", login_id, work, role=Role.DEALER)
+
+
+def view(login_id: str, book: Book) -> View:
+    return {
+        "login_id": login_id,
+        "environment": Environment.TEST.value,
+        "orders": book.order_count - book.archived_count,
+        "archived_orders": book.archived_count,
+        "net": {"gold": weight_text(book.gold.net_e4), "silver": weight_text(book.silver.net_e4)},
+    }

@@ -1,0 +1,82 @@
+"""Decision traces: why an order was taken, replayed or refused, and by which numbers."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from bullion.desk import bodies
+from bullion.desk.bodies import instant_text
+from bullion.desk.desk import Desk, View
+from bullion.metals.rupees import rupees_text
+from bullion.metals.weight import weight_text
+from bullion.orders.request import PlaceOrder
+from bullion.orders.trace import Trace
+from bullion.records.orders import FoundTrace
+from bullion.records.port import Records
+from bullion.records.token import Actor
+from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import Refused
+
+REQUEST_ID = re.compile(r"[0-9a-f]{24}")
+_OUTCOMES = {"filled", "replayed", *(refusal.code for refusal in CATALOGUE)}
+_UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
+"""How a number is written out, by the ending of its name."""
+
+
+async def list_traces(
+    desk: Desk, actor: Actor, login_id: str | None, outcome: str | None, limit: int
+) -> list[View]:
+    if outcome is not None and outcome not in _OUTCOMES:
+        raise bodies.refused("outcome: is filled, replayed, or the code of a refusal such as limit_exceeded")
+    found = await desk.read(
+        actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
+    )
+    return [view(each) for each in found]
+
+
+async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
+    async def work(records: Records) -> FoundTrace | None:
+        known = REQUEST_ID.fullmatch(request_id)
+        return await records.trace(actor.broker, request_id) if known else None
+
+    found = await desk.read(actor, "trace", work)
+    if found is None:
+        raise Refused(
+            NOT_FOUND, "There is no trace of such a call on this broker; old ones are forgotten in time."
+        )
+    return view(found)
+
+
+def view(found: FoundTrace) -> View:
+    trace: Trace = found.trace
+    return {
+        "request_id": trace.request_id,
+        "at": instant_text(trace.at_us),
+        "login_id": found.login_id,
+        "environment": trace.environment,
+        "key_id": trace.key_id,
+        "outcome": trace.outcome,
+        "message": trace.message,
+        "order_id": trace.order_id,
+        "idempotency_key": trace.idempotency_key,
+        "asked": None if trace.asked is None else _asked(trace.asked),
+        "compared": dict(_readable(name, value) for name, value in trace.compared.items()),
+    }
+
+
+def _asked(asked: PlaceOrder) -> View:
+    return {
+        "symbol_code": asked.symbol_code,
+        "trade_type": asked.trade_type,
+        "quantity": weight_text(asked.quantity_e4),
+        "expected_price": asked.expected_price,
+        "client_order_id": asked.client_order_id,
+    }
+
+
+def _readable(name: str, value: Any) -> tuple[str, Any]:
+    for ending, write in _UNITS.items():
+        if name.endswith(ending):
+            return name.removesuffix(ending), write(value) if isinstance(value, int) else value
+    return name, value

@@ -1,0 +1,42 @@
+"""What the desk looks for in orders and decisions, and what it finds: across all accounts of its broker."""
+
+from dataclasses import dataclass
+
+from bullion.environment import Environment
+from bullion.orders.order import Order
+from bullion.orders.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """One that is None lets everything pass."""
+
+    environment: Environment | None = None
+    login_id: str | None = None
+    status: str | None = None
+    symbol_code: str | None = None
+    source: str | None = None
+    client_order_id: str | None = None
+    request_id: str | None = None
+    since_us: int | None = None
+    """The instant itself is included."""
+
+    @property
+    def by_kind_alone(self) -> bool:
+        """Whether the store's counts per kind of order answer how many match."""
+        others = (self.source, self.client_order_id, self.request_id, self.since_us)
+        return all(each is None for each in others)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundOrder:
+    order: Order
+    login_id: str
+    archived: bool
+    """Out of lists and positions since the desk reset the test book."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTrace:
+    trace: Trace
+    login_id: str

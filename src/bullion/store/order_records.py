@@ -1,0 +1,131 @@
+"""Orders, books and decisions as the desk reads them: across all accounts of a broker."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+from bullion.allocation.book import Book, book_id
+from bullion.environment import Environment
+from bullion.orders.order_id import ids_since
+from bullion.orders.trace import Trace
+from bullion.records.orders import FoundOrder, FoundTrace, OrderFilter
+from bullion.records.port import Page
+
+from . import order_rows, trace_reader
+from .engine import Row, Value, one_row
+from .open_transaction import OpenTransaction
+
+_FEW = 1_000
+"""So many orders are gathered from the books they are in; more are found sooner by going back in time."""
+_FIRST_ID, _AFTER_ALL_IDS = "", "g"
+_BEFORE_CALL_US, _AFTER_CALL_US = 5_000_000, 60_000_000
+"""An order is recorded soon after its call came; the node's clock and the store's may differ a little."""
+_NO_BOOK = (-1, 0)
+
+
+class OrderRecords(OpenTransaction):
+    async def hold_book(self, account_id: int, environment: Environment) -> Book:
+        row = await one_row(self._transaction, "hold_book", book_id(account_id, environment))
+        return order_rows.book(row)
+
+    async def reset_book(self, book: Book) -> None:
+        await self._transaction.run("reset_book", book.id)
+        await self._transaction.run("drop_counts", book.id)
+
+    async def order(self, broker: str, order_id: str) -> FoundOrder | None:
+        row = await self._find("desk_order", order_id, broker)
+        return None if row is None else _found(row)
+
+    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+        if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
+            return [], 0  # No order has one, and PostgreSQL cannot even be asked.
+        if wanted.by_kind_alone:
+            found, total = await self._orders_of_kind(broker, wanted, page)
+        elif wanted.client_order_id is not None:
+            about = (*_kind(wanted), *_house(broker, wanted), wanted.client_order_id)
+            found, total = await self._counted("desk_named_orders", about, page)
+        elif wanted.login_id is not None:
+            about = (*_kind(wanted), *await self._books(broker, wanted))
+            found, total = await self._counted("desk_account_orders", about, page)
+        else:
+            about = (*_kind(wanted), broker, wanted.environment)
+            found, total = await self._counted("desk_orders", about, page)
+        return [_found(row) for row in found], total
+
+    async def _counted(self, query: str, about: Sequence[Value], page: Page) -> tuple[Sequence[Row], int]:
+        total = (await one_row(self._transaction, f"{query}_count", *about))["total"]
+        return await self._some(query, about, page, total), total
+
+    async def _some(self, query: str, about: Sequence[Value], page: Page, total: int) -> Sequence[Row]:
+        """Never more than there are, so that nobody goes on looking after the last has been found."""
+        limit = min(page.limit, total - page.offset)
+        return await self._transaction.all(query, *about, limit, page.offset) if limit > 0 else ()
+
+    async def _orders_of_kind(
+        self, broker: str, wanted: OrderFilter, page: Page
+    ) -> tuple[Sequence[Row], int]:
+        house = _house(broker, wanted)
+        row = await one_row(self._transaction, "desk_kinds_count", *house, wanted.symbol_code, wanted.status)
+        total = row["total"]
+        kind = _kind(wanted)
+        if total <= _FEW:
+            about = (*kind, *house, order_rows.BLOCK_SIZES[0])
+            return await self._some("desk_few_orders", about, page, total), total
+        if wanted.login_id is not None:
+            about = (*kind, *await self._books(broker, wanted))
+            return await self._some("desk_account_orders", about, page, total), total
+        return await self._some("desk_orders", (*kind, broker, wanted.environment), page, total), total
+
+    async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[int]:
+        """The two books of an account, each with how many of its orders are archived."""
+        account = await self._transaction.one("one_account", broker, wanted.login_id)
+        found = () if account is None else await self._transaction.all("books_of_account", account["id"])
+        named: list[int] = []
+        for environment in Environment:
+            of_it = [row for row in found if row["environment"] == environment]
+            asked_for = wanted.environment in (None, environment)
+            named += (of_it[0]["id"], of_it[0]["archived_count"]) if of_it and asked_for else _NO_BOOK
+        return named
+
+    async def trace(self, broker: str, request_id: str) -> FoundTrace | None:
+        trace = await trace_reader.trace_of(self._transaction, broker, request_id)
+        return None if trace is None else (await self._with_logins([trace]))[0]
+
+    async def traces(
+        self, broker: str, login_id: str | None, outcome: str | None, limit: int
+    ) -> list[FoundTrace]:
+        account_id = None
+        if login_id is not None:
+            account = await self._find("one_account", broker, login_id)
+            if account is None:
+                return []
+            account_id = account["id"]
+        found = await trace_reader.newest_traces(self._transaction, broker, account_id, outcome, limit)
+        return await self._with_logins(found)
+
+    async def _with_logins(self, traces: Sequence[Trace]) -> list[FoundTrace]:
+        logins = {
+            account_id: (await one_row(self._transaction, "login_of_account", account_id))["login_id"]
+            for account_id in {trace.account_id for trace in traces}
+        }
+        return [FoundTrace(trace, logins[trace.account_id]) for trace in traces]
+
+
+def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
+    """What every list of the desk's orders takes first: the filters that an order answers by itself."""
+    low, high = _FIRST_ID, _AFTER_ALL_IDS
+    if wanted.request_id is not None:
+        at_us = trace_reader.time_ms(wanted.request_id) * 1000
+        low, high = ids_since(at_us - _BEFORE_CALL_US), ids_since(at_us + _AFTER_CALL_US)
+    since_us = wanted.since_us or 0
+    if since_us > 0:
+        low = max(low, ids_since(since_us))
+    return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
+
+
+def _house(broker: str, wanted: OrderFilter) -> tuple[Value, ...]:
+    return (broker, wanted.environment, wanted.login_id)
+
+
+def _found(row: Row) -> FoundOrder:
+    order = order_rows.order(row)
+    return FoundOrder(order, row["login_id"], order.ordinal <= row["archived_count"])

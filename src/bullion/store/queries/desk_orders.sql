@@ -1,0 +1,29 @@
+-- A page of a broker's orders, newest first: by id, for ids begin with their time. Each order is asked by itself
+-- whose it is, so that no plan begins with the accounts and sorts all that they have.
+SELECT page.*, accounts.login_id, books.archived_count
+FROM (
+    SELECT orders.*
+    FROM orders
+    WHERE
+        (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
+        AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+        AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+        AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+        AND orders.id >= $5
+        AND orders.id < $6
+        AND orders.created_at_us >= $7
+        AND (
+            SELECT accounts.broker
+            FROM books
+            INNER JOIN accounts ON accounts.id = books.account_id
+            WHERE
+                books.id = orders.book_id
+                AND books.archived_count < orders.ordinal
+                AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+        ) = $8
+    ORDER BY orders.id DESC
+    LIMIT $10 OFFSET $11
+) AS page
+INNER JOIN books ON books.id = page.book_id
+INNER JOIN accounts ON accounts.id = books.account_id
+ORDER BY page.id DESC

@@ -1,0 +1,19 @@
+SELECT count(*) AS total
+FROM orders
+WHERE
+    (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
+    AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+    AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+    AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+    AND orders.id >= $5
+    AND orders.id < $6
+    AND orders.created_at_us >= $7
+    AND (
+        SELECT accounts.broker
+        FROM books
+        INNER JOIN accounts ON accounts.id = books.account_id
+        WHERE
+            books.id = orders.book_id
+            AND books.archived_count < orders.ordinal
+            AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+    ) = $8

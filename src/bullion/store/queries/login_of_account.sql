@@ -1,0 +1,1 @@
+SELECT login_id FROM accounts WHERE id = $1
