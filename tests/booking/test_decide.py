@@ -1,0 +1,389 @@
+"""What becomes of the orders of one book, in one batch."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bullion.allocation.book import Book
+from bullion.allocation.position import Position
+from bullion.booking.decide import Plan, decide, moved
+from bullion.booking.placing import Booked, Outcome, Placing, Settled
+from bullion.booking.replay import replay
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order, PriceMove
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Denied, Priced, Verdict
+from bullion.refusals.catalogue import (
+    IDEMPOTENCY_KEY_REUSED,
+    LIMIT_EXCEEDED,
+    PRICE_MOVED,
+    TRADING_HALTED,
+)
+
+NOW_US = 1_800_000_000_000_000
+BOOK = Book(4, Position(0, 1_000_000), Position(-50_000, 100_000), 7, 0, NOW_US - 5, 12)
+GOLD = Priced(Metal.GOLD, 7_000_000, 70_000_000, 5_000, "{}", None)
+SILVER = Priced(Metal.SILVER, 9_000_000, 9_000_000, 5_000, "{}", 17)
+_keys = count(1)
+
+
+def asked(trade_type: str = "buy", quantity_e4: int = 10_000, **fields: Any) -> PlaceOrder:
+    given = {"symbol_code": "GOLD", "expected_price": None, "client_order_id": None, **fields}
+    return PlaceOrder(trade_type=trade_type, quantity_e4=quantity_e4, **given)
+
+
+def placing(
+    verdict: Verdict = GOLD,
+    of: PlaceOrder | None = None,
+    settled: Settled | None = None,
+    request_id: str = "r",
+) -> Placing:
+    def judge() -> Verdict:
+        raise AssertionError("deciding does not judge")
+
+    return Placing(
+        4, "api", f"k{next(_keys)}", of or asked(), "key", request_id, judge, verdict, settled=settled
+    )
+
+
+def decided(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
+    numbers: Iterator[int] = count(1)
+    return decide(book, placings, now_us, lambda at_us: f"id{next(numbers)} at {at_us}")
+
+
+def outcomes(plan: Plan) -> list[Outcome]:
+    return [outcome for _, outcome in plan.outcomes]
+
+
+def code(outcome: Outcome) -> str:
+    return outcome.refusal.code if isinstance(outcome, Denied) else "booked"
+
+
+# --- One order ----------------------------------------------------------------------------------------
+
+
+def test_an_order_is_booked_as_asked() -> None:
+    one = placing(SILVER, asked("sell", 20_000, symbol_code="S", expected_price="1", client_order_id="c"))
+    one.verdict = msgspec.structs.replace(SILVER, price_paise=100, tolerance_percent_e4=0)
+    plan = decided(BOOK, one)
+    (order,) = plan.orders
+    assert order == Order(
+        book_id=4,
+        ordinal=8,
+        id=f"id1 at {NOW_US}",
+        source="api",
+        idempotency_key=one.idempotency_key,
+        asked=one.asked,
+        metal=Metal.SILVER,
+        price_paise=100,
+        total_paise=9_000_000,
+        status="filled",
+        key_id="key",
+        request_id="r",
+        created_at_us=NOW_US,
+        price_anatomy="{}",
+    )
+    assert plan.before == BOOK
+    assert plan.after == msgspec.structs.replace(
+        BOOK, silver=Position(-70_000, 100_000), order_count=8, last_order_at_us=NOW_US, version=13
+    )
+    (outcome,) = outcomes(plan)
+    assert isinstance(outcome, Booked)
+    assert (outcome.order, outcome.replayed) == (order, False)
+    assert plan.changes
+    assert plan.judged_by_book
+    assert plan.price_moves == []
+
+
+def test_a_denied_order_changes_nothing_and_does_not_hang_on_the_book() -> None:
+    denied = Denied(TRADING_HALTED)
+    plan = decided(BOOK, placing(denied))
+    assert outcomes(plan) == [denied]
+    assert plan.after == BOOK
+    assert not plan.changes
+    assert not plan.judged_by_book
+
+
+@pytest.mark.parametrize(
+    ("metal", "side", "quantity_e4", "passes"),
+    [
+        (Metal.GOLD, "buy", 1_000_000, True),
+        (Metal.GOLD, "buy", 1_000_001, False),
+        (Metal.GOLD, "sell", 1_000_000, True),
+        (Metal.GOLD, "sell", 1_000_001, False),
+        (Metal.SILVER, "sell", 50_000, True),
+        (Metal.SILVER, "sell", 50_001, False),
+        (Metal.SILVER, "buy", 150_000, True),
+        (Metal.SILVER, "buy", 150_001, False),
+    ],
+)
+def test_the_allocation_of_its_own_metal(metal: Metal, side: str, quantity_e4: int, passes: bool) -> None:
+    verdict = GOLD if metal is Metal.GOLD else SILVER
+    plan = decided(BOOK, placing(verdict, asked(side, quantity_e4)))
+    assert code(outcomes(plan)[0]) == ("booked" if passes else "limit_exceeded")
+    assert plan.changes is passes
+    assert plan.judged_by_book
+
+
+def test_limit_exceeded_names_metal_free_weight_limit_and_unit() -> None:
+    (outcome,) = outcomes(decided(BOOK, placing(SILVER, asked("sell", 60_000))))
+    assert isinstance(outcome, Denied)
+    assert outcome.refusal is LIMIT_EXCEEDED
+    assert outcome.message is not None
+    for word in ("silver", "5.0000 kg", "10.0000 kg"):
+        assert word in outcome.message
+
+
+def test_the_limit_answers_before_a_moved_price_and_leaves_the_key_free() -> None:
+    plan = decided(BOOK, placing(GOLD, asked("buy", 1_000_001, expected_price="1")))
+    assert code(outcomes(plan)[0]) == "limit_exceeded"
+    assert plan.price_moves == []
+    assert not plan.changes
+
+
+def test_a_moved_price_settles_the_key_and_books_nothing() -> None:
+    one = placing(GOLD, asked("buy", 10_000, expected_price="69000"))
+    plan = decided(BOOK, one)
+    assert plan.orders == []
+    assert plan.price_moves == [
+        PriceMove(4, "api", one.idempotency_key, one.asked, 7_000_000, 5_000, "r", NOW_US)
+    ]
+    (outcome,) = outcomes(plan)
+    assert isinstance(outcome, Denied)
+    assert outcome.refusal is PRICE_MOVED
+    assert not outcome.replayed
+    assert (plan.after.gold, plan.after.silver, plan.after.order_count) == (BOOK.gold, BOOK.silver, 7)
+    assert plan.after.version == 13
+    assert plan.changes
+
+
+# --- A settled key ------------------------------------------------------------------------------------
+
+
+def settled_order(request_id: str = "first") -> Order:
+    (order,) = decided(BOOK, placing(request_id=request_id)).orders
+    return order
+
+
+def settled_move(request_id: str = "first") -> PriceMove:
+    (move,) = decided(BOOK, placing(GOLD, asked(expected_price="1"), request_id=request_id)).price_moves
+    return move
+
+
+@pytest.mark.parametrize("verdict", [GOLD, Denied(TRADING_HALTED)], ids=["priced", "denied"])
+def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> None:
+    order, move = settled_order(), settled_move()
+    full = msgspec.structs.replace(BOOK, gold=Position(1_000_000, 1_000_000))
+    plan = decided(full, placing(verdict, settled=order), placing(verdict, move.asked, settled=move))
+    booked, denied = outcomes(plan)
+    assert booked == Booked(order, replayed=True)
+    assert isinstance(denied, Denied)
+    assert denied.refusal is PRICE_MOVED
+    assert denied.replayed
+    assert dict(denied.refused().headers) == {"Idempotent-Replayed": "true"}
+    assert not plan.changes
+    assert not plan.judged_by_book
+
+
+def test_what_this_very_call_recorded_is_no_replay() -> None:
+    order, move = settled_order("mine"), settled_move("mine")
+    assert replay(order, order.asked, "mine") == Booked(order, replayed=False)
+    denied = replay(move, move.asked, "mine")
+    assert isinstance(denied, Denied)
+    assert not denied.replayed
+    assert not denied.refused().headers
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"symbol_code": "gold"},
+        {"trade_type": "sell"},
+        {"trade_type": "hold"},
+        {"quantity_e4": 10_001},
+        {"expected_price": "70000"},
+        {"client_order_id": ""},
+    ],
+)
+def test_any_other_body_is_a_reused_key(other: dict[str, Any]) -> None:
+    order = settled_order()
+    body = msgspec.structs.replace(order.asked, **other)
+    for request_id in ("first", "second"):
+        plan = decided(BOOK, placing(GOLD, body, order, request_id))
+        (outcome,) = outcomes(plan)
+        assert isinstance(outcome, Denied)
+        assert outcome.refusal is IDEMPOTENCY_KEY_REUSED
+        assert not outcome.replayed
+        assert not plan.changes
+
+
+# --- Several orders for one book ----------------------------------------------------------------------
+
+
+def test_each_order_of_a_batch_sees_what_those_before_it_did() -> None:
+    plan = decided(
+        BOOK,
+        placing(GOLD, asked("buy", 900_000)),
+        placing(GOLD, asked("buy", 100_001)),
+        placing(Denied(TRADING_HALTED)),
+        placing(GOLD, asked("buy", 100_000)),
+        placing(GOLD, asked("buy", 1)),
+        placing(GOLD, asked("sell", 1, expected_price="1")),
+        placing(SILVER, asked("sell", 50_000)),
+        placing(GOLD, asked("sell", 2_000_000)),
+        placing(GOLD, settled=settled_order()),
+    )
+    assert [code(outcome) for outcome in outcomes(plan)] == [
+        "booked",
+        "limit_exceeded",
+        "trading_halted",
+        "booked",
+        "limit_exceeded",
+        "price_moved",
+        "booked",
+        "booked",
+        "booked",
+    ]
+    assert [order.ordinal for order in plan.orders] == [8, 9, 10, 11]
+    assert len({order.id for order in plan.orders}) == 4
+    assert len(plan.price_moves) == 1
+    assert plan.after.gold == Position(-1_000_000, 1_000_000)
+    assert plan.after.silver == Position(-100_000, 100_000)
+    assert (plan.after.order_count, plan.after.version) == (11, 13)
+    assert plan.after.archived_count == BOOK.archived_count
+
+
+def test_an_empty_batch_is_nothing() -> None:
+    plan = decided(BOOK)
+    assert not plan.changes
+    assert plan.after == BOOK
+
+
+@pytest.mark.parametrize(("now_us", "at_us"), [(NOW_US, NOW_US), (NOW_US - 5, NOW_US - 5), (3, NOW_US - 5)])
+def test_time_never_runs_backwards_within_a_book(now_us: int, at_us: int) -> None:
+    plan = decided(BOOK, placing(), placing(GOLD, asked(expected_price="1")), now_us=now_us)
+    assert plan.orders[0].created_at_us == at_us
+    assert plan.orders[0].id.endswith(f"at {at_us}")
+    assert plan.price_moves[0].at_us == at_us
+    assert plan.after.last_order_at_us == at_us
+
+
+ORDERS = st.tuples(
+    st.sampled_from([Metal.GOLD, Metal.SILVER]), st.sampled_from(["buy", "sell"]), st.integers(1, 300_000)
+)
+
+
+@given(
+    st.lists(ORDERS, max_size=20),
+    st.integers(-(10**6), 10**6),
+    st.integers(0, 10**6),
+)
+def test_nets_and_ordinals_are_the_sum_of_what_was_booked(
+    batch: list[tuple[Metal, str, int]], net: int, limit: int
+) -> None:
+    book = msgspec.structs.replace(BOOK, gold=Position(net, limit), silver=Position(0, limit))
+    plan = decided(
+        book, *(placing(GOLD if m is Metal.GOLD else SILVER, asked(side, q)) for m, side, q in batch)
+    )
+    nets = {Metal.GOLD: net, Metal.SILVER: 0}
+    booked = 0
+    for (metal, side, quantity), outcome in zip(batch, outcomes(plan), strict=True):
+        after = nets[metal] + (quantity if side == "buy" else -quantity)
+        passes = abs(after) <= limit or abs(after) < abs(nets[metal])
+        assert code(outcome) == ("booked" if passes else "limit_exceeded")
+        if passes:
+            nets[metal] = after
+            booked += 1
+    assert (plan.after.gold.net_e4, plan.after.silver.net_e4) == (nets[Metal.GOLD], nets[Metal.SILVER])
+    assert [order.ordinal for order in plan.orders] == list(range(8, 8 + booked))
+    assert plan.after.order_count == 7 + booked
+    assert plan.after.version == (13 if booked else 12)
+
+
+# --- The tolerance, exactly ---------------------------------------------------------------------------
+
+
+def priced(price_paise: int, tolerance_e4: int) -> Priced:
+    return msgspec.structs.replace(GOLD, price_paise=price_paise, tolerance_percent_e4=tolerance_e4)
+
+
+@pytest.mark.parametrize(
+    ("price_paise", "expected", "tolerance_e4", "is_moved"),
+    [
+        (7_035_000, "70000", 5_000, False),
+        (7_035_001, "70000", 5_000, True),
+        (6_965_000, "70000", 5_000, False),
+        (6_964_999, "70000", 5_000, True),
+        (7_000_000, "70000", 0, False),
+        (7_000_001, "70000", 0, True),
+        (7_000_000, "70000.00000000000001", 0, True),
+        (7_000_000, "69999.99999999999999", 0, True),
+        (14_000_000, "70000", 1_000_000, False),
+        (14_000_001, "70000", 1_000_000, True),
+        (1, "70000", 1_000_000, False),
+        (1, "0.01", 0, False),
+        (1, "0.005", 1_000_000, False),
+        (1, "0.00499999", 1_000_000, True),
+        (7_000_000, "1" + "0" * 100, 1_000_000, False),
+        (7_000_000, "1" + "0" * 100, 999_999, True),
+        (1, "0." + "0" * 99 + "1", 1_000_000, True),
+    ],
+)
+def test_at_exactly_the_tolerance_it_passes(
+    price_paise: int, expected: str, tolerance_e4: int, is_moved: bool
+) -> None:
+    assert moved(priced(price_paise, tolerance_e4), expected) is is_moved
+
+
+def test_without_an_expected_price_nothing_can_move() -> None:
+    assert not moved(priced(1, 0), None)
+
+
+def plain_text(digits: int, exponent: int) -> str:
+    """The one plain form of digits × 10^exponent: no exponent, no zeros that change nothing."""
+    if exponent >= 0:
+        return f"{digits}{'0' * exponent}"
+    text = str(digits).rjust(1 - exponent, "0")
+    return f"{text[:exponent]}.{text[exponent:]}".rstrip("0").rstrip(".")
+
+
+@given(
+    st.integers(1, 10**14),
+    st.integers(1, 10**20 - 1),
+    st.integers(-100, 100),
+    st.integers(0, 1_000_000),
+)
+@example(7_035_000, 7, 4, 5_000)
+def test_it_is_exact_for_every_price_that_can_be_sent(
+    price_paise: int, digits: int, exponent: int, tolerance_e4: int
+) -> None:
+    text = plain_text(digits, exponent)
+    expected = Fraction(digits) * Fraction(10) ** exponent
+    assert Fraction(text) == expected
+    difference = abs(Fraction(price_paise, 100) - expected)
+    assert moved(priced(price_paise, tolerance_e4), text) is (
+        difference > expected * Fraction(tolerance_e4, 10_000) / 100
+    )
+
+
+@given(st.integers(1, 10**18), st.integers(0, 16), st.integers(0, 1_000_000), st.integers(-2, 2))
+def test_around_the_tolerance_to_the_last_digit(
+    digits: int, places: int, tolerance_e4: int, off_by: int
+) -> None:
+    """Prices in paise that lie next to the border of what the expected price allows."""
+    expected = Fraction(digits, 10**places)
+    for sign in (1, -1):
+        border_paise = int(expected * 100 * (1 + sign * Fraction(tolerance_e4, 1_000_000)))
+        price_paise = border_paise + off_by
+        if price_paise <= 0:
+            continue
+        difference = abs(Fraction(price_paise, 100) - expected)
+        assert moved(priced(price_paise, tolerance_e4), plain_text(digits, -places)) is (
+            difference * 1_000_000 > expected * tolerance_e4
+        )
