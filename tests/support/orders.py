@@ -1,9 +1,10 @@
 """A client's program that trades, and a broker of a test's own for it to trade with."""
 
+import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Self
 from uuid import uuid4
@@ -168,6 +169,40 @@ class Trader:
     def quote(self, symbol_code: str = "GOLD") -> Any:
         (quote,) = self.get(QUOTES, symbol_code=symbol_code)["items"]
         return quote
+
+
+Placed = tuple[str, Mapping[str, Any]]
+"""An idempotency key and a body."""
+
+
+def all_at_once(
+    traders: Sequence[Trader], placed: Sequence[Placed], at_once: int = 100
+) -> list[httpx.Response]:
+    """Every order from a connection of its own, `at_once` of them under way; the traders take turns."""
+    return asyncio.run(_all_at_once(traders, placed, at_once))
+
+
+async def _all_at_once(
+    traders: Sequence[Trader], placed: Sequence[Placed], at_once: int
+) -> list[httpx.Response]:
+    turn = asyncio.Semaphore(at_once)
+    async with contextlib.AsyncExitStack() as clients:
+        many = [await clients.enter_async_context(_client_like(each.http)) for each in traders]
+
+        async def place(number: int, idempotency_key: str, body: Mapping[str, Any]) -> httpx.Response:
+            async with turn:
+                return await many[number % len(many)].post(
+                    ORDERS, json=body, headers={"Idempotency-Key": idempotency_key}
+                )
+
+        return await asyncio.gather(*(place(number, *each) for number, each in enumerate(placed)))
+
+
+def _client_like(http: httpx.Client) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
+    transport = httpx.AsyncHTTPTransport(verify=False, local_address=own_address(), limits=limits)
+    headers = {name: http.headers[name] for name in ("host", "x-api-key")}
+    return httpx.AsyncClient(base_url=http.base_url, headers=headers, transport=transport, timeout=30)
 
 
 class Market:
