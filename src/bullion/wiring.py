@@ -299,7 +299,14 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             Positions(reader),
             MarketData(catalogue, market),
         )
-        duties = [keeper.keep(), board_keeper.keep(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties = [
+            keeper.keep(),
+            board_keeper.keep(),
+            key_uses.keep(),
+            journal.keep(),
+            traces.keep(),
+            queue.keep(),
+        ]
         duties += [*limiter_duties, *_feed(settings, rates, board, catalogue.now_us)]
         async with _running(*duties):
             yield Node(

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from bullion.orders.listing import LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
-from .order_body import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
+from .bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from .problems import Problems, excerpt
 
 TRADE_TYPE_LENGTH_MAX = 8

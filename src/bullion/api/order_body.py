@@ -15,14 +15,15 @@ from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
 from bullion.refusals.refusal import Refused
 from bullion.web.answer import Headers
 
+from .bounds import (
+    CLIENT_ORDER_ID_LENGTH_MAX,
+    KEY_LENGTH_MAX,
+    PRICE_DIGITS_MAX,
+    QUANTITY_MAX,
+    SYMBOL_CODE_LENGTH_MAX,
+)
+from .plain_order import read_plain_order
 from .problems import Problems, excerpt
-
-KEY_LENGTH_MAX = 64
-SYMBOL_CODE_LENGTH_MAX = 32
-CLIENT_ORDER_ID_LENGTH_MAX = 64
-QUANTITY_MAX = 1_000_000
-PRICE_DIGITS_MAX = 20
-"""Significant ones: zeros before and after them do not count."""
 
 _QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
 _QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
@@ -48,7 +49,7 @@ def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
     key = _read_key(keys, problems)
     if content_types != [b"application/json"]:
         _check_content_type(content_types, problems)
-    order = _read_order(body, problems)
+    order = read_plain_order(body) or _read_order(body, problems)
     if problems or order is None:
         raise problems.refused()
     return key, order

@@ -40,7 +40,7 @@ class Plan:
         return bool(self.orders or self.price_moves)
 
 
-def decide(book: Book, placings: Sequence[Placing], now_us: int, new_id: Callable[[int], str]) -> Plan:
+def decide(book: Book, placings: Sequence[Placing], now_us: int, new_id: Callable[[int, int], str]) -> Plan:
     positions = {Metal.GOLD: book.gold, Metal.SILVER: book.silver}
     plan = Plan(book, book)
     # A clock that was set back must not put a later order before an earlier one.
@@ -65,7 +65,7 @@ def decide(book: Book, placings: Sequence[Placing], now_us: int, new_id: Callabl
                 outcome = price_moved(move)
             else:
                 ordinal += 1
-                order = _order(placing, verdict, ordinal, at_us, new_id(at_us))
+                order = _order(placing, verdict, ordinal, at_us, new_id(at_us, ordinal))
                 plan.orders.append(order)
                 positions[verdict.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
                 outcome = Booked(order, compared=_compared(verdict, position, change_e4))

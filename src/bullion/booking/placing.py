@@ -42,6 +42,8 @@ class Placing:
     settled: Settled | None = None
     """What the store was found to hold under this key."""
     outcome: "Future[Outcome] | None" = field(default=None, repr=False)
+    since_s: float = 0.0
+    """By the loop's clock, since when it waits."""
 
     @property
     def key_name(self) -> KeyName:

@@ -16,7 +16,6 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
-from bullion.orders.verdict import Denied
 
 from .decide import Plan, decide
 from .ledger import Ledger, Recorded
@@ -25,6 +24,7 @@ from .replay import replay
 
 DEADLINE_S = 6.0
 """How long an order waits for the store. What then becomes of it, the same key tells."""
+_LOOK_EVERY_S = 0.25
 _OPTIMISTIC_TRIES = 2
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
@@ -46,6 +46,7 @@ class BookingQueue:
         self._busy: set[int] = set()
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
+        self._under_way: set[Placing] = set()
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -54,38 +55,39 @@ class BookingQueue:
 
         After either, sending the same key again tells what became of it.
         """
-        async with asyncio.timeout(DEADLINE_S):
-            name = placing.key_name
-            while (ahead := self._in_flight.get(name)) is not None:
-                known = await _followed(ahead, placing)
-                if known is not None:
-                    return known
-                placing.verdict = placing.judge()
-            return await self._enter(name, placing)
-
-    async def _enter(self, name: KeyName, placing: Placing) -> Outcome:
         loop = asyncio.get_running_loop()
+        placing.since_s = loop.time()
+        name = placing.key_name
+        while (ahead := self._in_flight.get(name)) is not None:
+            known = await _followed(ahead, placing)
+            if known is not None:
+                return known
+            placing.verdict = placing.judge()
         outcome: asyncio.Future[Outcome] = loop.create_future()
         placing.outcome = self._in_flight[name] = outcome
-        self._waiting.setdefault(placing.book_id, deque()).append(placing)
+        waiting = self._waiting.get(placing.book_id)
+        if waiting is None:
+            waiting = self._waiting[placing.book_id] = deque()
+        waiting.append(placing)
         if not self._departing:
             # Not at once: whoever else arrives in this turn of the loop goes along.
             self._departing = True
             loop.call_soon(self._depart)
         try:
-            # Shielded: those who follow this key wait for the same future.
-            return await asyncio.shield(outcome)
+            return await outcome
         finally:
-            if outcome.done():
-                self._left(name, outcome)
-            else:
-                outcome.add_done_callback(lambda _: self._left(name, outcome))
-
-    def _left(self, name: KeyName, outcome: "asyncio.Future[Outcome]") -> None:
-        if self._in_flight.get(name) is outcome:
             del self._in_flight[name]
-        if not outcome.cancelled():
-            outcome.exception()  # Taken note of, also when nobody waits any more.
+
+    async def keep(self) -> None:
+        """Run for as long as the node does: nobody waits longer than the deadline."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            too_old = loop.time() - DEADLINE_S
+            waiting = [placing for placings in self._waiting.values() for placing in placings]
+            for placing in [*waiting, *self._under_way]:
+                if placing.since_s < too_old:
+                    _fail([placing], TimeoutError("the booking's deadline has passed"))
 
     def _depart(self) -> None:
         self._departing = False
@@ -113,6 +115,7 @@ class BookingQueue:
 
     async def _run(self, batch: list[Placing]) -> None:
         book_ids = {placing.book_id for placing in batch}
+        self._under_way.update(batch)
         try:
             await self._record(batch)
         except StoreFault as fault:
@@ -121,6 +124,7 @@ class BookingQueue:
             _log.exception("booking_failed")
             _fail(batch, error)
         finally:
+            self._under_way.difference_update(batch)
             self._busy -= book_ids
             self._lanes_free += 1
             self._depart()
@@ -220,15 +224,12 @@ class BookingQueue:
 
 async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outcome | None:
     """The outcome for a call whose key is in flight already; None if that one left the key free."""
-    try:
-        outcome = await asyncio.shield(ahead)
-    except Exception:  # noqa: BLE001 - it is told to whom it belongs; this call is judged on its own
-        return None
-    match outcome:
-        case Booked():
-            return replay(outcome.order, placing.asked, placing.request_id)
-        case Denied():
-            return None
+    await asyncio.wait([ahead])
+    await asyncio.sleep(0)  # Whoever is ahead clears the way first.
+    if ahead.cancelled() or ahead.exception() is not None:
+        return None  # It is told to whom it belongs; this call is judged on its own.
+    outcome = ahead.result()
+    return replay(outcome.order, placing.asked, placing.request_id) if isinstance(outcome, Booked) else None
 
 
 def _fail(placings: Iterable[Placing], error: Exception) -> None:
@@ -237,5 +238,5 @@ def _fail(placings: Iterable[Placing], error: Exception) -> None:
             placing.outcome.set_exception(error)
 
 
-def _new_id(at_us: int) -> str:
-    return order_id(at_us, getrandbits(RANDOM_BITS))
+def _new_id(at_us: int, ordinal: int) -> str:
+    return order_id(at_us, ordinal, getrandbits(RANDOM_BITS))

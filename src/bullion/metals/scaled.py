@@ -1,6 +1,7 @@
 """Exact decimals as whole numbers of their smallest part, and the one plain way to write them."""
 
 import re
+from functools import lru_cache
 
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
@@ -20,8 +21,12 @@ def scaled(text: str, places: int) -> int:
     return int(whole + part.ljust(places, "0"))
 
 
+@lru_cache(maxsize=8192)
 def plain(value: int, places: int) -> str:
-    """Write it back: always all its places, never an exponent, never `-0`."""
+    """Write it back: always all its places, never an exponent, never `-0`.
+
+    Kept, for the same prices and weights are written again and again.
+    """
     sign = "-" if value < 0 else ""
     whole, part = divmod(abs(value), 10**places)
     return f"{sign}{whole}.{part:0{places}d}"

@@ -1,16 +1,26 @@
-"""Order ids: UUIDs of version 7, which begin with their time and so lie side by side in an index."""
+"""Order ids: UUIDs of version 7, which begin with their time and so lie side by side in an index.
+
+They end in the order's ordinal, so that an order is found in its book without an index of ids.
+"""
 
 _VERSION = 7 << 76
 _VARIANT = 2 << 62
-_RANDOM_HIGH = 0xFFF
-_RANDOM_LOW = (1 << 62) - 1
-RANDOM_BITS = 74
+_ORDINAL_BITS = 40
+_ORDINAL_DIGITS = _ORDINAL_BITS // 4
+_LOW_BITS = 62 - _ORDINAL_BITS
+_LOW = (1 << _LOW_BITS) - 1
+RANDOM_BITS = 12 + _LOW_BITS
 
 
-def order_id(at_us: int, random_bits: int) -> str:
-    high, low = random_bits >> 62 & _RANDOM_HIGH, random_bits & _RANDOM_LOW
-    text = f"{at_us // 1000 << 80 | _VERSION | high << 64 | _VARIANT | low:032x}"
+def order_id(at_us: int, ordinal: int, random_bits: int) -> str:
+    high, low = random_bits >> _LOW_BITS, random_bits & _LOW
+    number = at_us // 1000 << 80 | _VERSION | high << 64 | _VARIANT | low << _ORDINAL_BITS | ordinal
+    text = f"{number:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def ordinal_of(of_order_id: str) -> int:
+    return int(of_order_id[-_ORDINAL_DIGITS:], 16)
 
 
 def ids_since(at_us: int) -> str:

@@ -44,13 +44,10 @@ class SqliteLedger:
 
 
 def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, Book]:
-    found = {}
-    for book_id in book_ids:
-        rows = connection.fetch("one_book", (book_id,))
-        if not rows:
-            raise StoreUnavailable("a book is missing from the store")
-        found[book_id] = order_rows.book(rows[0])
-    return found
+    rows = connection.fetch_for("some_books", [(book_id,) for book_id in book_ids])
+    if len(rows) != len(book_ids):
+        raise StoreUnavailable("a book is missing from the store")
+    return {row["id"]: order_rows.book(row) for row in rows}
 
 
 def _settled(connection: SqliteConnection, names: Sequence[KeyName]) -> dict[KeyName, Settled]:
@@ -66,8 +63,9 @@ def _settled(connection: SqliteConnection, names: Sequence[KeyName]) -> dict[Key
 def _record(
     connection: SqliteConnection, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
 ) -> Recorded:
+    """A handful of calls for however many orders: after each, this thread waits for its turn."""
     version = connection.fetch("catalogue_version", ())[0]["version"]
-    settled = {name[0] for name in names if connection.fetch("key_is_settled", name)}
+    settled = {row["book_id"] for row in connection.fetch_for("settled_books", names)}
     books = _books(connection, [plan.before.id for plan in plans])
     good = [
         plan
@@ -77,28 +75,32 @@ def _record(
         and books[plan.before.id].version == plan.before.version
         and plan.before.id not in settled
     ]
+    _write(connection, good)
     recorded = {plan.before.id for plan in good}
-    orders = [order for plan in good for order in plan.orders]
-    connection.many(
-        "move_book",
-        [
-            (
-                plan.after.gold.net_e4,
-                plan.after.silver.net_e4,
-                plan.after.order_count,
-                plan.after.last_order_at_us,
-                plan.after.id,
-            )
-            for plan in good
-        ],
-    )
-    connection.many("insert_order", [order_rows.order_values(order) for order in orders])
-    connection.many("count_orders", order_rows.count_values(orders))
-    connection.many(
-        "insert_price_move",
-        [order_rows.price_move_values(move) for plan in good for move in plan.price_moves],
-    )
     return Recorded(
         version,
         {book_id: Seen(book, book_id in recorded, book_id in settled) for book_id, book in books.items()},
     )
+
+
+def _write(connection: SqliteConnection, plans: Sequence[Plan]) -> None:
+    orders = [order for plan in plans for order in plan.orders]
+    moves = [move for plan in plans for move in plan.price_moves]
+    books = [
+        (
+            plan.after.id,
+            plan.after.gold.net_e4,
+            plan.after.silver.net_e4,
+            plan.after.order_count,
+            plan.after.last_order_at_us,
+        )
+        for plan in plans
+    ]
+    for query, rows in (
+        ("move_books", books),
+        ("insert_orders", [order_rows.order_values(order) for order in orders]),
+        ("count_orders", order_rows.count_values(orders)),
+        ("insert_price_moves", [order_rows.price_move_values(move) for move in moves]),
+    ):
+        if rows:
+            connection.fetch_for(query, rows)

@@ -6,6 +6,7 @@ from bullion.allocation.book import Book
 from bullion.faults import StoreUnavailable
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
+from bullion.orders.order_id import ordinal_of
 
 from . import order_pages, order_rows
 from .engine import Engine, Row
@@ -13,8 +14,8 @@ from .gathering import Gathering
 from .postgres import PostgresEngine
 from .sqlite import SqliteConnection, SqliteEngine
 
-OrderName = tuple[int, str]
-"""Book and order id."""
+OrderName = tuple[int, int, str]
+"""Book, ordinal and id."""
 
 
 class StoredOrders:
@@ -34,7 +35,7 @@ class StoredOrders:
         return book
 
     async def order(self, book_id: int, order_id: str) -> Order | None:
-        return await self._orders.get((book_id, order_id))
+        return await self._orders.get((book_id, ordinal_of(order_id), order_id))
 
     async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
         if _filtered(query):
@@ -65,7 +66,7 @@ class PostgresSingles:
 
     async def orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
         found = await self._engine.statement("some_orders", *zip(*names, strict=True))
-        return {(row["book_id"], row["id"]): order_rows.order(row) for row in found}
+        return {(row["book_id"], row["ordinal"], row["id"]): order_rows.order(row) for row in found}
 
     async def newest(self, book_id: int, limit: int, offset: int) -> Sequence[Row]:
         return await self._engine.statement("newest_orders", book_id, limit, offset)

@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_S = 5.0
 _POLL_S = 0.05
+_STATEMENTS_KEPT = 1_000
+"""Those for many rows are other statements for each number of rows."""
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
@@ -140,6 +142,7 @@ class SqliteConnection:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=thread_name)
         self._named = named
         self._open: sqlite3.Connection | None = None
+        self._statements: dict[tuple[str, int], str] = {}
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
         """Do `work` on the connection's own thread, and say what went wrong in our own words."""
@@ -156,7 +159,11 @@ class SqliteConnection:
     def connect(self, path: Path, *, read_only: bool) -> None:
         new = not path.exists()
         connection = sqlite3.connect(
-            path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=True
+            path,
+            timeout=_BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=True,
+            cached_statements=_STATEMENTS_KEPT,
         )
         if new:
             path.chmod(0o600)
@@ -206,9 +213,19 @@ class SqliteConnection:
             return answer
         raise RuntimeError("the body of a transaction waited for something else than its own queries")
 
-    def many(self, query: str, rows: Sequence[Sequence[Value]]) -> None:
-        """Run a query whose places are question marks for each of the rows."""
-        self._connection.executemany(self._named[query], rows)
+    def fetch_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
+        """Run a query for many rows in one go: they stand where its text says `$rows`.
+
+        One step of SQLite for all of them, during which other threads run; there may be none.
+        """
+        if not rows:
+            return []
+        statement = self._statements.get((query, len(rows)))
+        if statement is None:
+            places = f"({', '.join('?' * len(rows[0]))})"
+            statement = self._named[query].replace("$rows", ", ".join([places] * len(rows)))
+            self._statements[query, len(rows)] = statement
+        return self._connection.execute(statement, [value for row in rows for value in row]).fetchall()
 
     def roll_back(self) -> None:
         if self._open is not None and self._open.in_transaction:

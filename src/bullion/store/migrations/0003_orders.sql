@@ -28,14 +28,14 @@ CREATE TABLE orders (
     created_at_us BIGINT NOT NULL,
     price_anatomy TEXT NOT NULL,
     PRIMARY KEY (book_id, ordinal),
-    UNIQUE (book_id, source, idempotency_key),
-    UNIQUE (book_id, id)
+    UNIQUE (book_id, source, idempotency_key)
 );
 
 CREATE INDEX orders_by_client_order_id ON orders (book_id, client_order_id, ordinal)
     WHERE client_order_id IS NOT NULL;
 
--- For the desk, which asks without naming the account. Ids begin with their time.
+-- For the desk, which asks without naming the account; clients' reads find an order by the ordinal that its id
+-- ends in. Ids begin with their time.
 CREATE INDEX orders_by_id ON orders (id);
 
 -- How many orders of a kind a block of ordinals holds, kept by the transaction that records them. Level 0 has

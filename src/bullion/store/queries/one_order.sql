@@ -1,1 +1,1 @@
-SELECT * FROM orders WHERE book_id = $1 AND id = $2
+SELECT * FROM orders WHERE book_id = $1 AND ordinal = $2 AND id = $3

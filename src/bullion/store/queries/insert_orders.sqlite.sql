@@ -3,4 +3,4 @@ INSERT INTO orders (
     client_order_id, metal, price_paise, total_paise, status, key_id, request_id, created_at_us,
     price_anatomy
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES $rows

@@ -1,0 +1,8 @@
+"""How long and how large what a client sends may be."""
+
+KEY_LENGTH_MAX = 64
+SYMBOL_CODE_LENGTH_MAX = 32
+CLIENT_ORDER_ID_LENGTH_MAX = 64
+QUANTITY_MAX = 1_000_000
+PRICE_DIGITS_MAX = 20
+"""Significant ones: zeros before and after them do not count."""
