@@ -32,23 +32,25 @@ class OrderRecords(OpenTransaction):
         await self._transaction.run("drop_counts", book.id)
 
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
+        await self._transaction.run("by_index_alone")
         row = await self._find("desk_order", order_id, broker)
         return None if row is None else _found(row)
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
             return [], 0  # No order has one, and PostgreSQL cannot even be asked.
+        await self._transaction.run("by_index_alone")
+        kind, house = _kind(wanted), (broker, wanted.environment, wanted.login_id)
         if wanted.by_kind_alone:
-            found, total = await self._orders_of_kind(broker, wanted, page)
+            found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
-            about = (*_kind(wanted), *_house(broker, wanted), wanted.client_order_id)
+            about = (*kind, *house, wanted.client_order_id)
             found, total = await self._counted("desk_named_orders", about, page)
-        elif wanted.login_id is not None:
-            about = (*_kind(wanted), *await self._books(broker, wanted))
+        elif wanted.login_id is not None and wanted.request_id is None:
+            about = (*kind, *await self._books(broker, wanted))
             found, total = await self._counted("desk_account_orders", about, page)
         else:
-            about = (*_kind(wanted), broker, wanted.environment)
-            found, total = await self._counted("desk_orders", about, page)
+            found, total = await self._counted("desk_orders", (*kind, *house), page)
         return [_found(row) for row in found], total
 
     async def _counted(self, query: str, about: Sequence[Value], page: Page) -> tuple[Sequence[Row], int]:
@@ -61,30 +63,31 @@ class OrderRecords(OpenTransaction):
         return await self._transaction.all(query, *about, limit, page.offset) if limit > 0 else ()
 
     async def _orders_of_kind(
-        self, broker: str, wanted: OrderFilter, page: Page
+        self, kind: Sequence[Value], house: Sequence[Value], wanted: OrderFilter, page: Page
     ) -> tuple[Sequence[Row], int]:
-        house = _house(broker, wanted)
-        row = await one_row(self._transaction, "desk_kinds_count", *house, wanted.symbol_code, wanted.status)
-        total = row["total"]
-        kind = _kind(wanted)
+        """The counts say how many there are, and of few ones also where they are."""
+        about = (*house, wanted.symbol_code, wanted.status)
+        total = (await one_row(self._transaction, "desk_kinds_count", *about))["total"]
+        query, about = "desk_orders", (*kind, *house)
         if total <= _FEW:
-            about = (*kind, *house, order_rows.BLOCK_SIZES[0])
-            return await self._some("desk_few_orders", about, page, total), total
-        if wanted.login_id is not None:
-            about = (*kind, *await self._books(broker, wanted))
-            return await self._some("desk_account_orders", about, page, total), total
-        return await self._some("desk_orders", (*kind, broker, wanted.environment), page, total), total
+            query, about = "desk_few_orders", (*kind, *house, order_rows.BLOCK_SIZES[0])
+        elif wanted.login_id is not None:
+            query, about = "desk_account_orders", (*kind, *await self._books(str(house[0]), wanted))
+        return await self._some(query, about, page, total), total
 
     async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[int]:
-        """The two books of an account, each with how many of its orders are archived."""
+        """The two books of an account, each with the ordinal from which on its orders are wanted."""
         account = await self._transaction.one("one_account", broker, wanted.login_id)
         found = () if account is None else await self._transaction.all("books_of_account", account["id"])
         named: list[int] = []
-        for environment in Environment:
-            of_it = [row for row in found if row["environment"] == environment]
-            asked_for = wanted.environment in (None, environment)
-            named += (of_it[0]["id"], of_it[0]["archived_count"]) if of_it and asked_for else _NO_BOOK
-        return named
+        for row in found:
+            low, end = row["archived_count"] + 1, row["order_count"] + 1
+            if wanted.since_us is not None and low < end:
+                since = (row["id"], low, end, wanted.since_us)
+                low = (await one_row(self._transaction, "first_ordinal_since", *since))["ordinal"]
+            if wanted.environment in (None, row["environment"]):
+                named += (row["id"], low)
+        return (*named, *_NO_BOOK, *_NO_BOOK)[:4]
 
     async def trace(self, broker: str, request_id: str) -> FoundTrace | None:
         trace = await trace_reader.trace_of(self._transaction, broker, request_id)
@@ -120,10 +123,6 @@ def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     if since_us > 0:
         low = max(low, ids_since(since_us))
     return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
-
-
-def _house(broker: str, wanted: OrderFilter) -> tuple[Value, ...]:
-    return (broker, wanted.environment, wanted.login_id)
 
 
 def _found(row: Row) -> FoundOrder:

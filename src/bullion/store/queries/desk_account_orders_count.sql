@@ -1,7 +1,7 @@
 SELECT count(*) AS total
 FROM orders
 WHERE
-    ((orders.book_id = $8 AND orders.ordinal > $9) OR (orders.book_id = $10 AND orders.ordinal > $11))
+    ((orders.book_id = $8 AND orders.ordinal >= $9) OR (orders.book_id = $10 AND orders.ordinal >= $11))
     AND (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
     AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
     AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)

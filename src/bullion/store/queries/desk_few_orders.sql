@@ -1,30 +1,42 @@
 -- The same where there are few: the counts know in which blocks of which books they are, so that nobody else's
 -- orders are read. $8 to $10: broker, environment, login; $11: how many ordinals a block has.
-SELECT orders.*, accounts.login_id, books.archived_count
-FROM accounts
-INNER JOIN books ON books.account_id = accounts.id
-INNER JOIN order_counts AS counts ON counts.book_id = books.id AND counts.level = 0
+WITH places AS MATERIALIZED (
+    SELECT
+        counts.book_id,
+        counts.block * $11 AS low,
+        counts.block * $11 + $11 - 1 AS high,
+        counts.symbol_code,
+        counts.trade_type,
+        counts.status,
+        accounts.login_id,
+        books.archived_count
+    FROM accounts
+    INNER JOIN books ON books.account_id = accounts.id
+    INNER JOIN order_counts AS counts ON counts.book_id = books.id AND counts.level = 0
+    WHERE
+        accounts.broker = $8
+        AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+        AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+        AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
+        AND (CAST($2 AS TEXT) IS NULL OR counts.status = $2)
+        AND counts.orders > 0
+)
+
+SELECT orders.*, places.login_id, places.archived_count
+FROM places
 INNER JOIN orders
     ON
-        orders.book_id = counts.book_id
-        AND orders.ordinal BETWEEN counts.block * $11 AND counts.block * $11 + $11 - 1
-        AND orders.symbol_code = counts.symbol_code
-        AND orders.trade_type = counts.trade_type
-        AND orders.status = counts.status
-        AND orders.ordinal > books.archived_count
+        orders.book_id = places.book_id
+        AND orders.ordinal BETWEEN places.low AND places.high
+        AND orders.symbol_code = places.symbol_code
+        AND orders.trade_type = places.trade_type
+        AND orders.status = places.status
 WHERE
-    (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
-    AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+    orders.ordinal > places.archived_count
     AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
     AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
     AND orders.id >= $5
     AND orders.id < $6
     AND orders.created_at_us >= $7
-    AND accounts.broker = $8
-    AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
-    AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
-    AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
-    AND (CAST($2 AS TEXT) IS NULL OR counts.status = $2)
-    AND counts.orders > 0
-ORDER BY orders.id DESC
+ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
 LIMIT $12 OFFSET $13

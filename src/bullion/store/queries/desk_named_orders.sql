@@ -15,5 +15,5 @@ WHERE
     AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
     AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
     AND orders.client_order_id = $11
-ORDER BY orders.id DESC
+ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
 LIMIT $12 OFFSET $13

@@ -20,9 +20,10 @@ FROM (
                 books.id = orders.book_id
                 AND books.archived_count < orders.ordinal
                 AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+                AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
         ) = $8
     ORDER BY orders.id DESC
-    LIMIT $10 OFFSET $11
+    LIMIT $11 OFFSET $12
 ) AS page
 INNER JOIN books ON books.id = page.book_id
 INNER JOIN accounts ON accounts.id = books.account_id

@@ -16,4 +16,5 @@ WHERE
             books.id = orders.book_id
             AND books.archived_count < orders.ordinal
             AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+            AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
     ) = $8

@@ -1,0 +1,2 @@
+-- Nothing to say: it does so by itself.
+SELECT 1
