@@ -1,13 +1,23 @@
 """The views for people show what the tables hold, in decimals and times, and nothing secret."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
+from bullion.booking.decide import Plan
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order
+from bullion.orders.request import PlaceOrder
+from bullion.rates.duty import Duty, DutyTable
+from bullion.rates.tick import Tick
 from bullion.records.port import Allocation, Records
-from bullion.store.engine import Engine, Row
+from bullion.store.engine import Engine, Row, one_row
+from bullion.store.ledger_postgres import PostgresLedger
+from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine
@@ -17,6 +27,23 @@ from .test_catalogue import furnish
 pytestmark = pytest.mark.anyio
 
 VIEWS = ["readable_accounts", "readable_books", "readable_keys", "readable_symbols", "readable_audit"]
+VIEWS += ["readable_orders", "readable_ticks", "readable_duties"]
+ORDER = Order(
+    book_id=2,
+    ordinal=1,
+    id="01a1de14-d0ac-74ff-b60f-000000000001",
+    source="api",
+    idempotency_key="first",
+    asked=PlaceOrder("GOLD", "buy", 10_005, None, None),
+    metal=Metal.GOLD,
+    price_paise=7_124_005,
+    total_paise=712_400,
+    status="filled",
+    key_id=None,
+    request_id="0" * 24,
+    created_at_us=7,
+    price_anatomy="{}",
+)
 
 
 async def look(engine: Engine, view: str) -> Sequence[Row]:
@@ -50,6 +77,33 @@ async def test_they_are_readable(engine: Engine) -> None:
     (key,) = await look(engine, "readable_keys")
     assert str(key["created_at"]).startswith("1970-01-01 00:00:00.000007")
     assert key["revoked_at"] is None
+
+
+async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
+    async def body(records: Records) -> None:
+        await furnish(records)
+        await records.put_tick("main", Tick("GOLD", 71_234_500_001, 71_240_000_000, 7, 7))
+        await records.put_duty(DutyTable("main", "gold", (Duty(date(2026, 5, 13), 625_005),)))
+
+    await DurableRecords(engine).write("furnish", body)
+    assert isinstance(engine, SqliteEngine | PostgresEngine)
+    ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
+    before = (await ledger.books([2]))[2]
+    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_version"))
+    plan = Plan(before, replace(before, order_count=1), orders=[ORDER])
+    assert (await ledger.record([plan], [], version["version"])).books[2].recorded
+    (order,) = await look(engine, "readable_orders")
+    assert (order["login_id"], order["environment"], order["unit"]) == ("aurum", "test", "g")
+    assert Decimal(order["quantity"]) == Decimal("1.0005")
+    assert Decimal(order["price"]) == Decimal("71240.05")
+    assert Decimal(order["total"]) == 7124
+    assert order["archived"] in (False, "no")
+    assert str(order["created_at"]).startswith("1970-01-01 00:00:00.000007")
+    (tick,) = await look(engine, "readable_ticks")
+    assert Decimal(tick["bid"]) == Decimal("71234.500001")
+    assert str(tick["moved_at"]).startswith("1970-01-01 00:00:00.000007")
+    (duty,) = await look(engine, "readable_duties")
+    assert (duty["from_date"], Decimal(duty["rupees"])) == ("2026-05-13", Decimal("6250.05"))
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import accounts, keys
+from bullion.desk.actions import accounts, keys, test_books
 from bullion.desk.bodies import AccountBody
 from bullion.desk.desk import Desk, View
 from bullion.keys.key import Scope
@@ -93,6 +93,23 @@ def _accounts_set(session: Session, login_id: str, assignments: tuple[str, ...])
     raw = msgspec.json.encode(assigned(AccountBody, assignments))
     changed = session.run(lambda desk, actor: accounts.patch_account(desk, actor, login_id, raw))
     print_one(changed, as_json=session.as_json)
+
+
+@accounts_group.command("reset-test-book")
+@click.argument("login_id")
+@yes_option
+@pass_session
+def _accounts_reset_test_book(session: Session, login_id: str, yes: bool) -> None:
+    """Archive the test orders of an account.
+
+    They leave its list and its positions. They can still be read by their ids, their idempotency keys stay
+    used, and the T- numbers go on. Its keys are not touched.
+    """
+    confirm(f"Reset the test book of {login_id}? Its test orders leave list and positions for good.", yes=yes)
+    print_one(
+        session.run(lambda desk, actor: test_books.reset_test_book(desk, actor, login_id)),
+        as_json=session.as_json,
+    )
 
 
 @click.group("keys")

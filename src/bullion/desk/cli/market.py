@@ -176,6 +176,8 @@ def _switches_set(session: Session, assignments: tuple[str, ...], yes: bool) -> 
     Examples:
       bullion desk switches set halted=true
       bullion desk switches set budgets.reads_per_minute=600 price_tolerance_percent=0.25
+      bullion desk switches set 'trading_hours={"zone": "Asia/Kolkata", "week": {"mon": [["10:00","23:30"]]}}'
+      bullion desk switches set trading_hours=null
     """
     patch = assigned(SwitchesBody, assignments)
     for field, consequence in _HURTS.items():

@@ -1,7 +1,7 @@
 """What the desk's commands print: a table for people, or the same JSON as the desk's HTTP interface."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,6 +13,7 @@ from rich.text import Text
 from bullion.desk.desk import View
 
 _WIDE = 200
+_FEW_ENTRIES = 5
 
 
 def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_json: bool) -> None:
@@ -23,6 +24,22 @@ def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_
     if not items:
         click.echo("None." if not total else f"None on this page; there are {total} in all.")
         return
+    _print_table(items, columns)
+    if total > len(items):
+        click.echo(f"{len(items)} of {total}; use --limit and --offset for the others.")
+
+
+def print_items(items: Sequence[View], columns: Sequence[str], *, as_json: bool) -> None:
+    """A list of which nobody knows how long it is."""
+    if as_json:
+        print_json({"items": list(items)})
+    elif items:
+        _print_table(items, columns)
+    else:
+        click.echo("None.")
+
+
+def _print_table(items: Sequence[View], columns: Sequence[str]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column.replace("_", " "), overflow="fold")
@@ -30,8 +47,6 @@ def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_
         # As Text, so that square brackets in a firm's name are shown and not taken for colours.
         table.add_row(*(Text(_cell(_dig(item, column))) for column in columns))
     _console().print(table)
-    if total > len(items):
-        click.echo(f"{len(items)} of {total}; use --limit and --offset for the others.")
 
 
 def print_one(view: View, *, as_json: bool) -> None:
@@ -41,9 +56,24 @@ def print_one(view: View, *, as_json: bool) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for field, value in view.items():
-        table.add_row(field.replace("_", " "), Text(_cell(value)))
+    for name, text in _lines(view):
+        table.add_row(name.replace("_", " "), Text(text))
     _console().print(table)
+
+
+def _lines(view: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, str]]:
+    """A field a line. What holds others is told below its name, further in, when there is much of it."""
+    for field, value in view.items():
+        name = "  " * depth + field
+        if isinstance(value, Mapping) and len(value) > _FEW_ENTRIES:
+            yield name, ""
+            yield from _lines(value, depth + 1)
+        elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+            for each in value:
+                yield name, _cell(each)
+                name = ""
+        else:
+            yield name, _cell(value)
 
 
 def print_secret(view: View, field: str, *, as_json: bool) -> None:

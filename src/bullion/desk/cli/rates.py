@@ -1,0 +1,106 @@
+"""Commands for prices: the desk's own rates, and duty tables."""
+
+import click
+import msgspec
+
+from bullion.desk import bodies
+from bullion.desk.actions import duties, rates
+from bullion.desk.bodies import DutyRows, RateBody
+from bullion.desk.desk import Desk, View
+from bullion.records.token import Actor
+
+from .session import Session, pass_session
+from .tables import print_list, print_one
+
+
+@click.group("rates")
+def rates_group() -> None:
+    """Rates that orders are priced by, and the desk's own quotes."""
+
+
+@rates_group.command("list")
+@pass_session
+def _rates_list(session: Session) -> None:
+    """List the rates that orders are priced by."""
+    found = session.run(lambda desk, actor: rates.list_rates(desk, actor))
+    columns = ["instrument", "bid", "ask", "source", "age_s", "at", "moved_at"]
+    print_list((found, len(found)), columns, as_json=session.as_json)
+
+
+@rates_group.command("put")
+@click.argument("instrument")
+@click.option("--bid", required=True, help="What the market pays: clients sell at it.")
+@click.option("--ask", required=True, help="What the market asks: clients buy at it. Not below the bid.")
+@click.option("--at", "at", metavar="TIME", help="When it was quoted, in ISO 8601. Default: now.")
+@pass_session
+def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | None) -> None:
+    """Quote INSTRUMENT.
+
+    A quote that is older than the one on the board is not taken. What the simulated feed supplies
+    cannot be put while BULLION_FEED is 'simulated'.
+
+    \b
+    Examples:
+      bullion desk rates put GOLD --bid 71234.50 --ask 71240
+      bullion desk rates put USDINR --bid 92.1225 --ask 92.1275 --at 2026-11-09T09:00:00+05:30
+    """
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        body = bodies.read(msgspec.json.encode({"bid": bid, "ask": ask, "at": at}), RateBody)
+        return await rates.put_rate(desk, actor, instrument, body)
+
+    answer = session.run(work)
+    print_one(answer, as_json=session.as_json)
+    if not answer["taken"]:
+        click.echo("Not taken: the board has a newer quote, which is shown.", err=True)
+
+
+@click.group("duties")
+def duties_group() -> None:
+    """Duty tables, which landed prices add to."""
+
+
+@duties_group.command("list")
+@pass_session
+def _duties_list(session: Session) -> None:
+    """List the duty tables, each row with whether it is in force today."""
+    found = session.run(lambda desk, actor: duties.list_duties(desk, actor))
+    if session.as_json:
+        print_list((found, len(found)), [], as_json=True)
+        return
+    rows = [
+        {"name": table["name"], **row, "in_force": row == table["in_force"]}
+        for table in found
+        for row in table["duties"]
+    ]
+    print_list((rows, len(rows)), ["name", "from", "rupees", "in_force"], as_json=False)
+
+
+@duties_group.command("put")
+@click.argument("name")
+@click.argument("rows", nargs=-1, required=True, metavar="DATE=RUPEES...")
+@pass_session
+def _duties_put(session: Session, name: str, rows: tuple[str, ...]) -> None:
+    """Make or replace the duty table NAME.
+
+    Each row is the first day, in India, on which a duty is in force, and its rupees per quoted weight. All
+    rows at once: those that you leave out are gone.
+
+    \b
+    Example:
+      bullion desk duties put gold 2026-05-13=6250 2026-11-01=6100.50
+    """
+    sent = [_row(row) for row in rows]
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        body: list[bodies.DutyBody] = bodies.read(msgspec.json.encode(sent), DutyRows)
+        return await duties.put_duty(desk, actor, name, body)
+
+    print_one(session.run(work), as_json=session.as_json)
+
+
+def _row(text: str) -> dict[str, str]:
+    day, equals, rupees = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} is not of the form date=rupees, such as 2026-05-13=6250.")
+    return {"from": day, "rupees": rupees}
