@@ -1,0 +1,30 @@
+"""Somebody at the database's prompt who begins a transaction and leaves for lunch."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .servers import find
+
+
+@contextmanager
+def holding(url: str, statement: str) -> Iterator[None]:
+    """What `statement` locks in PostgreSQL stays locked for as long as this lasts."""
+    prompt = subprocess.Popen(
+        [find("psql"), "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert prompt.stdin is not None
+    assert prompt.stdout is not None
+    try:
+        prompt.stdin.write(f"BEGIN;\n{statement};\n\\echo held\n")
+        prompt.stdin.flush()
+        while prompt.stdout.readline() != "held\n":
+            assert prompt.poll() is None, "psql ended"
+        yield
+    finally:
+        prompt.stdin.close()
+        prompt.wait(timeout=10)
+        prompt.stdout.close()
