@@ -1,5 +1,6 @@
 """An order as clients read it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
@@ -9,6 +10,9 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
+from bullion.web.answer import encode_json
+
+_KEPT_MAX = 20_000
 
 
 class TestOrder(msgspec.Struct, frozen=True):
@@ -44,6 +48,25 @@ def order_view(order: Order) -> TestOrder:
         created_at=_instant_text(order.created_at_us),
         deal_label=f"T-{order.ordinal}",
     )
+
+
+class OrderViews:
+    """Orders written out as JSON, kept for as long as they can no longer change: pages are read again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def one(self, order: Order) -> bytes:
+        written = self._kept.get(order.id)
+        if written is None:
+            written = encode_json(order_view(order))
+            if len(self._kept) >= _KEPT_MAX:
+                self._kept.clear()
+            self._kept[order.id] = written
+        return written
+
+    def page(self, orders: Sequence[Order], total: int) -> bytes:
+        return b'{"items":[%b],"total":%d}' % (b",".join([self.one(order) for order in orders]), total)
 
 
 _instant_text = lru_cache(maxsize=4096)(instant_text)

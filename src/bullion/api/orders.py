@@ -13,13 +13,13 @@ from bullion.orders.reader import OrderReader
 from bullion.orders.verdict import Denied, Verdict
 from bullion.refusals.catalogue import ORDER_NOT_FOUND
 from bullion.refusals.refusal import Refused
-from bullion.web.answer import Answer, encode_json
+from bullion.web.answer import Answer
 from bullion.web.body import read_body
 
 from .gate import Gate
 from .list_query import read_list_query
 from .order_body import read_place_order
-from .order_view import order_view
+from .order_view import OrderViews
 from .request import Request
 from .tracer import Tracer
 
@@ -42,6 +42,7 @@ class Orders:
         self._reader = reader
         self._tracer = tracer
         self._gate = gate
+        self._views = OrderViews()
 
     async def place(self, request: Request) -> Answer:
         headers, caller, call = request.scope["headers"], request.caller, request.call
@@ -80,7 +81,7 @@ class Orders:
             raise outcome.refused()
         if outcome.replayed:
             request.more = (*request.more, _REPLAYED)
-        return Answer(200 if outcome.replayed else 201, encode_json(order_view(outcome.order)))
+        return Answer(200 if outcome.replayed else 201, self._views.one(outcome.order))
 
     async def one(self, request: Request) -> Answer:
         order_id = request.item.lower()
@@ -89,12 +90,12 @@ class Orders:
             order = await self._reader.order(_book_id(request), order_id)
         if order is None:
             raise Refused(ORDER_NOT_FOUND)
-        return Answer(200, encode_json(order_view(order)))
+        return Answer(200, self._views.one(order))
 
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=False)
         orders, total = await self._reader.page(_book_id(request), query)
-        return Answer(200, encode_json({"items": [order_view(order) for order in orders], "total": total}))
+        return Answer(200, self._views.page(orders, total))
 
 
 def _book_id(request: Request) -> int:

@@ -1,6 +1,6 @@
 """The seam between our queries and a database engine: the few things in which engines differ."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -12,6 +12,8 @@ PostgreSQL takes whole columns of them."""
 
 class Row(Protocol):
     def __getitem__(self, column: str, /) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 class Transaction(Protocol):

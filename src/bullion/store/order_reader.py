@@ -1,4 +1,4 @@
-"""Reads orders and positions back: single ones in shared questions, pages each from one snapshot."""
+"""Reads orders and positions back."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,37 +12,37 @@ from . import order_pages, order_rows
 from .engine import Engine, Row
 from .gathering import Gathering
 from .postgres import PostgresEngine
-from .sqlite import SqliteConnection, SqliteEngine
+from .sqlite import SqliteEngine
 
 OrderName = tuple[int, int, str]
 """Book, ordinal and id."""
+_LANES = 2
 
 
 class StoredOrders:
-    """The same on both engines, but for how one question is made of many."""
+    """The same on both engines, but for how single rows are asked for."""
 
     def __init__(self, engine: PostgresEngine | SqliteEngine) -> None:
         self._engine: Engine = engine
-        singles = PostgresSingles(engine) if isinstance(engine, PostgresEngine) else SqliteSingles(engine)
-        self._singles = singles
-        self._books = Gathering(singles.books, lanes=singles.lanes)
-        self._orders = Gathering(singles.orders, lanes=singles.lanes)
+        self._reads: PostgresReads | SqliteReads = (
+            PostgresReads(engine) if isinstance(engine, PostgresEngine) else SqliteReads(engine)
+        )
 
     async def book(self, book_id: int) -> Book:
-        book = await self._books.get(book_id)
+        book = await self._reads.book(book_id)
         if book is None:
             raise StoreUnavailable("a book is missing from the store")
         return book
 
     async def order(self, book_id: int, order_id: str) -> Order | None:
-        return await self._orders.get((book_id, ordinal_of(order_id), order_id))
+        return await self._reads.order((book_id, ordinal_of(order_id), order_id))
 
     async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
         if _filtered(query):
             return await self._engine.read(
                 "order_page", lambda transaction: order_pages.page(transaction, book_id, query)
             )
-        rows = await self._singles.newest(book_id, query.limit, query.offset)
+        rows = await self._reads.newest(book_id, query.limit, query.offset)
         if not rows:
             raise StoreUnavailable("a book is missing from the store")
         total = rows[0]["total"]
@@ -54,49 +54,45 @@ def _filtered(query: ListQuery) -> bool:
     return any(each is not None for each in filters)
 
 
-class PostgresSingles:
-    lanes = 2
+class PostgresReads:
+    """Questions that arrive together go to the server as one."""
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
+        self._books = Gathering(self._some_books, lanes=_LANES)
+        self._orders = Gathering(self._some_orders, lanes=_LANES)
 
-    async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
-        found = await self._engine.statement("some_books", book_ids)
-        return {row["id"]: order_rows.book(row) for row in found}
+    async def book(self, book_id: int) -> Book | None:
+        return await self._books.get(book_id)
 
-    async def orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
-        found = await self._engine.statement("some_orders", *zip(*names, strict=True))
-        return {(row["book_id"], row["ordinal"], row["id"]): order_rows.order(row) for row in found}
+    async def order(self, name: OrderName) -> Order | None:
+        return await self._orders.get(name)
 
     async def newest(self, book_id: int, limit: int, offset: int) -> Sequence[Row]:
         return await self._engine.statement("newest_orders", book_id, limit, offset)
 
+    async def _some_books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
+        found = await self._engine.statement("some_books", book_ids)
+        return {row["id"]: order_rows.book(row) for row in found}
 
-class SqliteSingles:
-    lanes = 1
+    async def _some_orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
+        found = await self._engine.statement("some_orders", *zip(*names, strict=True))
+        return {(row["book_id"], row["ordinal"], row["id"]): order_rows.order(row) for row in found}
+
+
+class SqliteReads:
+    """Without a wait there is nothing to gather."""
 
     def __init__(self, engine: SqliteEngine) -> None:
         self._engine = engine
 
-    async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
-        def work(connection: SqliteConnection) -> dict[int, Book]:
-            return {
-                row["id"]: order_rows.book(row)
-                for book_id in book_ids
-                for row in connection.fetch("one_book", (book_id,))
-            }
+    async def book(self, book_id: int) -> Book | None:
+        rows = self._engine.look_up("one_book", book_id)
+        return order_rows.book(rows[0]) if rows else None
 
-        return await self._engine.in_reader("books", work)
-
-    async def orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
-        def work(connection: SqliteConnection) -> dict[OrderName, Order]:
-            return {
-                name: order_rows.order(row) for name in names for row in connection.fetch("one_order", name)
-            }
-
-        return await self._engine.in_reader("orders", work)
+    async def order(self, name: OrderName) -> Order | None:
+        rows = self._engine.look_up("one_order", *name)
+        return order_rows.order(rows[0]) if rows else None
 
     async def newest(self, book_id: int, limit: int, offset: int) -> Sequence[Row]:
-        return await self._engine.in_reader(
-            "newest", lambda connection: connection.fetch("newest_orders", (book_id, limit, offset))
-        )
+        return self._engine.look_up("newest_orders", book_id, limit, offset)

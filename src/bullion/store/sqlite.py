@@ -1,7 +1,8 @@
 """The embedded engine: SQLite with a write-ahead log, every commit on disk before it is answered.
 
-All writing goes through one thread with one connection, all reading through another, so the event loop
-never waits for the disk and Python's sqlite3 never meets two threads.
+All writing goes through one thread with one connection, all reading that takes its time through another, so
+that the event loop does not wait for the disk. Only a few rows looked up by their key are read by the loop
+itself: thanks to the write-ahead log they wait for nobody, and a thread's hand-over costs more than they do.
 """
 
 import asyncio
@@ -37,11 +38,13 @@ CREATE TABLE IF NOT EXISTS migrations (
 class SqliteEngine:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file = str(path)
         self._queries = query_files.load("sqlite")
         self._writing = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._writer = SqliteConnection("bullion-writer", self._queries)
         self._reader = SqliteConnection("bullion-reader", self._queries)
+        self._look_up = SqliteConnection("bullion-look-up", self._queries)
         self._seen_versions: dict[str, int] = {}
         self._inode: int | None = None
         self._joined: TextIO | None = None
@@ -53,6 +56,8 @@ class SqliteEngine:
             raise StoreUnavailable(f"cannot make the folder {self._path.parent}: {error.strerror}") from error
         await self._writer.call(self._writer.connect, self._path, read_only=False)
         await self._reader.call(self._reader.connect, self._path, read_only=True)
+        with _faults():
+            self._look_up.connect(self._path, read_only=True)
         self._inode = self._path.stat().st_ino
 
     async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
@@ -69,6 +74,7 @@ class SqliteEngine:
         if self._joined is not None:
             self._joined.close()
         async with self._writing, self._reading:
+            self._look_up.disconnect()
             await self._reader.shut()
             await self._writer.shut()
 
@@ -83,7 +89,7 @@ class SqliteEngine:
     def _check_file(self) -> None:
         """What is written to a file that was removed or replaced is gone with the process."""
         try:
-            there = self._path.stat().st_ino
+            there = os.stat(self._file).st_ino  # noqa: PTH116 - on the path of every read, and much quicker
         except OSError:
             there = None
         if there != self._inode:
@@ -119,6 +125,12 @@ class SqliteEngine:
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
             raise
+
+    def look_up(self, query: str, *values: Value) -> list[Row]:
+        """A few rows by their key, at once. One statement is one snapshot."""
+        self._check_file()
+        with _faults():
+            return self._look_up.fetch(query, values)
 
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """`PRAGMA data_version` moves when another connection commits, in whichever process."""
