@@ -1,17 +1,20 @@
 """One running service for the tests of a worker; each test has a broker of its own on it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from tests.support.desk import SYMBOL, Caller, Office, first_caller
 from tests.support.node import Node, running
+from tests.support.orders import GOLD, UNBOUNDED, Trader
 from tests.support.stacks import STACKS, stack
 
 
 @pytest.fixture(scope="session", params=STACKS)
 def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    with running(tmp_path_factory.mktemp("desk"), **stack(request.param, request)) as node:
+    settings = stack(request.param, request)
+    with running(tmp_path_factory.mktemp("desk"), BULLION_FEED="desk", **settings) as node:
         yield node
 
 
@@ -45,6 +48,28 @@ def standing(node: Node, first: Caller) -> Iterator[Office]:
 def key_id(standing: Office) -> str:
     """Of the standing office's key."""
     return str(standing.desk.all("/accounts/client/keys")[-1]["key_id"])
+
+
+@pytest.fixture
+def trader_of() -> Iterator[Callable[..., Trader]]:
+    """Opens an account at an office, with a symbol GOLD at a fixed price, and puts a key of it to work."""
+    with ExitStack() as clients:
+
+        def opened(office: Office, login_id: str = "client", *, gold: str = "1000") -> Trader:
+            office.desk.do("PUT", "/symbols/GOLD", GOLD)
+            office.desk.do("PATCH", "/switches", {"budgets": UNBOUNDED})
+            office.desk.account(login_id, allocation={"gold": gold, "silver": "50"})
+            issued = office.desk.key(login_id)
+            http = office.node.api(issued["key"], Host=f"{office.broker}.example")
+            return Trader(clients.enter_context(http), login_id, issued)
+
+        yield opened
+
+
+@pytest.fixture
+def trader(office: Office, trader_of: Callable[..., Trader]) -> Trader:
+    """A client of the test's own office."""
+    return trader_of(office)
 
 
 @pytest.fixture

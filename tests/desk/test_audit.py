@@ -168,3 +168,21 @@ def test_the_trails_of_brokers_are_apart(office: Office, other: Office, first: C
     before, mains = total(other.desk), total(first)
     office.desk.account(unique("client"))
     assert (total(other.desk), total(first)) == (before, mains)
+
+
+def test_rates_duties_and_resets_leave_one_entry_each(office: Office) -> None:
+    watch = Watch(office)
+    made, entry = watch.write("PUT", "/rates/GOLD", {"bid": "1", "ask": "2"})
+    assert said(entry) == ("put_rate", "GOLD", None, without(made, "age_s", "taken"))
+    again, entry = watch.write("PUT", "/rates/GOLD", {"bid": "2", "ask": "2"})
+    assert said(entry)[2:] == (without(made, "age_s", "taken"), without(again, "age_s", "taken"))
+    late, entry = watch.write("PUT", "/rates/GOLD", {"bid": "3", "ask": "3", "at": "2020-01-01"})
+    assert late["taken"] is False
+    assert entry["before"] == entry["after"] == without(again, "age_s", "taken")
+    made, entry = watch.write("PUT", "/duties/gold", [{"from": "2026-05-13", "rupees": "5"}])
+    assert said(entry) == ("put_duty", "gold", None, without(made, "in_force"))
+    again, entry = watch.write("PUT", "/duties/gold", [{"from": "2026-05-14", "rupees": "5"}])
+    assert said(entry) == ("put_duty", "gold", without(made, "in_force"), without(again, "in_force"))
+    office.desk.account("client")
+    empty, entry = watch.write("POST", "/accounts/client/test-book/reset")
+    assert said(entry) == ("reset_test_book", "client", empty, empty)

@@ -36,6 +36,9 @@ WRITES = [
     ("PUT", "/symbols/GOLD"),
     ("PATCH", "/symbols/GOLD"),
     ("PUT", "/groups/retail"),
+    ("PUT", "/rates/GOLD"),
+    ("PUT", "/duties/gold"),
+    ("POST", "/accounts/client/test-book/reset"),
     ("POST", "/accounts"),
     ("PATCH", "/accounts/client"),
     ("POST", "/accounts/client/keys"),
@@ -70,6 +73,8 @@ def test_two_values_for_one_name_are_refused(standing: Office, key_id: str) -> N
         ("PATCH", "/accounts/client"): b'{"allocation": {"gold": "1", "gold": "2"}}',
         ("POST", "/accounts"): b'{"login_id": "a", "group": "retail", "login_id": "b"}',
         ("PUT", "/groups/retail"): b'{"terms": {"GOLD": {}, "GOLD": {"step": "1"}}}',
+        ("PUT", "/rates/GOLD"): b'{"bid": "1", "ask": "2", "bid": "2"}',
+        ("PUT", "/duties/gold"): b'[{"from": "2026-05-13", "rupees": "1", "rupees": "2"}]',
         ("POST", f"/keys/{key_id}/rotate"): b'{"overlap_s": 1, "overlap_s": 2}',
     }
     with nothing_changed(standing.desk):
@@ -134,7 +139,7 @@ CONTROLS = {
     "an escape": "a\x1b[2Jb",
     "a delete": "a\x7fb",
 }
-TEXTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+TEXTS: dict[str, tuple[str, str, Any]] = {
     "a firm's name": ("POST", "/accounts", {"login_id": "x", "group": "retail", "firm_name": ...}),
     "a login": ("POST", "/accounts", {"login_id": ..., "group": "retail"}),
     "an account's group": ("POST", "/accounts", {"login_id": "x", "group": ...}),
@@ -143,6 +148,8 @@ TEXTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a rotated key's name": ("POST", "/keys/{key_id}/rotate", {"name": ...}),
     "a token's name": ("POST", "/tokens", {"name": ..., "role": "viewer"}),
     "an instrument": ("PUT", "/symbols/X", SYMBOL | {"pricing": {"kind": "direct", "instrument": ...}}),
+    "the time of a rate": ("PUT", "/rates/GOLD", {"bid": "1", "ask": "2", "at": ...}),
+    "the day of a duty": ("PUT", "/duties/gold", [{"from": ..., "rupees": "1"}]),
     "the symbol of a group's terms": ("PUT", "/groups/x", {"terms": {...: {"buy_premium": "0"}}}),
     "a time zone": ("PATCH", "/switches", {"trading_hours": {"zone": ..., "week": {}}}),
     "an expiry": ("POST", "/accounts/client/keys", KEY | {"expires_at": ...}),

@@ -9,7 +9,11 @@ def test_each_desk_lists_its_own_things(office: Office, other: Office) -> None:
     office.desk.do("PUT", "/symbols/OURS", SYMBOL)
     office.desk.account("ours")
     office.desk.do("PATCH", "/switches", {"halted": True})
+    office.desk.do("PUT", "/rates/OURS", {"bid": "1", "ask": "2"})
+    office.desk.do("PUT", "/duties/ours", [{"from": "2026-05-13", "rupees": "5"}])
     assert other.desk.all("/symbols") == []
+    assert other.desk.all("/rates") == []
+    assert other.desk.all("/duties") == []
     assert other.desk.all("/accounts") == []
     assert [group["code"] for group in other.desk.all("/groups")] == ["retail"]
     assert other.desk.do("GET", "/switches")["halted"] is False
@@ -23,6 +27,7 @@ def test_each_desk_lists_its_own_things(office: Office, other: Office) -> None:
     [
         ("GET", "/accounts/client", None),
         ("PATCH", "/accounts/client", {"active": False}),
+        ("POST", "/accounts/client/test-book/reset", None),
         ("GET", "/accounts/client/keys", None),
         ("POST", "/accounts/client/keys", KEY),
         ("POST", "/keys/{key_id}/rotate", {}),
@@ -42,9 +47,13 @@ def test_another_brokers_things_are_not_found(
 def test_what_is_put_under_the_same_code_is_ones_own(office: Office, other: Office) -> None:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     office.desk.do("PUT", "/groups/retail", {"trading": True})
+    office.desk.do("PUT", "/rates/GOLD", {"bid": "1", "ask": "2"})
+    office.desk.do("PUT", "/duties/gold", [{"from": "2026-05-13", "rupees": "5"}])
     with nothing_changed(office.desk):
         other.desk.do("PUT", "/symbols/GOLD", SYMBOL | {"metal": "silver"})
         other.desk.do("PUT", "/groups/retail", {"trading": False})
+        other.desk.do("PUT", "/rates/GOLD", {"bid": "3", "ask": "4"})
+        other.desk.do("PUT", "/duties/gold", [{"from": "2025-05-13", "rupees": "7"}])
         other.desk.do("PATCH", "/switches", {"paused": True, "budgets": {"reads_per_minute": 1}})
 
 

@@ -10,15 +10,18 @@ from tests.support.desk import KEY, SYMBOL, Caller, Office, nothing_changed, ref
 from tests.support.node import Node, own_address
 
 READS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/client", "/switches", "/tokens", "/audit"]
-READS += ["/accounts/client/keys"]
+READS += ["/accounts/client/keys", "/rates", "/duties", "/orders", "/traces"]
 WRITES: dict[str, tuple[str, str, Any]] = {
     "put a broker": ("PUT", "/brokers/{broker}", {"name": "A"}),
     "put a symbol": ("PUT", "/symbols/GOLD", SYMBOL),
     "change a symbol": ("PATCH", "/symbols/GOLD", {"trading": False}),
     "freeze a symbol": ("PATCH", "/symbols/GOLD", {"frozen": True}),
     "put a group": ("PUT", "/groups/retail", {}),
+    "put a rate": ("PUT", "/rates/GOLD", {"bid": "1", "ask": "2"}),
+    "put a duty": ("PUT", "/duties/gold", [{"from": "2026-05-13", "rupees": "5"}]),
     "make an account": ("POST", "/accounts", {"login_id": "new", "group": "retail"}),
     "change an account": ("PATCH", "/accounts/client", {"active": False}),
+    "reset a test book": ("POST", "/accounts/client/test-book/reset", {}),
     "issue a key": ("POST", "/accounts/client/keys", KEY),
     "rotate a key": ("POST", "/keys/{key_id}/rotate", {}),
     "revoke a key": ("POST", "/keys/{key_id}/revoke", {}),
@@ -27,7 +30,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "make a token": ("POST", "/tokens", {"name": "mine", "role": "viewer"}),
     "delete a token": ("DELETE", "/tokens/{token_id}", None),
 }
-DEALERS_OWN = ["freeze a symbol", "halt"]
+DEALERS_OWN = ["freeze a symbol", "halt", "put a rate", "reset a test book"]
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_a_viewer_never_writes(furnished: Office) -> None:
             viewer.refused(method, path.format(**paths), body, status=403, code="role_too_low")
 
 
-def test_a_dealer_freezes_and_halts_and_writes_nothing_else(furnished: Office) -> None:
+def test_a_dealer_freezes_halts_quotes_and_resets_and_writes_nothing_else(furnished: Office) -> None:
     dealer, paths = furnished.hire("dealer"), paths_of(furnished)
     with nothing_changed(furnished.desk):
         for what, (method, path, body) in WRITES.items():
@@ -71,6 +74,7 @@ def test_a_dealer_freezes_and_halts_and_writes_nothing_else(furnished: Office) -
         dealer.do(method, path, body)
     assert furnished.desk.all("/symbols")[0]["frozen"] is True
     assert furnished.desk.do("GET", "/switches")["halted"] is True
+    assert [rate["instrument"] for rate in furnished.desk.all("/rates")] == ["GOLD"]
 
 
 def test_an_admin_does_all_but_brokers(furnished: Office) -> None:
@@ -87,8 +91,8 @@ def test_an_admin_does_all_but_brokers(furnished: Office) -> None:
 def test_a_role_is_told_before_a_body_is_judged(furnished: Office, role: str) -> None:
     caller, paths = furnished.hire(role), paths_of(furnished)
     with nothing_changed(furnished.desk):
-        for method, path, _ in WRITES.values():
-            if method != "DELETE" and path != "/switches" and "PATCH" not in method:
+        for what, (method, path, _) in WRITES.items():
+            if method not in ("DELETE", "PATCH") and (role == "viewer" or what not in DEALERS_OWN):
                 answer = caller.raw(method, path.format(**paths), b'{"nonsense": 1}')
                 refusal(answer, 403, "role_too_low")
 

@@ -22,7 +22,7 @@ SYMBOL: dict[str, Any] = {
     "pricing": {"kind": "direct", "instrument": "GOLD"},
 }
 KEY: dict[str, Any] = {"environment": "test", "name": "a key", "scopes": ["account:read"]}
-LISTS = ("/brokers", "/symbols", "/groups", "/accounts", "/tokens", "/audit")
+LISTS = ("/brokers", "/symbols", "/groups", "/duties", "/rates", "/accounts", "/orders", "/tokens", "/audit")
 
 _numbers = count(1)
 
@@ -70,10 +70,17 @@ class Caller(DeskClient):
     def state(self) -> dict[str, Any]:
         """Everything that the desk can read about its broker, but who used which key."""
         found = {path: self.all(path) for path in LISTS}
+        # A feed goes on by itself.
+        found["/rates"] = [without_age(rate) for rate in found["/rates"] if rate["source"] == "desk"]
         for account in found["/accounts"]:
             path = f"/accounts/{quote(account['login_id'])}/keys"
             found[path] = [{**key, "last_used_at": None} for key in self.all(path)]
         return {**found, "/switches": self.do("GET", "/switches")}
+
+
+def without_age(rate: dict[str, Any]) -> dict[str, Any]:
+    """What a rate is whenever one looks."""
+    return {name: value for name, value in rate.items() if name != "age_s"}
 
 
 def refusal(answer: httpx.Response, status: int, code: str) -> str:
