@@ -7,14 +7,17 @@ print them again although only their hashes are stored.
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
-from bullion.desk.actions import accounts, brokers, groups, keys, symbols
+from bullion.desk.actions import accounts, brokers, duties, groups, keys, symbols
 from bullion.desk.bodies import (
     AllocationBody,
     BrokerBody,
     DirectBody,
+    DutyBody,
     GroupBody,
     KeyBody,
+    LandedBody,
     NewAccountBody,
     SymbolBody,
     TermsBody,
@@ -31,21 +34,28 @@ from bullion.wiring import Node
 FOLDER = Path("var/demo")
 
 
-def _gold(instrument: str) -> SymbolBody:
+def _gold(pricing: DirectBody | LandedBody) -> SymbolBody:
     """Quoted per 10 g, from 1 g in steps of 1 g."""
     return SymbolBody(
-        metal="gold",
-        quoted_weight="10",
-        minimum="1",
-        maximum="10000",
-        step="1",
-        pricing=DirectBody(instrument=instrument),
+        metal="gold", quoted_weight="10", minimum="1", maximum="10000", step="1", pricing=pricing
     )
 
 
+_LANDED = LandedBody(
+    spot="XAUUSD",
+    currency="USDINR",
+    premium_usd="1.50",
+    interbank="0.05",
+    conversion="0.321507",  # Troy ounces in 10 g.
+    duty="gold",
+    margin="150",
+)
+
+
 _SYMBOLS = {
-    "GOLD": _gold("GOLD"),
-    "GOLD995": _gold("GOLD995"),
+    "GOLD": _gold(DirectBody(instrument="GOLD")),
+    "GOLD995": _gold(DirectBody(instrument="GOLD995")),
+    "GOLDLANDED": _gold(_LANDED),
     "SILVER": SymbolBody(
         metal="silver",
         quoted_weight="1",
@@ -54,6 +64,12 @@ _SYMBOLS = {
         step="1",
         pricing=DirectBody(instrument="SILVER"),
     ),
+}
+_DUTIES = {
+    "gold": [
+        DutyBody(from_date="2024-07-24", rupees="4200.00"),
+        DutyBody(from_date="2026-05-13", rupees="8350.00"),
+    ]
 }
 _GROUPS = {
     "retail": GroupBody(default_terms=TermsBody(buy_premium="150", sell_premium="-150")),
@@ -114,6 +130,9 @@ async def furnish(node: Node, hasher: Hasher) -> list[DemoKey]:
     there = await desk.read(actor, "demo", lambda records: _there(records, actor.broker))
     if not there:
         await brokers.put_broker(desk, actor, actor.broker, BrokerBody(name="Demo Bullion"))
+    for name, duty in _DUTIES.items():
+        if f"duty {name}" not in there:
+            await duties.put_duty(desk, actor, name, duty)
     for code, symbol in _SYMBOLS.items():
         if code not in there:
             await symbols.put_symbol(desk, actor, code, symbol)
@@ -130,6 +149,7 @@ async def _there(records: Records, broker: str) -> set[str]:
     """Which of the demo's things exist, by code and login: a first start may have been stopped half-way."""
     return (
         {code for code in _SYMBOLS if await records.symbol(broker, code)}
+        | {f"duty {name}" for name in _DUTIES if await records.duty(broker, name)}
         | {code for code in _GROUPS if await records.group(broker, code)}
         | {each.login_id for each in _ACCOUNTS if await records.client(broker, each.login_id)}
     )
@@ -169,7 +189,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
     names = {account.login_id: account.firm_name for account in _ACCOUNTS}
     lines = [
         "",
-        "Bullion demo: two clients, no real metal.",
+        "Bullion demo: two clients, simulated rates, no real metal.",
         "",
         f"  Trading API   {api_url}   (described at {api_url}/docs)",
         f"  Desk API      {desk_url}/desk/v1",
@@ -180,17 +200,36 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
         kind = "test key" if key.environment is Environment.TEST else "live key"
         lines.append(f"  {names[key.login_id]:<20}{kind}   {key.text}")
     lines += ["", "Paste into another terminal:", ""]
-    for key in demo_keys[:2]:
-        lines.append(f"  curl -i -H 'X-API-Key: {key.text}' {api_url}{key.environment.base_path}/me")
+    lines += [f"  {line}" for line in _curl_lines(demo_keys[0].text, desk_token, api_url, desk_url)]
     lines += [
-        f"  curl -s -H 'Authorization: Bearer {desk_token}' {desk_url}/desk/v1/accounts",
-        f"  curl -s -H 'Authorization: Bearer {desk_token}' {desk_url}/desk/v1/symbols",
-        f"  curl -s {api_url}/health/ready",
         "",
         f"The data and these keys stay for the next start, in {_place(store)}. Ctrl+C stops the demo.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[str]:
+    """A first order from the quote to the net position, and what the desk sees of it."""
+    client, base = f"-H 'X-API-Key: {key}'", f"{api_url}{Environment.TEST.base_path}"
+    desk, desk_base = f"-H 'Authorization: Bearer {desk_token}'", f"{desk_url}/desk/v1"
+    # Another for each start, or the first order of the next one would be a replay.
+    order = (
+        f"curl -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
+    )
+    return [
+        f"curl -s {client} {base}/me",
+        f"curl -s {client} '{base}/quotes?symbol_code=GOLD'",
+        f"{order}   # an order",
+        f"{order}   # the same again: a replay, not a second order",
+        f"curl -s {client} {base}/orders",
+        f"curl -s {client} {base}/positions",
+        f"curl -s {desk} {desk_base}/rates",
+        f"curl -s {desk} {desk_base}/orders",
+        f"curl -s {desk} {desk_base}/accounts",
+        f"curl -s {api_url}/health/ready",
+    ]
 
 
 def _place(database_url: str) -> str:
