@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.node import SECRET, running
+from tests.support.node import SECRET, running, until
+from tests.support.orders import GOLD, Trader
 from tests.support.servers import Postgres, Redis
 
 SYMBOL = {
@@ -134,6 +135,23 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert switches["halted"] is True
     assert switches["budgets"]["reads_per_minute"] == 7
     assert shell.desk("switches", "show") == switches
+    hours = '{"zone": "Asia/Kolkata", "week": {"mon": [["10:00", "23:30"]]}, "holidays": []}'
+    assert shell.desk("switches", "set", f"trading_hours={hours}")["trading_hours"] == json.loads(hours)
+    assert shell.desk("switches", "set", "trading_hours=null")["trading_hours"] is None
+    rate = shell.desk("rates", "put", "MUMBAI-GOLD", "--bid", "71234.5", "--ask", "71240")
+    assert (rate["bid"], rate["taken"]) == ("71234.500000", True)
+    late = shell.desk("rates", "put", "MUMBAI-GOLD", "--bid", "1", "--ask", "2", "--at", "2020-01-01")
+    assert (late["bid"], late["taken"]) == ("71234.500000", False)
+    assert [each["instrument"] for each in shell.desk("rates", "list")["items"]] == ["MUMBAI-GOLD"]
+    duty = shell.desk("duties", "put", "gold", "2999-01-01=1.5", "2020-01-01=6250")
+    assert duty["in_force"] == {"from": "2020-01-01", "rupees": "6250.00"}
+    assert shell.desk("duties", "list") == {"items": [duty], "total": 1}
+    assert shell.desk("accounts", "reset-test-book", "aurum", "--yes")["orders"] == 0
+    assert shell.desk("orders", "list", "--login", "aurum", "--since", "2020-01-01") == {
+        "items": [],
+        "total": 0,
+    }
+    assert shell.desk("traces", "list", "--outcome", "filled", "--limit", "5") == {"items": []}
     token = shell.desk("tokens", "create", "Asha", "--role", "viewer")
     assert shell.desk("--token", token["token"], "accounts", "list")["total"] == 1
     assert shell.desk("tokens", "list")["total"] == 1
@@ -158,6 +176,51 @@ def test_tables_are_for_people_and_never_interpret_what_a_client_wrote(furnished
     assert "None." in furnished.run("desk", "symbols", "list").stdout
 
 
+def test_orders_and_decisions_are_shown_to_people(tmp_path: Path) -> None:
+    """Placed through the API, read with the commands beside the running service."""
+    with running(tmp_path, BULLION_FEED="desk") as node, node.desk() as desk:
+        desk.furnish().account("aurum", allocation={"gold": "10"})
+        desk.do("PUT", "/symbols/GOLD", GOLD)
+        issued = desk.key("aurum")
+        with node.api(issued["key"]) as http:
+            trader = Trader(http, "aurum", issued)
+            order = trader.buy(2, client_order_id="PO-1")
+            refused = trader.place(quantity=9).headers["x-request-id"]
+        until(lambda: desk.get(f"/traces/{refused}").status_code == 200, within_s=5)
+        shell = Shell(tmp_path, node.settings)
+        listed = shell.run("desk", "orders", "list", "--client-order-id", "PO-1").stdout
+        assert all(each in listed for each in ("T-1", "aurum", "2.0000", order["price"], order["id"]))
+        assert "None." in shell.run("desk", "orders", "list", "--environment", "production").stdout
+        shown = shell.run("desk", "orders", "show", order["id"]).stdout
+        assert "  tolerance percent" in shown
+        assert "net_before 0.0000" in shown
+        assert shell.desk("orders", "show", order["id"]) == desk.do("GET", f"/orders/{order['id']}")
+        decisions = shell.run("desk", "traces", "list", "--login", "aurum").stdout
+        assert decisions.index("limit_exceeded") < decisions.index("filled")
+        assert "8.0000 g of 10.0000 g are free" in shell.run("desk", "traces", "show", refused).stdout
+        reset = shell.run("desk", "accounts", "reset-test-book", "aurum", "--yes").stdout
+        assert "archived orders" in reset
+        assert "None." in shell.run("desk", "orders", "list").stdout
+
+
+def test_duties_are_shown_row_by_row(furnished: Shell) -> None:
+    furnished.desk("duties", "put", "gold", "2020-01-01=6250", "2999-01-01=0")
+    table = [line.split() for line in furnished.run("desk", "duties", "list").stdout.splitlines()]
+    assert table == [
+        ["name", "from", "rupees", "in", "force"],
+        ["gold", "2020-01-01", "6250.00", "yes"],
+        ["gold", "2999-01-01", "0.00", "no"],
+    ]
+
+
+def test_a_rate_that_was_not_taken_is_told(furnished: Shell) -> None:
+    put = ("desk", "rates", "put", "SPOT", "--bid", "1", "--ask", "2")
+    assert furnished.run(*put).stderr == ""
+    late = furnished.run(*put, "--at", "2020-01-01")
+    assert late.returncode == 0
+    assert late.stderr == "Not taken: the board has a newer quote, which is shown.\n"
+
+
 def test_a_secret_is_shown_once_and_said_to_be(furnished: Shell) -> None:
     words = ("desk", "keys", "issue", "aurum", "--environment", "production", "--name", "a")
     done = furnished.run(*words)
@@ -170,6 +233,15 @@ def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
     said = furnished.refused("desk", "accounts", "create", "aurum", "--group", "retail", code=1)
     assert said == "bullion: There is an account aurum already.\n"
     assert "no such account" in furnished.refused("desk", "keys", "list", "nobody", code=1)
+    assert "no such order" in furnished.refused("desk", "orders", "show", "x", code=1)
+    assert "no trace" in furnished.refused("desk", "traces", "show", "x", code=1)
+    assert "outcome" in furnished.refused("desk", "traces", "list", "--outcome", "x", code=1)
+    assert "since" in furnished.refused("desk", "orders", "list", "--since", "noon", code=1)
+    put = ("desk", "rates", "put")
+    assert "ask" in furnished.refused(*put, "SPOT", "--bid", "2", "--ask", "1", code=1)
+    assert "BULLION_FEED=desk" in furnished.refused(*put, "GOLD", "--bid", "1", "--ask", "2", code=1)
+    assert furnished.desk(*put[1:], "GOLD", "--bid", "1", "--ask", "2", BULLION_FEED="desk")["taken"] is True
+    assert "2026-02-30" in furnished.refused("desk", "duties", "put", "gold", "2026-02-30=1", code=1)
     assert "no group" in furnished.refused("desk", "accounts", "create", "x", "--group", "none", code=1)
 
 
@@ -184,6 +256,9 @@ def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
         (["symbols", "put", "GOLD", "--file", "nowhere.json"], "nowhere.json: No such file"),
         (["groups", "put", "retail", "--file", "-"], "not valid JSON"),
         (["keys", "issue", "aurum", "--environment", "live", "--name", "x"], "live"),
+        (["duties", "put", "gold", "2026-05-13"], "date=rupees"),
+        (["orders", "list", "--environment", "live"], "live"),
+        (["orders", "list", "--status", "done"], "done"),
     ],
 )
 def test_misuse_is_told_with_exit_code_two(furnished: Shell, words: list[str], said: str) -> None:
@@ -192,7 +267,12 @@ def test_misuse_is_told_with_exit_code_two(furnished: Shell, words: list[str], s
 
 @pytest.mark.parametrize(
     "words",
-    [["keys", "revoke", "0" * 16], ["tokens", "delete", "0" * 16], ["switches", "set", "production=true"]],
+    [
+        ["keys", "revoke", "0" * 16],
+        ["tokens", "delete", "0" * 16],
+        ["switches", "set", "production=true"],
+        ["accounts", "reset-test-book", "aurum"],
+    ],
 )
 def test_what_hurts_is_not_done_unasked(furnished: Shell, words: list[str]) -> None:
     before = furnished.desk("audit", "list")["total"]
@@ -235,7 +315,19 @@ def test_a_token_acts_in_its_role_and_for_its_broker(furnished: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["accounts"], ["accounts", "set"], ["keys", "issue"], ["switches", "set"]]
+    "words",
+    [
+        [],
+        ["accounts"],
+        ["accounts", "set"],
+        ["accounts", "reset-test-book"],
+        ["keys", "issue"],
+        ["switches", "set"],
+        ["rates", "put"],
+        ["duties", "put"],
+        ["orders", "list"],
+        ["traces", "list"],
+    ],
 )
 def test_help_is_there_for_every_level(tmp_path: Path, words: list[str]) -> None:
     done = Shell(tmp_path, {}).run("desk", *words, "--help")
