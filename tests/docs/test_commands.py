@@ -5,15 +5,18 @@ import logging
 import shlex
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import msgspec
 import pytest
 import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
+from bullion.orders.trace import Trace
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 from tests.support.node import SECRET
@@ -85,6 +88,45 @@ class Shell:
         return str(json.loads(done.stdout)["items"][0][field])
 
 
+def put_order(store: Path) -> str:
+    """An order of the only account, as if a client had placed it: no command does that. Its id."""
+    order_id = "01a1de14-d0ac-74ff-b60f-000000000001"
+    values = (
+        "api",
+        "key",
+        "GOLD",
+        "buy",
+        10_000,
+        None,
+        None,
+        "gold",
+        100,
+        10,
+        "filled",
+        None,
+        "0" * 24,
+        1,
+        "{}",
+    )
+    with closing(sqlite3.connect(store)) as open_store, open_store:
+        (book,) = open_store.execute("SELECT id FROM books WHERE environment = 'test'").fetchone()
+        places = ", ".join("?" * (len(values) + 3))
+        open_store.execute(f"INSERT INTO orders VALUES ({places})", (book, 1, order_id, *values))
+        open_store.execute("UPDATE books SET order_count = 1 WHERE id = ?", (book,))
+    return order_id
+
+
+def put_trace(store: Path) -> str:
+    """A decision likewise. The id of its call."""
+    request_id = "0" * 24
+    with closing(sqlite3.connect(store)) as open_store, open_store:
+        (account,) = open_store.execute("SELECT id FROM accounts").fetchone()
+        trace = Trace(request_id, 1, "main", account, "test", None, "filled")
+        text = msgspec.json.encode([trace]).decode()
+        open_store.execute("INSERT INTO trace_batches VALUES (1, 0, 0, ?, ?)", (len(text), text))
+    return request_id
+
+
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
@@ -104,6 +146,10 @@ def test_every_example_of_the_table_works(shell: Shell, tmp_path: Path) -> None:
         ids = {}
         if "$KEY_ID" in example:
             ids["KEY_ID"] = shell.newest("keys list aurum", "key_id")
+        if "$ORDER_ID" in example:
+            ids["ORDER_ID"] = put_order(tmp_path / "var/bullion.db")
+        if "$REQUEST_ID" in example:
+            ids["REQUEST_ID"] = put_trace(tmp_path / "var/bullion.db")
         if "$TOKEN_ID" in example:
             ids["TOKEN_ID"] = shell.newest("tokens list", "token_id")
         done = shell.run(Template(example.strip("`")).substitute(ids))
