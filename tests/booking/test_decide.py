@@ -54,7 +54,7 @@ def placing(
 
 def decided(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
     numbers: Iterator[int] = count(1)
-    return decide(book, placings, now_us, lambda at_us: f"id{next(numbers)} at {at_us}")
+    return decide(book, placings, now_us, lambda at_us, *_: f"id{next(numbers)} at {at_us}")
 
 
 def outcomes(plan: Plan) -> list[Outcome]:

@@ -110,7 +110,7 @@ def test_a_sell_is_at_the_bid_and_the_groups_own_premium() -> None:
 
 
 def test_the_faults_are_in_the_order_of_the_refusal_table() -> None:
-    assert CODES == [row.code for row in CATALOGUE if row.code in FAULTS]
+    assert [row.code for row in CATALOGUE if row.code in FAULTS] == CODES
 
 
 @pytest.mark.parametrize("code", CODES)

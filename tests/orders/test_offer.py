@@ -68,7 +68,7 @@ def test_the_parts_of_a_landed_price_make_the_price(side: Side) -> None:
     metal *= parts["conversion"]
     assert parts["metal"] == metal
     assert parts["symbol_price"] == metal + parts["duty"] + parts["margin"]
-    assert (parts["duty"], parts["margin"]) == (8500, 25)
+    assert (parts["duty"], parts["margin"]) == (Decimal(8500), Decimal(25))
     paise = (parts["symbol_price"] * 100 + Decimal("0.5")).to_integral_value(ROUND_FLOOR)
     assert Decimal(shown["price"]) == paise / 100 + Decimal(shown["premium"])
     quoted = "ask" if side is Side.BUY else "bid"

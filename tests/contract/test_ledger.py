@@ -1,0 +1,346 @@
+"""What both ledgers promise: a batch in one durable step, each book as a whole or not at all."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+
+from bullion.allocation.book import Book
+from bullion.allocation.position import Position
+from bullion.booking.decide import Plan, decide
+from bullion.booking.ledger import Ledger, Recorded
+from bullion.booking.placing import KeyName, Placing
+from bullion.faults import StoreFault
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order, PriceMove
+from bullion.orders.order_id import order_id
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Priced, Verdict
+from bullion.store.engine import Engine
+from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.house import GOLD as GOLD_SYMBOL
+from tests.booking.house import (
+    NOW_US,
+    asked,
+    furnish,
+    ledger_of,
+    put,
+    reset,
+    rows,
+    set_limit,
+    stand_at,
+    store_of,
+)
+from tests.model import invariants
+
+pytestmark = pytest.mark.anyio
+
+GOLD = Priced(Metal.GOLD, 7_000_000, 70_000_000, 5_000, '{"premium":"₹"}', None)
+SILVER = Priced(Metal.SILVER, 9_000_000, 9_000_000, 5_000, "{}", 17)
+_random = count(1)
+
+
+def placing(book_id: int, key: str, of: PlaceOrder | None = None, verdict: Verdict = GOLD) -> Placing:
+    return Placing(book_id, "api", key, of or asked(), None, f"request of {key}", lambda: verdict, verdict)
+
+
+def planned(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
+    return decide(book, placings, now_us, lambda at_us, ordinal: order_id(at_us, ordinal, next(_random)))
+
+
+def names(*plans: Plan) -> list[KeyName]:
+    return [placing.key_name for plan in plans for placing, _ in plan.outcomes]
+
+
+@pytest.fixture
+async def books(engine: Engine) -> list[int]:
+    return await furnish(engine)
+
+
+@pytest.fixture
+def ledger(engine: Engine) -> Ledger:
+    return ledger_of(engine)
+
+
+async def version_of(engine: Engine) -> int:
+    (row,) = await rows(engine, "SELECT version FROM catalogue")
+    return int(row["version"])
+
+
+class Clerk:
+    """Records as a node would that knows everything."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.ledger = ledger_of(engine)
+
+    async def book(self, book_id: int) -> Book:
+        return (await self.ledger.books([book_id]))[book_id]
+
+    async def record(self, *plans: Plan, version: int | None = None) -> Recorded:
+        if version is None:
+            version = await version_of(self.engine)
+        return await self.ledger.record(plans, names(*plans), version)
+
+    async def sound(self, **options: Any) -> invariants.Rows:
+        return await invariants.check(store_of(self.engine), **options)
+
+
+@pytest.fixture
+def clerk(engine: Engine) -> Clerk:
+    return Clerk(engine)
+
+
+async def test_new_books_are_empty(ledger: Ledger, books: list[int]) -> None:
+    found = await ledger.books(books)
+    assert list(found) == books
+    assert found[books[0]] == Book(books[0], Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
+
+
+async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[int]) -> None:
+    one, other, third = [await clerk.book(book) for book in books]
+    full = asked("sell", 5, symbol_code="SILVER", expected_price="90000.5", client_order_id="ref \U0001f947")
+    plans = [
+        planned(
+            one,
+            placing(books[0], "a"),
+            placing(books[0], "b", full, SILVER),
+            placing(books[0], "c", asked(expected_price="1")),
+        ),
+        planned(other, placing(books[1], "a", asked("sell", 7))),
+        planned(third, placing(books[2], "a", asked("buy", 10**10))),
+    ]
+    recorded = await clerk.record(*plans)
+    assert recorded.catalogue_version == await version_of(clerk.engine)
+    assert {book: (seen.recorded, seen.settled) for book, seen in recorded.books.items()} == {
+        books[0]: (True, False),
+        books[1]: (True, False),
+        books[2]: (False, False),
+    }
+    assert [recorded.books[book].book for book in books] == [one, other, third]
+    for plan in plans:
+        assert await clerk.book(plan.before.id) == plan.after
+    assert plans[0].after.version == 2
+    found = await clerk.ledger.settled([*names(*plans), (books[0], "web", "a"), (99, "api", "a")])
+    assert found == {
+        (books[0], "api", "a"): plans[0].orders[0],
+        (books[0], "api", "b"): plans[0].orders[1],
+        (books[0], "api", "c"): plans[0].price_moves[0],
+        (books[1], "api", "a"): plans[1].orders[0],
+    }
+    assert isinstance(found[books[0], "api", "b"], Order)
+    assert isinstance(found[books[0], "api", "c"], PriceMove)
+    await clerk.sound(other_changes={})
+
+
+async def test_a_book_that_moved_is_left_alone_with_all_its_orders(clerk: Clerk, books: list[int]) -> None:
+    stale, fresh = await clerk.book(books[0]), await clerk.book(books[1])
+    moved = planned(stale, placing(books[0], "first"))
+    await clerk.record(moved)
+    late = planned(
+        stale,
+        placing(books[0], "x"),
+        placing(books[0], "y"),
+        placing(books[0], "z", asked(expected_price="1")),
+    )
+    good = planned(fresh, placing(books[1], "x"))
+    recorded = await clerk.record(late, good)
+    assert not recorded.books[books[0]].recorded
+    assert recorded.books[books[0]].book == moved.after
+    assert recorded.books[books[1]].recorded
+    assert await clerk.book(books[0]) == moved.after
+    assert await clerk.book(books[1]) == good.after
+    assert set(await clerk.ledger.settled(names(late, good))) == {(books[1], "api", "x")}
+    await clerk.sound(other_changes={})
+
+
+@pytest.mark.parametrize("what", ["limit", "reset"])
+async def test_whatever_the_desk_does_to_a_book_moves_it(clerk: Clerk, books: list[int], what: str) -> None:
+    plan = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    if what == "limit":
+        await set_limit(clerk.engine, books[0], 5, 5)
+    else:
+        await reset(clerk.engine, books[0])
+    recorded = await clerk.record(plan)
+    assert not recorded.books[books[0]].recorded
+    assert recorded.books[books[0]].book.version == 2
+    assert (await clerk.sound())["orders"] == []
+
+
+@pytest.mark.parametrize("settled_by", ["order", "price_move"])
+async def test_a_settled_key_leaves_its_book_alone_and_no_other(
+    clerk: Clerk, books: list[int], settled_by: str
+) -> None:
+    before = await clerk.book(books[0])
+    of = asked(expected_price=None if settled_by == "order" else "1")
+    first = planned(before, placing(books[0], "x", of))
+    await clerk.record(first)
+    second = planned(first.after, placing(books[0], "new"), placing(books[0], "x"))
+    other = planned(await clerk.book(books[1]), placing(books[1], "x"))
+    recorded = await clerk.record(second, other)
+    assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
+    assert (recorded.books[books[1]].recorded, recorded.books[books[1]].settled) == (True, False)
+    assert await clerk.book(books[0]) == first.after
+    assert set(await clerk.ledger.settled(names(second))) == {(books[0], "api", "x")}
+    await clerk.sound(other_changes={})
+
+
+async def test_a_settled_key_is_told_of_a_book_that_nothing_is_recorded_in(
+    clerk: Clerk, books: list[int]
+) -> None:
+    first = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    await clerk.record(first)
+    refused = planned(first.after, placing(books[0], "x", asked("buy", 10**10)))
+    assert not refused.changes
+    recorded = await clerk.record(refused)
+    assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
+    assert recorded.books[books[0]].book == first.after
+
+
+async def test_with_another_catalogue_nothing_at_all_is_recorded(clerk: Clerk, books: list[int]) -> None:
+    plans = [planned(await clerk.book(book), placing(book, "x")) for book in books]
+    version = await version_of(clerk.engine)
+    await put(clerk.engine, GOLD_SYMBOL)
+    recorded = await clerk.record(*plans, version=version)
+    assert recorded.catalogue_version == version + 1
+    assert not any(seen.recorded for seen in recorded.books.values())
+    assert (await clerk.sound(other_changes={}))["orders"] == []
+    ahead = await clerk.record(*plans, version=version + 2)
+    assert not any(seen.recorded for seen in ahead.books.values())
+
+
+async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[int]) -> None:
+    await clerk.record(planned(await clerk.book(books[1]), placing(books[1], "a")))
+    asked_for: list[Mapping[int, Book]] = []
+
+    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+        asked_for.append(found)
+        return [planned(found[book], placing(book, "x")) for book in books[:2]]
+
+    keys = [(book, "api", "x") for book in books[:2]]
+    version = await version_of(clerk.engine)
+    plans, recorded = await clerk.ledger.record_locked(sorted(books[:2]), keys, version, plan)
+    assert set(asked_for[-1]) == set(books[:2])
+    assert all(seen.recorded for seen in recorded.books.values())
+    assert [each.after.order_count for each in plans] == [1, 2]
+    for each in plans:
+        assert await clerk.book(each.before.id) == each.after
+    await clerk.sound(other_changes={})
+
+
+async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they_are(
+    clerk: Clerk, books: list[int]
+) -> None:
+    first = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    await clerk.record(first)
+
+    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+        return [planned(found[book], placing(book, key)) for book, key in zip(books[:2], "xy", strict=True)]
+
+    keys = [(books[0], "api", "x"), (books[1], "api", "y")]
+    version = await version_of(clerk.engine)
+    _, recorded = await clerk.ledger.record_locked(books[:2], keys, version - 1, plan)
+    assert not any(seen.recorded for seen in recorded.books.values())
+    _, recorded = await clerk.ledger.record_locked(books[:2], keys, version, plan)
+    assert [(seen.recorded, seen.settled) for seen in recorded.books.values()] == [
+        (False, True),
+        (True, False),
+    ]
+    assert await clerk.book(books[0]) == first.after
+    await clerk.sound(other_changes={})
+
+
+async def test_a_plan_that_raises_while_books_are_locked_leaves_nothing_locked(
+    clerk: Clerk, books: list[int]
+) -> None:
+    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await clerk.ledger.record_locked(books, [], await version_of(clerk.engine), plan)
+    recorded = await clerk.record(planned(await clerk.book(books[0]), placing(books[0], "x")))
+    assert recorded.books[books[0]].recorded
+
+
+async def test_a_row_that_breaks_a_rule_takes_the_whole_batch_along(clerk: Clerk, books: list[int]) -> None:
+    bad = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    bad.orders[0] = msgspec.structs.replace(bad.orders[0], price_paise=0)
+    good = planned(await clerk.book(books[1]), placing(books[1], "x"))
+    with pytest.raises(StoreFault):
+        await clerk.record(bad, good)
+    assert (await clerk.sound(other_changes={}))["orders"] == []
+    assert (await clerk.record(good)).books[books[1]].recorded
+
+
+async def test_a_missing_book_is_a_fault(clerk: Clerk) -> None:
+    ghost = Book(998, Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
+    with pytest.raises(StoreFault):
+        await clerk.record(planned(ghost, placing(998, "x")))
+
+
+async def test_the_largest_numbers_come_back_exactly(clerk: Clerk, books: list[int]) -> None:
+    big = msgspec.structs.replace(GOLD, price_paise=2**63 - 1, total_paise=2**63 - 1)
+    plan = planned(await clerk.book(books[0]), placing(books[0], "x", asked("buy", 10**9), big))
+    await clerk.record(plan)
+    assert await clerk.ledger.settled(names(plan)) == {(books[0], "api", "x"): plan.orders[0]}
+
+
+async def test_of_two_who_decided_on_the_same_state_one_is_recorded(
+    clerk: Clerk, other_engine: Engine, books: list[int]
+) -> None:
+    before = {book: await clerk.book(book) for book in books}
+    version = await version_of(clerk.engine)
+    ledgers = [clerk.ledger, ledger_of(other_engine)]
+    done = []
+    for turn in range(10):
+        plans = [
+            [
+                planned(before[book], placing(book, f"{turn} {which}"))
+                for book in (books if which else books[::-1])
+            ]
+            for which in range(2)
+        ]
+        done = await asyncio.gather(
+            *(ledger.record(each, names(*each), version) for ledger, each in zip(ledgers, plans, strict=True))
+        )
+        for book in books:
+            assert sorted(recorded.books[book].recorded for recorded in done) == [False, True]
+        before = {book: await clerk.book(book) for book in books}
+    assert {book.order_count for book in before.values()} == {10}
+    await clerk.sound(other_changes={})
+
+
+# --- Counts at the borders of their blocks ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ordinals", [510, 511, 512, 65_534, 65_535, 65_536])
+async def test_counts_are_right_across_the_border_of_a_block(
+    clerk: Clerk, books: list[int], ordinals: int
+) -> None:
+    """An order before the border, on it and after it: in one batch, and one by one."""
+    book_id = books[0]
+    await stand_at(clerk.engine, book_id, ordinals)
+    book = await clerk.book(book_id)
+    assert book.order_count == ordinals
+    sides = [("buy", GOLD, "GOLD"), ("sell", GOLD, "GOLD"), ("buy", SILVER, "SILVER"), ("buy", GOLD, "GOLD")]
+    placings = [
+        placing(book_id, f"new{number}", asked(side, 1, symbol_code=symbol), verdict)
+        for number, (side, verdict, symbol) in enumerate(sides)
+    ]
+    plan = planned(book, *placings[:3])
+    assert (await clerk.record(plan)).books[book_id].recorded
+    plan = planned(plan.after, placings[3])
+    assert (await clerk.record(plan)).books[book_id].recorded
+    tables = await invariants.read(store_of(clerk.engine))
+    assert invariants._counts(tables) == []
+    assert (
+        invariants._nets(next(row for row in tables["books"] if row["id"] == book_id), tables["orders"]) == []
+    )
+    new = [row for row in tables["orders"] if row["ordinal"] > ordinals]
+    assert [row["ordinal"] for row in new] == list(range(ordinals + 1, ordinals + 5))
+    blocks = {(row["level"], row["block"]) for row in tables["order_counts"]}
+    for ordinal in range(ordinals + 1, ordinals + 5):
+        assert {(0, ordinal // 512), (1, ordinal // 65_536)} <= blocks
