@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.docs.likeness import differences, head_differences, text_differences
+from tests.docs.likeness import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import Block, blocks
 
 _SHOWS = {"json", "http", "text"}
@@ -43,11 +43,17 @@ def _done_before(block: Block) -> bool:
 
 
 def run_shell(
-    page: Path, folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()
+    page: Path,
+    folder: Path,
+    variables: Mapping[str, str],
+    programs: Sequence[str] = (),
+    *,
+    market_moves: bool = False,
 ) -> Iterator[str]:
     """Run all shell blocks in one shell, and say where the page is not true.
 
-    `programs` are those that a reader is expected to have, wherever this machine keeps them.
+    `programs` are those that a reader is expected to have, wherever this machine keeps them. Where
+    `market_moves`, prices may be others than the page shows.
     """
     shell = shutil.which("bash")
     assert shell is not None, "the examples need bash"
@@ -65,12 +71,14 @@ def run_shell(
     )
     outputs = done.stdout.split(_SEPARATOR)[1:]
     for example, output in zip(wanted, outputs, strict=False):
-        yield from _untrue(example, output)
+        yield from _untrue(example, output, market_moves=market_moves)
     if done.returncode:
         yield f"{wanted[len(outputs) - 1].source.place}: exit code {done.returncode}: {done.stderr.strip()}"
 
 
-def run_python(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
+def run_python(
+    page: Path, folder: Path, variables: Mapping[str, str], *, market_moves: bool = False
+) -> Iterator[str]:
     for example in examples(page, "python"):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", example.source.text],
@@ -84,7 +92,7 @@ def run_python(page: Path, folder: Path, variables: Mapping[str, str]) -> Iterat
         if done.returncode:
             yield f"{example.source.place}: exit code {done.returncode}: {done.stderr.strip()}"
         else:
-            yield from _untrue(example, done.stdout)
+            yield from _untrue(example, done.stdout, market_moves=market_moves)
 
 
 def _environment(variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
@@ -95,16 +103,19 @@ def _environment(variables: Mapping[str, str], programs: Sequence[str] = ()) -> 
     return kept | {"PATH": path, "NO_PROXY": "*", "no_proxy": "*"} | dict(variables)
 
 
-def _untrue(example: Example, output: str) -> Iterator[str]:
+def _untrue(example: Example, output: str, *, market_moves: bool) -> Iterator[str]:
     if example.shown is None:
         return
+    shown = example.shown.text
+    if market_moves:
+        shown, output = without_prices(shown), without_prices(output)
     match example.shown.language:
         case "json":
-            found = differences(json.loads(example.shown.text), _last_json(output))
+            found = differences(json.loads(shown), _last_json(output))
         case "http":
-            found = head_differences(example.shown.text, output)
+            found = head_differences(shown, output)
         case _:
-            found = text_differences(example.shown.text, output)
+            found = text_differences(shown, output)
     for difference in found:
         yield f"{example.shown.place}: {difference}"
 

@@ -8,8 +8,16 @@ ANYTHING = "…"
 _VOLATILE = (
     re.compile(r"[0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{64}"),
     re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)"),
+    re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
 )
+_ID = f"{_VOLATILE[2].pattern}|{_VOLATILE[0].pattern}"
 _VOLATILE_HEADERS = {"date", "x-request-id", "ratelimit-reset"}
+_RUPEES = re.compile(r"\b[0-9]+\.[0-9]{2}\b")
+
+
+def without_prices(text: str) -> str:
+    """The same with every sum in rupees alike, for a market that moves. Weights have four decimals, and stay."""
+    return _RUPEES.sub("0.00", text)
 
 
 def differences(shown: Any, real: Any, place: str = "the answer") -> Iterator[str]:
@@ -40,7 +48,7 @@ def alike(shown: str, real: str) -> bool:
     if any(volatile.fullmatch(shown) and volatile.fullmatch(real) for volatile in _VOLATILE):
         return True
     # An id within a longer text, such as a key, is as good as any other.
-    pieces = re.split(f"({ANYTHING}|{_VOLATILE[0].pattern})", shown)
+    pieces = re.split(f"({ANYTHING}|{_ID})", shown)
     pattern = "".join(_pattern(piece) for piece in pieces if piece is not None)
     return re.fullmatch(pattern, real, re.DOTALL) is not None
 
@@ -48,7 +56,7 @@ def alike(shown: str, real: str) -> bool:
 def _pattern(piece: str) -> str:
     if piece == ANYTHING:
         return ".*"
-    return f"(?:{_VOLATILE[0].pattern})" if _VOLATILE[0].fullmatch(piece) else re.escape(piece)
+    return f"(?:{_ID})" if re.fullmatch(_ID, piece) else re.escape(piece)
 
 
 def head_differences(shown: str, real: str) -> Iterator[str]:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from bullion.__main__ import main as command_line
+from bullion.allocation.position import Position
 from bullion.api.openapi import openapi
 from bullion.desk.http import _RESOURCES, BASE
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import Refusal, Retry
 from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
 from bullion.store import schema
 from tests.docs.commands import command_of
@@ -23,6 +24,7 @@ from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name_of, pr
 
 DESK = ROOT / "docs/desk.md"
 TRADING_API = ROOT / "docs/trading-api.md"
+CLIENT_GUIDE = ROOT / "docs/client-guide.md"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 ENV_EXAMPLE = ROOT / ".env.example"
 
@@ -155,12 +157,58 @@ def test_the_clients_guide_has_its_refusals_with_their_status_and_in_their_order
     assert {row.code for row in CATALOGUE if row.status == 401} <= set(dict(shown))
 
 
-def test_the_clients_guide_names_every_refusal_that_a_call_of_today_can_meet() -> None:
-    answers = openapi()["paths"]["/api/trading/test/v1/me"]["get"]["responses"].values()
+def _met_by(path: str, method: str) -> set[str]:
+    """The codes of the refusals that a call can meet, by its description."""
+    answers = openapi()["paths"][path][method]["responses"].values()
     contents = [content for answer in answers for content in answer["content"].values()]
-    met = {code for content in contents for code in content.get("examples", {})}
+    there = {row.code for row in CATALOGUE}
+    return {code for content in contents for code in content.get("examples", {})} & there
+
+
+CALLS = [
+    (method, path)
+    for path, item in openapi()["paths"].items()
+    for method in ("get", "post")
+    if method in item and path.startswith("/api/")
+]
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+def test_the_clients_guide_names_every_refusal_that_a_call_can_meet(method: str, path: str) -> None:
+    met = _met_by(path, method)
     assert "rate_limited" in met
     assert met <= set(quoted(TRADING_API))
+
+
+def test_every_call_has_its_section() -> None:
+    headings = re.findall(r"(?m)^## `([A-Z]+) \{base\}(/\S+)`", prose(TRADING_API))
+    described = {(method.upper(), re.sub(r"^/api/trading/(?:test/)?v1", "", path)) for method, path in CALLS}
+    assert set(headings) == described
+
+
+def test_the_families_of_answers_have_every_refusal_of_a_test_order_once_and_advise_as_the_catalogue() -> None:
+    table = prose(CLIENT_GUIDE).partition("| Family |")[2].partition("\n\n")[0]
+    rows = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in table.splitlines()[2:]}
+    codes = {family: re.findall(r"`([a-z_]+)`", cell) for family, cell in rows.items()}
+    listed = [code for family in codes.values() for code in family]
+    assert sorted(listed) == sorted(_met_by("/api/trading/test/v1/orders", "post"))
+    advice = {"wait as told": Retry.SAME_KEY_AFTER, "wait a little": Retry.SAME_KEY, "decide anew": Retry.NEW_KEY}
+    assert advice.keys() < codes.keys()
+    catalogue = {row.code: row.retry for row in CATALOGUE}
+    for family, members in codes.items():
+        assert {catalogue[code] for code in members} <= {advice.get(family, Retry.NEVER)}, family
+
+
+def test_the_examples_of_the_allocation_are_right() -> None:
+    table = prose(CLIENT_GUIDE).partition("| Net before |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
+    assert len(rows) > 5
+    for before, order, after, passes in rows:
+        side, weight = order.replace("`", "").split()
+        change = int(weight) if side == "buy" else -int(weight)
+        assert int(after.strip("`")) == int(before.strip("`")) + change
+        admits = Position(int(before.strip("`")) * 10_000, 1000 * 10_000).admits(change * 10_000)
+        assert passes.split(":")[0] == ("yes" if admits else "no"), order
 
 
 def test_the_desks_guide_has_the_refusals_of_the_desk_with_their_status() -> None:

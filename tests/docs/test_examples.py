@@ -6,21 +6,37 @@ from pathlib import Path
 import pytest
 
 from bullion.desk.http import _RESOURCES, BASE
+from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
-from tests.docs.likeness import differences, head_differences, text_differences
+from tests.docs.likeness import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import ROOT, blocks
 from tests.support.node import DESK_TOKEN, Node, running, until
 
 DESK = ROOT / "docs/desk.md"
-FOR_CLIENTS = [ROOT / "README.md", ROOT / "docs/trading-api.md"]
+README = ROOT / "README.md"
+CLIENT_GUIDE = ROOT / "docs/client-guide.md"
+TRADING_API = ROOT / "docs/trading-api.md"
 
 
-@pytest.mark.parametrize("page", FOR_CLIENTS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API], ids=lambda page: page.name)
 def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
-    with running(tmp_path) as node, node.desk() as desk:
-        desk.furnish().account("aurum", firm_name="Aurum Jewellers")
-        variables = {"API": node.api_url, "KEY": desk.key("aurum", name="demo test")["key"]}
+    """On the demo, with rates from the desk in place of simulated ones: every number on the page is compared."""
+    with demo_in(tmp_path, BULLION_FEED="desk") as demo:
+        demo.stand_still()
+        variables = demo.variables()
         untrue = [*run_shell(page, tmp_path, variables), *run_python(page, tmp_path, variables)]
+        assert not untrue, "\n".join(untrue)
+
+
+@pytest.mark.parametrize("page", [README, CLIENT_GUIDE], ids=lambda page: page.name)
+def test_the_examples_for_clients_on_a_market_that_moves(page: Path, tmp_path: Path) -> None:
+    """On the demo just as `make run` starts it: the same but for the prices."""
+    with demo_in(tmp_path) as demo:
+        variables = demo.variables()
+        untrue = [
+            *run_shell(page, tmp_path, variables, market_moves=True),
+            *run_python(page, tmp_path, variables, market_moves=True),
+        ]
         assert not untrue, "\n".join(untrue)
 
 
@@ -105,3 +121,8 @@ def test_a_head_is_like_another_by_status_headers_and_values() -> None:
 def test_lines_shown_have_to_come_in_their_order() -> None:
     assert list(text_differences("a …\nc", "a 1\nb\nc\n")) == []
     assert list(text_differences("c\na …", "a 1\nb\nc\n"))
+
+
+def test_prices_may_be_left_out_of_the_comparison_but_weights_may_not() -> None:
+    shown = '{"quantity": "250.0000", "price": "150630.00"}'
+    assert without_prices(shown) == '{"quantity": "250.0000", "price": "0.00"}'

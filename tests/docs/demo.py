@@ -1,0 +1,68 @@
+"""The demo as a reader starts it: what its banner prints is what the examples use."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.support.command import PROGRAM, environment
+from tests.support.node import own_address, until
+
+_LAST_LINE = "Ctrl+C stops the demo."
+_RATES = {
+    "GOLD": ("150463", "150480"),
+    "GOLD995": ("149861", "149877"),
+    "SILVER": ("300004", "300035"),
+    "XAUUSD": ("4799.81", "4800.05"),
+    "USDINR": ("92.0008", "92.0032"),
+}
+"""Near to where the simulated feed begins."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    banner: str
+
+    def variables(self) -> dict[str, str]:
+        """What a page asks its reader to keep: the service's address and the first test key."""
+        return {"API": self._found(r"Trading API +(\S+)"), "KEY": self._found(r"test key +(\S+)")}
+
+    def stand_still(self) -> None:
+        """Rates as the desk puts them, which neither move nor age: a page can then show prices to the paisa."""
+        token = self._found(r"Desk token +(\S+)")
+        with httpx.Client(
+            base_url=self._found(r"Desk API +(\S+)"),
+            headers={"Authorization": f"Bearer {token}"},
+            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            timeout=20,
+        ) as desk:
+            for symbol in desk.get("/symbols").raise_for_status().json()["items"]:
+                limits = {"rate_age_s_max": None, "freeze_after_s": None}
+                desk.patch(f"/symbols/{symbol['code']}", json=limits).raise_for_status()
+            for instrument, (bid, ask) in _RATES.items():
+                desk.put(f"/rates/{instrument}", json={"bid": bid, "ask": ask}).raise_for_status()
+
+    def _found(self, pattern: str) -> str:
+        match = re.search(pattern, self.banner)
+        assert match is not None, f"the demo prints nothing like {pattern}:\n{self.banner}"
+        return match[1]
+
+
+@contextmanager
+def demo_in(folder: Path, **settings: str) -> Iterator[Demo]:
+    """Start it, wait for its banner, and stop it again whatever happens."""
+    out, log = folder / "demo.out", folder / "demo.log"
+    given = environment(BULLION_PORT="0", BULLION_DESK_PORT="0", **settings)
+    with out.open("wb") as stdout, log.open("wb") as stderr:
+        process = subprocess.Popen([*PROGRAM, "demo"], cwd=folder, env=given, stdout=stdout, stderr=stderr)
+    try:
+        until(lambda: _LAST_LINE in out.read_text("utf-8") or process.poll() is not None, within_s=60)
+        assert process.poll() is None, log.read_text("utf-8")
+        yield Demo(out.read_text("utf-8"))
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
