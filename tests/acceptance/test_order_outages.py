@@ -4,10 +4,13 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.hold import holding
@@ -27,6 +30,7 @@ from tests.support.servers import Postgres, Redis
 from tests.support.stacks import STACKS
 
 ME = "/api/trading/test/v1/me"
+BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 
 
 @dataclass
@@ -175,6 +179,124 @@ def test_an_order_that_waits_for_a_locked_store_is_told_so_in_time(deployment: D
             assert trader.orders()["total"] == 1, "reads do not wait"
         until(lambda: again(trader, "waits"), within_s=5)
         assert trader.orders()["total"] == 2
+
+
+def test_redis_that_forgets_makes_no_second_order(postgres: Postgres, redis: Redis, tmp_path: Path) -> None:
+    assert redis.command("PING") == "+PONG\r\n"
+    own = Redis().start()
+    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": own.url}
+    try:
+        with trading(tmp_path, settings) as (_, market):
+            market.switch(budgets={"orders_per_10_seconds": 2})
+            trader = market.trader()
+            order = booked(trader.place("one"))
+            assert replayed(trader.place("one")) == order
+            refused(trader.place("one"), "rate_limited")
+            own.command("FLUSHALL")
+            assert replayed(trader.place("one")) == order
+            assert trader.orders()["total"] == 1
+    finally:
+        own.remove()
+
+
+def test_what_was_answered_survives_a_kill(deployment: Deployment) -> None:
+    """The node is killed while orders rain: each key has one order, which is the one that was answered."""
+    placed = [(f"key {number}", BUY) for number in range(200)]
+    answered: dict[str, dict[str, Any]] = {}
+    with trading(deployment.folder, deployment.settings) as (node, market):
+        trader = market.trader()
+        with ThreadPoolExecutor(8) as pool:
+
+            def place(key: str) -> None:
+                with suppress(httpx.TransportError):
+                    answered[key] = booked(trader.place(key))
+
+            raining = [pool.submit(place, key) for key, _ in placed]
+            until(lambda: len(answered) >= 20, within_s=20)
+            node.process.send_signal(signal.SIGKILL)
+            for each in raining:
+                each.result()
+        node.process.wait(timeout=10)
+        assert 20 <= len(answered) < len(placed)
+        with running(deployment.folder, **deployment.settings) as again_there:
+            market.node = again_there
+            with market.visit() as visited:
+                trader = visited.at_work(trader.login_id, {"key": trader.key, "key_id": trader.key_id})
+                for key, body in placed:
+                    answer = trader.place(key, **body)
+                    assert answer.status_code == 200 if key in answered else answer.is_success
+                    assert answered.setdefault(key, answer.json()) == answer.json()
+                assert trader.net() == "200.0000"
+                listed = trader.orders(limit=200)
+                assert listed["total"] == 200
+                assert {order["id"] for order in listed["items"]} == {
+                    order["id"] for order in answered.values()
+                }
+
+
+# --- Commits that PostgreSQL does not answer ----------------------------------------------------------------
+
+
+@contextmanager
+def parked(server: Postgres) -> Iterator[None]:
+    """Every commit waits for a standby that there is not. It is written, but nobody is told."""
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = 'ghost'")
+    server.sql("SELECT pg_reload_conf()")
+    until(lambda: server.sql("SHOW synchronous_standby_names") == "ghost", within_s=5)
+    try:
+        yield
+    finally:
+        server.sql("ALTER SYSTEM RESET synchronous_standby_names")
+        server.sql("SELECT pg_reload_conf()")
+
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%orders%'"
+
+
+def test_a_commit_that_hangs_is_told_in_time_and_found_by_its_key(
+    postgres: Postgres, redis: Redis, tmp_path: Path
+) -> None:
+    assert postgres.sql("SELECT 1") == "1"
+    with own_postgres() as server:
+        settings = {"BULLION_DATABASE_URL": server.new_database(), "BULLION_REDIS_URL": redis.url}
+        with trading(tmp_path, settings) as (_, market):
+            trader = market.trader()
+            booked(trader.place("before"))
+            with parked(server):
+                answer = trader.place("parked")
+                refused(answer, "service_unavailable")
+                assert int(answer.headers["retry-after"]) >= 1
+            until(lambda: again(trader, "parked"), within_s=10)
+            order = replayed(trader.place("parked"))
+            assert order["deal_label"] == "T-2"
+            assert trader.orders()["total"] == 2
+            assert trader.net() == "2.0000"
+
+
+def test_a_connection_lost_at_the_commit_books_once(postgres: Postgres, redis: Redis, tmp_path: Path) -> None:
+    """The backend is ended while its commit hangs: the row is there, though the answer never came."""
+    assert postgres.sql("SELECT 1") == "1"
+    with own_postgres() as server:
+        settings = {"BULLION_DATABASE_URL": server.new_database(), "BULLION_REDIS_URL": redis.url}
+        with trading(tmp_path, settings) as (_, market), ThreadPoolExecutor(1) as pool:
+            trader = market.trader()
+            booked(trader.place("before"))
+            with parked(server):
+                placing = pool.submit(trader.place, "cut")
+                until(lambda: server.sql(WAITING) != "0", within_s=5)
+                server.sql(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE wait_event = 'SyncRep' AND query LIKE '%orders%'"
+                )
+                answer = placing.result()
+                assert answer.status_code in (201, 503), answer.text
+            until(lambda: again(trader, "cut"), within_s=10)
+            order = replayed(trader.place("cut"))
+            if answer.status_code == 201:
+                assert answer.json() == order
+            assert order["deal_label"] == "T-2"
+            assert trader.orders()["total"] == 2
+            assert trader.net() == "2.0000"
 
 
 @contextmanager
