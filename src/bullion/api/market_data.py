@@ -9,7 +9,7 @@ from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
-from bullion.orders.offer import Offer
+from bullion.orders.offer import Deal, Offer
 from bullion.web.answer import Answer, json_answer
 
 from .list_query import read_symbol_filter
@@ -39,21 +39,23 @@ class MarketData:
         return [offer for offer in offers if offer is not None]
 
     def _quote(self, account: Account, offer: Offer) -> dict[str, Any]:
-        reasons = {side: self._market.reason_against(account, offer, side) for side in Side}
-        tradable = any(reason is None for reason in reasons.values())
-        reason = None if tradable else reasons[Side.BUY]
-        prices = {
-            side: None if deal is None or deal.price_paise <= 0 else rupees_text(deal.price_paise)
-            for side, deal in ((Side.BUY, offer.buy), (Side.SELL, offer.sell))
-        }
+        # A side that is not offered says nothing about the others; where none is, that is the reason.
+        offered = [side for side in Side if offer.offers(side)]
+        reasons = [self._market.reason_against(account, offer, side) for side in offered or [Side.BUY]]
+        reason = None if None in reasons else reasons[0]
+        prices = {side: _price_text(offer.deal(side)) for side in offered}
         return {
             "symbol_code": offer.symbol.code,
-            "buy": prices[Side.BUY],
-            "sell": prices[Side.SELL],
+            "buy": prices.get(Side.BUY),
+            "sell": prices.get(Side.SELL),
             "at": None if offer.rate_at_us is None else instant_text(offer.rate_at_us),
-            "tradable": tradable,
+            "tradable": reason is None,
             "reason": None if reason is None else reason.code,
         }
+
+
+def _price_text(deal: Deal | None) -> str | None:
+    return None if deal is None or deal.price_paise <= 0 else rupees_text(deal.price_paise)
 
 
 def _symbol_view(offer: Offer) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def read_plain_order(body: bytes) -> PlaceOrder | None:
         return None
     try:
         sent = _decode(body)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return None
     expected_price: str | None = None
     client_order_id: str | None = None

@@ -11,11 +11,14 @@ class CallerLeft(Exception):
 
 
 async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes:
+    encoded = False
     for name, value in headers:
         if name == b"content-length" and int(value) > bytes_max:
             raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
         if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
-            raise Refused(UNSUPPORTED_ENCODING)
+            encoded = True
+    if encoded:
+        raise Refused(UNSUPPORTED_ENCODING)
     body = b""
     more = True
     while more:
