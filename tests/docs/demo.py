@@ -32,7 +32,7 @@ class Demo:
         return {"API": self._found(r"Trading API +(\S+)"), "KEY": self._found(r"test key +(\S+)")}
 
     def stand_still(self) -> None:
-        """Rates as the desk puts them, which neither move nor age: a page can then show prices to the paisa."""
+        """Rates from the desk, which neither move nor age: a page can then show prices to the paisa."""
         token = self._found(r"Desk token +(\S+)")
         with httpx.Client(
             base_url=self._found(r"Desk API +(\S+)"),

@@ -16,7 +16,7 @@ _RUPEES = re.compile(r"\b[0-9]+\.[0-9]{2}\b")
 
 
 def without_prices(text: str) -> str:
-    """The same with every sum in rupees alike, for a market that moves. Weights have four decimals, and stay."""
+    """The same with all sums in rupees alike, for a market that moves. Weights, with 4 decimals, stay."""
     return _RUPEES.sub("0.00", text)
 
 

@@ -13,12 +13,14 @@ import pytest
 from bullion.__main__ import main as command_line
 from bullion.allocation.position import Position
 from bullion.api.openapi import openapi
+from bullion.booking import queue
 from bullion.desk.http import _RESOURCES, BASE
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Refusal, Retry
 from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
-from bullion.store import schema
+from bullion.store import schema, traces
+from bullion.store.order_rows import BLOCK_SIZES
 from tests.docs.commands import command_of
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name_of, prose, quoted, table_rows
 
@@ -27,6 +29,8 @@ TRADING_API = ROOT / "docs/trading-api.md"
 CLIENT_GUIDE = ROOT / "docs/client-guide.md"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 ENV_EXAMPLE = ROOT / ".env.example"
+
+LEDGERS = ("PostgresLedger", "SqliteLedger")
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
@@ -186,13 +190,17 @@ def test_every_call_has_its_section() -> None:
     assert set(headings) == described
 
 
-def test_the_families_of_answers_have_every_refusal_of_a_test_order_once_and_advise_as_the_catalogue() -> None:
+def test_the_families_of_answers_have_every_refusal_of_an_order_once_and_advise_rightly() -> None:
     table = prose(CLIENT_GUIDE).partition("| Family |")[2].partition("\n\n")[0]
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in table.splitlines()[2:]}
     codes = {family: re.findall(r"`([a-z_]+)`", cell) for family, cell in rows.items()}
     listed = [code for family in codes.values() for code in family]
     assert sorted(listed) == sorted(_met_by("/api/trading/test/v1/orders", "post"))
-    advice = {"wait as told": Retry.SAME_KEY_AFTER, "wait a little": Retry.SAME_KEY, "decide anew": Retry.NEW_KEY}
+    advice = {
+        "wait as told": Retry.SAME_KEY_AFTER,
+        "wait a little": Retry.SAME_KEY,
+        "decide anew": Retry.NEW_KEY,
+    }
     assert advice.keys() < codes.keys()
     catalogue = {row.code: row.retry for row in CATALOGUE}
     for family, members in codes.items():
@@ -271,6 +279,19 @@ def test_the_table_of_ports_has_every_port() -> None:
     for path in ROOT.glob("src/bullion/**/*.py"):
         for port in re.findall(r"(?m)^class (\w+)\(Protocol\)", path.read_text("utf-8")):
             assert f"`{port}`" in table, f"{path} has a port that docs/architecture.md does not know: {port}"
+
+
+def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
+    text = prose(ARCHITECTURE)
+    source = (ROOT / "src/bullion/wiring.py").read_text("utf-8")
+    batches = "| batches at once | {}, of up to {} orders | {}, of up to {} orders |"
+    found = [re.findall(rf"return {name}\(engine\), (\d+), (\d+)", source) for name in LEDGERS]
+    assert batches.format(*(number for ((lanes, most),) in found for number in (lanes, most))) in text
+    assert f"blocks of\n  {BLOCK_SIZES[0]}, and of {BLOCK_SIZES[1]:,}" in text
+    assert "No order waits longer than six seconds" in text
+    assert queue.DEADLINE_S == 6
+    assert f"about {traces.BYTES_KEPT // 2**20} MiB are kept" in text
+    assert f"beyond {traces._WAITING_MAX:,} waiting ones" in text
 
 
 def test_every_dependency_has_its_reason() -> None:

@@ -20,7 +20,7 @@ TRADING_API = ROOT / "docs/trading-api.md"
 
 @pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API], ids=lambda page: page.name)
 def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
-    """On the demo, with rates from the desk in place of simulated ones: every number on the page is compared."""
+    """On the demo with rates from the desk, which stand still: every number of the page is compared."""
     with demo_in(tmp_path, BULLION_FEED="desk") as demo:
         demo.stand_still()
         variables = demo.variables()
