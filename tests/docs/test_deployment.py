@@ -10,10 +10,12 @@ import pytest
 
 from bullion import serve, workers
 from bullion.api import gate
+from bullion.booking import queue
 from bullion.budgets import redis_link
+from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
 from bullion.store import postgres as engine
-from bullion.store import query_files
+from bullion.store import query_files, schema, traces
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
 from tests.support.command import bullion
@@ -60,6 +62,8 @@ def test_the_limits_of_time() -> None:
     assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"
     assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"
     assert shown["a Redis that does not answer"] == f"{redis_link._HANG_S:g} s"
+    assert shown["an order's booking"] == f"{queue.DEADLINE_S:g} s"
+    assert shown["the feed's lease"] == f"{feed._LEASE_S:g} s"
     assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
     starts_and_stops = f"{workers._START_S} s, {workers._GRACE_S} s"
     assert shown["a worker's start, a worker's stop"] == starts_and_stops
@@ -72,11 +76,49 @@ def test_how_long_memory_is_believed() -> None:
 def test_the_names_of_transactions_and_locks() -> None:
     source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
     words = section("Looking into the store").partition("### What PostgreSQL shows")[2]
-    for name in ("catalogue", "key_uses", "revoke_key"):
+    for name in (
+        "catalogue",
+        "ticks",
+        "publish_ticks",
+        "key_uses",
+        "traces",
+        "order_page",
+        "record_locked",
+        "revoke_key",
+    ):
         assert f"`{name}`" in words
         assert f'"{name}"' in source
     assert "pg_try_advisory_lock" in source
     assert "catalogue_state" in query_files.load("postgres")
+
+
+def test_the_feeds_it_tells_of() -> None:
+    words = section("Rates and their feed")
+    assert [row[0] for row in rows("Rates and their feed")] == ["`simulated`", "`desk`"]
+    assert all(f"`{instrument}`" in words for instrument in simulated.INSTRUMENTS)
+
+
+def test_every_table_of_the_store_is_among_those_that_grow_or_do_not() -> None:
+    named = [name for row in rows("What grows") for name in re.findall(r"`(\w+)`", row[0])]
+    for kind in ("sqlite", "postgres"):
+        sql = "\n".join(step.sql for step in schema.steps(kind))
+        assert sorted(named) == sorted({*re.findall(r"CREATE TABLE (\w+)", sql), "migrations"})
+    bounds = f"about {traces.BYTES_KEPT // 2**20} MiB, or {traces.ROWS_KEPT:,} rows"
+    assert bounds in section("What grows")
+
+
+def test_the_log_events_it_names_are_written_at_their_levels() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
+    written = {name: level for level, name in re.findall(r'_log\.(\w+)\(\s*"(\w+)"', source)}
+    events = rows("What the log tells of rates and orders")
+    assert events
+    for names, levels, _ in events:
+        found = [
+            written[name].replace("exception", "error")
+            for name in re.findall(r"`(\w+)`", names)
+            if name != "what"
+        ]
+        assert list(dict.fromkeys(found)) == levels.split(", "), names
 
 
 def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
