@@ -2,12 +2,16 @@
 
 import asyncio
 from collections import Counter
+from random import getrandbits
 from time import perf_counter_ns
 from typing import cast
 
 MORE_TO_COME = "more to come"
 
-_OK = b"HTTP/1.1 200 "
+FRESH_KEY = b"<a key for each order, as long as>!!"
+"""In a request: where a new idempotency key goes each time it is sent. As long as a UUID."""
+
+_OK = (b"HTTP/1.1 200 ", b"HTTP/1.1 201 ")
 _LENGTH = b"\r\ncontent-length:"
 
 
@@ -23,6 +27,7 @@ class Tally:
 class Connection(asyncio.Protocol):
     def __init__(self, request: bytes, tally: Tally) -> None:
         self._request = request
+        self._before, self._fresh, self._after = request.partition(FRESH_KEY)
         self._tally = tally
         self._received = b""
         self._sent_ns = 0
@@ -55,7 +60,10 @@ class Connection(asyncio.Protocol):
 
     def _send(self) -> None:
         self._sent_ns = perf_counter_ns()
-        self._transport.write(self._request)
+        if self._fresh:
+            self._transport.writelines((self._before, b"%036x" % getrandbits(144), self._after))
+        else:
+            self._transport.write(self._request)
 
     def _end(self, fault: str | None) -> None:
         if fault is not None:
@@ -65,7 +73,7 @@ class Connection(asyncio.Protocol):
 
 
 def fault_of(received: bytes) -> str | None:
-    """None when this is one whole answer 200 and nothing else; otherwise what is wrong with it."""
+    """None when this is one whole answer 200 or 201 and nothing else; otherwise what is wrong with it."""
     head_end = received.find(b"\r\n\r\n")
     if head_end < 0:
         return MORE_TO_COME

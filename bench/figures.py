@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Protocol
 
 from .load import Outcome
 
@@ -78,9 +79,32 @@ class Run:
         return Spread.of(known) if known else None
 
 
+class Ratio(Protocol):
+    """A target of the design."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def calls(self) -> tuple[tuple[str, int], ...]:
+        """What it is made of, as call and number of connections."""
+
+    @property
+    def divides(self) -> str: ...
+
+    @property
+    def aim(self) -> str: ...
+
+    def of(self, run: Run) -> Spread: ...
+
+    def by_server_time(self, run: Run) -> Spread | None: ...
+
+    def verdict(self, value: float) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A target of the design: the work's requests/s as a part of the floor's, at so many connections."""
+class PairRatio:
+    """The work's requests/s as a part of the floor's, at so many connections."""
 
     name: str
     work: str
@@ -91,8 +115,17 @@ class Ratio:
     """Under this the call is too slow; from here to the target there is work left."""
 
     @property
+    def calls(self) -> tuple[tuple[str, int], ...]:
+        return (self.floor, self.connections), (self.work, self.connections)
+
+    @property
     def divides(self) -> str:
         return f"{self.work} ÷ {self.floor}, requests/s at {self.connections} connections, round by round"
+
+    @property
+    def aim(self) -> str:
+        least = "" if self.least == self.target else f", least {self.least:.2f}"
+        return f"target ≥ {self.target:.2f}{least}"
 
     def of(self, run: Run) -> Spread:
         return Spread.of([work.requests_per_s / floor.requests_per_s for work, floor in self._pairs(run)])
@@ -115,3 +148,34 @@ class Ratio:
     def _pairs(self, run: Run) -> list[tuple[Outcome, Outcome]]:
         works, floors = (run.outcomes[call, self.connections] for call in (self.work, self.floor))
         return list(zip(works, floors, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class TailRatio:
+    """How much longer than most the slowest of a hundred answers takes."""
+
+    name: str
+    call: str
+    connections: int
+    most: float
+
+    @property
+    def calls(self) -> tuple[tuple[str, int], ...]:
+        return ((self.call, self.connections),)
+
+    @property
+    def divides(self) -> str:
+        return f"p99 ÷ p50 of {self.call} at {self.connections} connections, round by round"
+
+    @property
+    def aim(self) -> str:
+        return f"target ≤ {self.most:.2f}"
+
+    def of(self, run: Run) -> Spread:
+        return Spread.of([each.p99_us / each.p50_us for each in run.outcomes[self.call, self.connections]])
+
+    def by_server_time(self, run: Run) -> Spread | None:  # noqa: ARG002 - a tail is not made of CPU time
+        return None
+
+    def verdict(self, value: float) -> str:
+        return "met" if value <= self.most else "not met"

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from bullion.serve import make_server as server_of  # the very same server, with the very same options
@@ -38,7 +39,32 @@ def get_floor(body_bytes: int) -> App:
     return app
 
 
-FLOORS: dict[str, Callable[[int], App]] = {"get": get_floor}
+class _Order(msgspec.Struct):
+    """What the body of an order is read into, and nothing is done with it."""
+
+    symbol_code: str
+    trade_type: str
+    quantity: float
+    client_order_id: str | None = None
+
+
+def post_floor(body_bytes: int) -> App:
+    """Reads a typed body and answers 201 with a JSON body of this size, made for each call."""
+    decode, encode = msgspec.json.Decoder(_Order).decode, msgspec.json.Encoder().encode
+    padding = "x" * (body_bytes - len(b'{"symbol_code":"GOLD","constant":""}'))
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        order = decode(message["body"])
+        body = encode({"symbol_code": order.symbol_code, "constant": padding})
+        headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 201, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+FLOORS: dict[str, Callable[[int], App]] = {"get": get_floor, "post": post_floor}
 
 
 @contextlib.contextmanager

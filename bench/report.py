@@ -40,14 +40,13 @@ def table(run: Run) -> str:
 
 def ratio_lines(run: Run, ratio: Ratio) -> str:
     found = ratio.of(run)
-    aims = f"target ≥ {ratio.target:.2f}, least {ratio.least:.2f}: {ratio.verdict(found.value)}"
-    lines = [f"{ratio.name} {_shown(found)}, {aims}"]
+    lines = [f"{ratio.name} {_shown(found)}, {ratio.aim}: {ratio.verdict(found.value)}"]
     by_time = ratio.by_server_time(run)
     if by_time is not None:
         lines.append(f"  by the server's CPU time {_shown(by_time)}")
-    for call in (ratio.floor, ratio.work):
-        busy = run.spread(call, ratio.connections, BUSY)
-        if busy is not None and busy.value < _BUSY_ENOUGH:
+    for call, connections in ratio.calls:
+        busy = run.spread(call, connections, BUSY)
+        if connections > 1 and busy is not None and busy.value < _BUSY_ENOUGH:
             lines.append(f"  {call} was busy for only {busy.value:.0%}: trust the CPU time more")
     return "\n".join(lines)
 
@@ -73,7 +72,7 @@ def _ratio(run: Run, ratio: Ratio) -> dict[str, Any]:
     return {
         **found.rounded(3),
         "divides": ratio.divides,
-        "target": ratio.target,
+        "target": ratio.aim,
         "verdict": ratio.verdict(found.value),
         "by_server_time": by_time and by_time.rounded(3),
     }

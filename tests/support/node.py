@@ -17,6 +17,7 @@ from typing import Any, Self
 import httpx
 
 DESK_TOKEN = "first-desk-token-of-the-tests"
+_CHECKOUT = Path(__file__).resolve().parents[2]
 SECRET = "the-deployment-secret-of-the-tests"
 _addresses = count(os.getpid() % 50_000 * 64 + 1)
 
@@ -93,17 +94,19 @@ class DeskClient(httpx.Client):
 
 
 @contextlib.contextmanager
-def running(folder: Path, **settings: str) -> Iterator[Node]:
+def running(folder: Path, module: str = "bullion", /, **settings: str) -> Iterator[Node]:
     """Start it, wait until it listens, and stop it again whatever happens."""
-    node = start(folder, **settings)
+    node = start(folder, module, **settings)
     try:
         yield node
     finally:
         node.stop()
 
 
-def start(folder: Path, **settings: str) -> Node:
+def start(folder: Path, module: str = "bullion", /, **settings: str) -> Node:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
+    if module != "bullion":
+        environment["PYTHONPATH"] = str(_CHECKOUT)
     given = {
         "BULLION_PORT": "0",
         "BULLION_DESK_PORT": "0",
@@ -112,7 +115,7 @@ def start(folder: Path, **settings: str) -> Node:
         **settings,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "bullion", "serve"],
+        [sys.executable, "-m", module, "serve"],
         cwd=folder,
         env=environment | given,
         stdout=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ from .request import PlaceOrder
 from .verdict import Denied, Priced, Verdict
 
 _SIDES = {side.value: side for side in Side}
-_TOTAL_PAISE_MAX = 2**63 - 1
+_PAISE_MAX = 2**63 - 1
 """What a store can keep."""
 
 
@@ -88,7 +88,7 @@ def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
     if terms is not None and not terms.allow(asked.quantity_e4):
         return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
     deal = offer.deal(side)
-    if deal is None or deal.price_paise <= 0:
+    if deal is None or not 0 < deal.price_paise <= _PAISE_MAX:
         return Denied(
             codes.PRICING_UNAVAILABLE,
             compared={
@@ -98,7 +98,7 @@ def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
             },
         )
     total = total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
-    if total > _TOTAL_PAISE_MAX:
+    if total > _PAISE_MAX:
         return Denied(codes.PRICING_UNAVAILABLE, compared={"price": rupees_text(deal.price_paise)})
     return Priced(
         symbol.metal,

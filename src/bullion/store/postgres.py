@@ -65,6 +65,8 @@ _LOST = (
     asyncpg.InternalClientError,  # asyncpg's own state after a connection was lost under it
 )
 
+# 42501: a role without the rights it needs; 42704: a parameter of the address that there is not; 42P01 and
+# 42703: a table or a column that somebody took away.
 _UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "53", "57", "58")
 
 _log = structlog.get_logger("store")
@@ -333,8 +335,6 @@ def _fault_of_state(state: str, message: str) -> StoreFault | None:
         return StoreBusy(message)
     if state in ("40001", "40P01"):
         return StoreConflict(message)
-    # 42501: a role without the rights it needs; 42704: a parameter of the address that there is not; 42P01 and
-    # 42703: a table or column that was taken away.
     if state.startswith(_UNAVAILABLE) or not state:
         return StoreUnavailable(f"{state}: {message}")
     return None
