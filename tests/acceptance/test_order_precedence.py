@@ -235,7 +235,8 @@ def test_the_earlier_of_two_faults_answers(node: Node, first: str, second: str) 
 @pytest.mark.parametrize("start", range(len(ORDER)))
 def test_the_first_of_all_faults_from_here_on_answers(node: Node, start: int) -> None:
     """Everything at once that can be: an order with every fault from one place of the table to its end."""
-    names = ORDER[start:]
+    # An expiry is waited for: once is enough.
+    names = [name for name in ORDER[start:] if name != "credential_expired" or name == ORDER[start]]
     if "rate_limited" in names and _BEFORE_BUDGET & set(names):
         names.remove("rate_limited")
     assert code_of(node, at_fault(*names)) == ORDER[start]
