@@ -16,7 +16,7 @@ BLOCK_SIZES = {0: 512, 1: 65_536}
 HOLDING = {"filled", "pending", "open", "closing"}
 TABLES = {
     "books": "SELECT * FROM books ORDER BY id",
-    "accounts": "SELECT id, broker FROM accounts",
+    "accounts": "SELECT id, broker, login_id FROM accounts",
     "keys": "SELECT key_id, account_id, environment FROM keys",
     "orders": "SELECT * FROM orders ORDER BY book_id, ordinal",
     "price_moves": "SELECT * FROM price_moves",
@@ -167,7 +167,10 @@ def _nets(book: dict[str, Any], orders: list[dict[str, Any]]) -> list[str]:
 
 
 def _limits(book: dict[str, Any], orders: list[dict[str, Any]], limits_e4: tuple[int, int]) -> list[str]:
-    """3. In the order in which they were booked, none grew exposure past the highest limit there was."""
+    """3. In the order in which they were booked, none grew exposure past the highest limit there was.
+
+    Of a book that was reset twice the first time is not known any more: not for those.
+    """
     found = []
     nets = {"gold": 0, "silver": 0}
     for order in orders:
