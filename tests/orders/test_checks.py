@@ -190,9 +190,7 @@ def test_a_total_that_no_store_can_keep_is_no_price() -> None:
     assert wanting(huge, quantity_e4=100_000).code() == "pricing_unavailable"
 
 
-@pytest.mark.xfail(reason="only the total is held against what a store can keep, not the price itself")
 def test_a_price_that_no_store_can_keep_is_no_price() -> None:
-    """SQLite's driver raises OverflowError for it, which fails every order of the same batch."""
     huge = of_symbol(Case(), quoted_weight_e4=10**13, pricing=Fixed(2**63, None))
     verdict = huge.verdict()
     assert isinstance(verdict, Denied)
