@@ -88,8 +88,11 @@ class PlainLedger:
     async def _write(self, transaction: Transaction, plan: Plan) -> None:
         for order in plan.orders:
             await transaction.run("plain_order", *order_rows.order_values(order))
-        for values in order_rows.count_values(plan.orders):
-            await transaction.run("plain_count", *values)
+        for order in plan.orders:
+            kind = (order.asked.symbol_code, order.asked.trade_type, order.status)
+            for level, size in enumerate(order_rows.BLOCK_SIZES):
+                block = order.ordinal // size
+                await transaction.run("plain_count", order.book_id, level, block, *kind, 1)
         after = plan.after
         await transaction.run(
             "plain_book",

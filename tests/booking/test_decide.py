@@ -97,17 +97,15 @@ def test_an_order_is_booked_as_asked() -> None:
     assert isinstance(outcome, Booked)
     assert (outcome.order, outcome.replayed) == (order, False)
     assert plan.changes
-    assert plan.judged_by_book
     assert plan.price_moves == []
 
 
-def test_a_denied_order_changes_nothing_and_does_not_hang_on_the_book() -> None:
+def test_a_denied_order_changes_nothing() -> None:
     denied = Denied(TRADING_HALTED)
     plan = decided(BOOK, placing(denied))
     assert outcomes(plan) == [denied]
     assert plan.after == BOOK
     assert not plan.changes
-    assert not plan.judged_by_book
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,6 @@ def test_the_allocation_of_its_own_metal(metal: Metal, side: str, quantity_e4: i
     plan = decided(BOOK, placing(verdict, asked(side, quantity_e4)))
     assert code(outcomes(plan)[0]) == ("booked" if passes else "limit_exceeded")
     assert plan.changes is passes
-    assert plan.judged_by_book
 
 
 def test_limit_exceeded_names_metal_free_weight_limit_and_unit() -> None:
@@ -188,7 +185,6 @@ def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> Non
     assert denied.replayed
     assert dict(denied.refused().headers) == {"Idempotent-Replayed": "true"}
     assert not plan.changes
-    assert not plan.judged_by_book
 
 
 def test_what_this_very_call_recorded_is_no_replay() -> None:

@@ -139,10 +139,6 @@ async def test_limits_that_change_all_the_time(nodes: list[Node], engine: Engine
     )
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="an order judged before the node heard of the halt, and recorded after it did, is booked",
-)
 async def test_after_a_halt_is_committed_nobody_books(nodes: list[Node], engine: Engine) -> None:
     """On every node, with orders under way and without a keeper that follows by itself."""
     books = await start(nodes, 5)
@@ -241,9 +237,6 @@ async def test_a_retry_waits_for_what_became_of_a_lost_booking(
     assert (tables["orders"][0]["id"] == order_id(NOW_US, 1, 1)) is commits
 
 
-@pytest.mark.xfail(
-    reason="a refusal is given without the book's lock, from a snapshot in which the key is free"
-)
 async def test_a_retry_is_not_told_that_nothing_was_booked_while_a_lost_booking_may_still_commit(
     postgres_engine: PostgresEngine,
 ) -> None:

@@ -39,13 +39,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
         pytest.param(None, "booked"),
         pytest.param({"halted": True}, "trading_halted"),
         *(
-            pytest.param(
-                change,
-                code,
-                marks=pytest.mark.xfail(
-                    reason="the caller is let through before its body is there, and not again"
-                ),
-            )
+            pytest.param(change, code)
             for change, code in (
                 ("revoke", "credential_revoked"),
                 ({"api_access": False}, "api_access_disabled"),

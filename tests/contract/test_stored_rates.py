@@ -172,9 +172,6 @@ async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engi
 
 
 @pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.xfail(
-    reason="two listeners that reconnect at once each make a connection; alone, one shuts the other out"
-)
 async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) -> None:
     """The catalogue's keeper and the board's both notice that the connection is gone."""
     engine = PostgresEngine(postgres.new_database())

@@ -91,12 +91,12 @@ def test_without_a_price_there_is_no_deal() -> None:
     none = offer(ticks={})
     assert isinstance(none.price, Refusal)
     assert (none.buy, none.sell, none.rate_at_us) == (None, None, None)
-    assert none.offers(Side.BUY)
+    assert Side.BUY in none.offered
 
 
 def test_without_terms_no_side_is_left_out_but_none_has_a_price() -> None:
     none = offer(replace(GROUP, terms={}))
-    assert none.offers(Side.BUY)
+    assert Side.BUY in none.offered
     assert (none.buy, none.sell) == (None, None)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bullion.rates.freshness import frozen, oldest_age_us, stale
+from bullion.rates.freshness import frozen, stale_after_us
 from bullion.rates.tick import Tick
 
 S = 1_000_000
@@ -13,25 +13,14 @@ def tick(at_us: int, moved_at_us: int | None = None) -> Tick:
     return Tick("GOLD", 1, 2, at_us, at_us if moved_at_us is None else moved_at_us)
 
 
-def test_the_age_is_that_of_the_oldest() -> None:
-    assert oldest_age_us((tick(NOW_US - 3), tick(NOW_US - 7), tick(NOW_US)), NOW_US) == 7
-    assert oldest_age_us((), NOW_US) == 0
+def test_a_price_is_as_old_as_its_oldest_tick() -> None:
+    assert stale_after_us((tick(NOW_US), tick(NOW_US - 7), tick(NOW_US - 3)), 30) == NOW_US - 7 + 30 * S
+    assert stale_after_us((tick(NOW_US + 5 * S),), 1) == NOW_US + 6 * S
 
 
-@pytest.mark.parametrize(("age_us", "too_old"), [(0, False), (30 * S, False), (30 * S + 1, True)])
-def test_stale_is_older_than_the_limit(age_us: int, too_old: bool) -> None:
-    assert stale((tick(NOW_US - age_us),), NOW_US, 30) is too_old
-    assert stale((tick(NOW_US), tick(NOW_US - age_us)), NOW_US, 30) is too_old
-    assert stale((tick(NOW_US - age_us), tick(NOW_US)), NOW_US, 30) is too_old
-
-
-def test_a_tick_of_a_moment_to_come_is_not_stale() -> None:
-    assert not stale((tick(NOW_US + 5 * S),), NOW_US, 1)
-
-
-def test_without_a_limit_or_without_ticks_nothing_is_stale() -> None:
-    assert not stale((tick(0),), NOW_US, None)
-    assert not stale((), NOW_US, 1)
+def test_without_a_limit_or_without_ticks_nothing_gets_stale() -> None:
+    assert stale_after_us((tick(0),), None) is None
+    assert stale_after_us((), 1) is None
 
 
 @pytest.mark.parametrize(
@@ -53,7 +42,7 @@ def test_a_feed_that_fell_silent_is_not_frozen() -> None:
     """It is stale. Frozen is told from the ticks alone, whatever the time is."""
     silent = (tick(5 * S, 5 * S),)
     assert not frozen(silent, 1)
-    assert stale(silent, NOW_US, 1)
+    assert stale_after_us(silent, 1) == 6 * S
 
 
 def test_without_a_limit_or_without_ticks_nothing_is_frozen() -> None:

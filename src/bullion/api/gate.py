@@ -53,6 +53,8 @@ class Caller:
     key: Key
     account: Account
     switches: Switches
+    judged_by: int | None
+    """The catalogue's version when the key, the account and the scope were judged."""
     standing: Standing | None
     """How the tightest budget stands; None when nothing could be counted."""
 
@@ -85,6 +87,7 @@ class Gate:
             raise Refused(text)
         call.key_id = text.key_id
         key = await self._key(call, text, failures)
+        judged_by = self.catalogue.version
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
@@ -96,13 +99,21 @@ class Gate:
         else:
             standing = await self._charge_read(failures, key, switches)
         self.note_use(key.key_id)
-        return Caller(key, account, switches, standing)
+        return Caller(key, account, switches, judged_by, standing)
 
     def still_admits(self, caller: Caller, address: str, scope: Scope) -> Refusal | None:
         """Whether a caller who was let through would be so now, by what memory holds now."""
-        key = self.catalogue.keys[caller.key.key_id]
+        key = self.catalogue.keys.get(caller.key.key_id)
+        if key is None:  # The store was put back to a copy from before it was issued.
+            return INVALID_CREDENTIAL
         refusal = life(key, self.catalogue.now_us())
         return refusal or _access(key, self.catalogue.accounts[key.account_id], address, scope)
+
+    async def count_failure(self, call: Call, caller: Caller) -> None:
+        """Of a caller who was let through, and no longer would be."""
+        await self._count(
+            charges.failure(call.address, caller.switches.budgets.failed_auth_per_minute), failed=True
+        )
 
     def account(self, caller: Caller) -> Account:
         """The caller's account as memory holds it now."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from bullion.accounts.account import Account
 from bullion.catalogue.catalogue import Catalogue
+from bullion.faults import StoreUnavailable
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
@@ -14,6 +15,9 @@ from bullion.web.answer import Answer, json_answer
 
 from .list_query import read_symbol_filter
 from .request import Request
+
+_MEMORY_AGE_NS_MAX = 2_000_000_000
+"""Prices are not told by a node that has lost its store."""
 
 
 class MarketData:
@@ -33,6 +37,8 @@ class MarketData:
         )
 
     def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
+        if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):
+            raise StoreUnavailable("memory is too old to be told from")
         now_us = self._catalogue.now_us()
         codes = sorted(code for broker, code in self._catalogue.symbols if broker == account.broker)
         offers = [self._market.offer(account, code, now_us) for code in codes if wanted in (None, code)]
@@ -40,7 +46,7 @@ class MarketData:
 
     def _quote(self, account: Account, offer: Offer) -> dict[str, Any]:
         # A side that is not offered says nothing about the others; where none is, that is the reason.
-        offered = [side for side in Side if offer.offers(side)]
+        offered = [side for side in Side if side in offer.offered]
         reasons = [self._market.reason_against(account, offer, side) for side in offered or [Side.BUY]]
         reason = None if None in reasons else reasons[0]
         prices = {side: _price_text(offer.deal(side)) for side in offered}
@@ -68,6 +74,6 @@ def _symbol_view(offer: Offer) -> dict[str, Any]:
         "minimum": weight_text(sizes.minimum_e4),
         "maximum": weight_text(sizes.maximum_e4),
         "step": weight_text(sizes.step_e4),
-        "sides": [side.value for side in Side if offer.offers(side)],
+        "sides": [side.value for side in Side if side in offer.offered],
         "trading": symbol.trading and offer.group.trading,
     }

@@ -54,19 +54,22 @@ class OrderViews:
     """Orders written out as JSON, kept for as long as they can no longer change: pages are read again."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
+        self._kept: dict[tuple[int, int], bytes] = {}
 
     def one(self, order: Order) -> bytes:
-        written = self._kept.get(order.id)
+        name = (order.book_id, order.ordinal)
+        written = self._kept.get(name)
         if written is None:
             written = encode_json(order_view(order))
             if len(self._kept) >= _KEPT_MAX:
                 self._kept.clear()
-            self._kept[order.id] = written
+            self._kept[name] = written
         return written
 
-    def page(self, orders: Sequence[Order], total: int) -> bytes:
-        return b'{"items":[%b],"total":%d}' % (b",".join([self.one(order) for order in orders]), total)
+    def kept(self, book_id: int, ordinals: Sequence[int]) -> dict[int, bytes]:
+        """Those that need not be read."""
+        known = self._kept
+        return {each: known[book_id, each] for each in ordinals if (book_id, each) in known}
 
 
 _instant_text = lru_cache(maxsize=4096)(instant_text)

@@ -1,17 +1,18 @@
 """`POST {base}/orders`, and reading orders back."""
 
 import re
+from http import HTTPStatus
 
 from bullion.allocation.book import book_id
 from bullion.booking.placing import Placing
 from bullion.booking.queue import BookingQueue
-from bullion.faults import StoreBusy
+from bullion.faults import StoreBusy, StoreFault
 from bullion.keys.key import Scope
 from bullion.orders.market import Market
 from bullion.orders.order import API
 from bullion.orders.reader import OrderReader
 from bullion.orders.verdict import Denied, Verdict
-from bullion.refusals.catalogue import ORDER_NOT_FOUND
+from bullion.refusals.catalogue import ORDER_NOT_FOUND, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import Refused
 from bullion.web.answer import Answer
 from bullion.web.body import read_body
@@ -53,14 +54,10 @@ class Orders:
             self._tracer.refused(call, caller, refused)
             raise
 
-        def judge_again() -> Verdict:
-            """What was true of the caller when it came in may have changed with the market."""
+        def judge() -> Verdict:
+            """By what memory holds now: the caller, who may no longer be let through, and the market."""
             refusal = self._gate.still_admits(caller, call.address, Scope.ORDERS_WRITE)
-            return (
-                Denied(refusal)
-                if refusal is not None
-                else self._market.judge(self._gate.account(caller), asked)
-            )
+            return Denied(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
 
         placing = Placing(
             book_id(caller.account.id, caller.key.environment),
@@ -69,13 +66,19 @@ class Orders:
             asked,
             caller.key.key_id,
             call.request_id.decode("ascii"),
-            judge_again,
+            judge,
             self._market.judge(caller.account, asked),
+            caller.judged_by,
         )
         try:
             outcome = await self._queue.place(placing)
-        except TimeoutError:
-            raise StoreBusy("the booking's deadline passed") from None
+        except (StoreFault, TimeoutError) as fault:
+            self._tracer.judged(
+                call, caller, placing, Denied(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
+            )
+            raise StoreBusy("the order was not recorded in time") from fault
+        if isinstance(outcome, Denied) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
+            await self._gate.count_failure(call, caller)
         self._tracer.judged(call, caller, placing, outcome)
         if isinstance(outcome, Denied):
             raise outcome.refused()
@@ -94,8 +97,15 @@ class Orders:
 
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=False)
-        orders, total = await self._reader.page(_book_id(request), query)
-        return Answer(200, self._views.page(orders, total))
+        of_book = _book_id(request)
+        ordinals, total = await self._reader.page(of_book, query)
+        written = self._views.kept(of_book, ordinals)
+        missing = [each for each in ordinals if each not in written]
+        if missing:
+            orders = await self._reader.orders(of_book, missing)
+            written |= {ordinal: self._views.one(order) for ordinal, order in orders.items()}
+        items = b",".join([written[each] for each in ordinals])
+        return Answer(200, b'{"items":[%b],"total":%d}' % (items, total))
 
 
 def _book_id(request: Request) -> int:

@@ -32,8 +32,6 @@ class Plan:
     orders: list[Order] = field(default_factory=list)
     price_moves: list[PriceMove] = field(default_factory=list)
     outcomes: list[tuple[Placing, Outcome]] = field(default_factory=list)
-    judged_by_book: bool = False
-    """Whether an outcome hangs on the book's state, so that it must not have moved."""
 
     @property
     def changes(self) -> bool:
@@ -54,7 +52,6 @@ def decide(book: Book, placings: Sequence[Placing], now_us: int, new_id: Callabl
         elif isinstance(verdict, Denied):
             outcome = verdict
         else:
-            plan.judged_by_book = True
             position = positions[verdict.metal]
             change_e4 = signed_e4(placing.asked)
             if not position.admits(change_e4):

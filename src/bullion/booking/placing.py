@@ -39,11 +39,18 @@ class Placing:
     judge: Callable[[], Verdict]
     """Judges the order anew from what this node's memory holds then."""
     verdict: Verdict
+    judged_by: int | None = None
+    """The catalogue's version that the verdict, and the gate's word on the caller, were made by."""
     settled: Settled | None = None
     """What the store was found to hold under this key."""
     outcome: "Future[Outcome] | None" = field(default=None, repr=False)
     since_s: float = 0.0
     """By the loop's clock, since when it waits."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has answered it yet."""
+        return self.outcome is not None and not self.outcome.done()
 
     @property
     def key_name(self) -> KeyName:

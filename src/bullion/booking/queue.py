@@ -6,7 +6,7 @@ is moved only if it is still as it was when its orders were decided; else they a
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import getrandbits
 
 import structlog
@@ -14,7 +14,7 @@ import structlog
 from bullion.allocation.book import Book
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
-from bullion.faults import OutcomeUnknown, StoreBusy, StoreFault, StoreUnavailable
+from bullion.faults import StoreBusy, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
 from .decide import Plan, decide
@@ -62,7 +62,7 @@ class BookingQueue:
             known = await _followed(ahead, placing)
             if known is not None:
                 return known
-            placing.verdict = placing.judge()
+            placing.judged_by = None  # Whatever it was then: it is judged when its turn has come.
         outcome: asyncio.Future[Outcome] = loop.create_future()
         placing.outcome = self._in_flight[name] = outcome
         waiting = self._waiting.get(placing.book_id)
@@ -118,88 +118,87 @@ class BookingQueue:
         self._under_way.update(batch)
         try:
             await self._record(batch)
-        except StoreFault as fault:
-            await self._record_singly(batch, fault)
-        except Exception as error:  # noqa: BLE001 - told to those who wait, who must not wait for ever
-            _log.exception("booking_failed")
-            _fail(batch, error)
+        except StoreUnavailable as fault:
+            self._forget(batch)
+            _fail(batch, fault)
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must not wait for ever
+            await self._record_singly(batch, error)
         finally:
             self._under_way.difference_update(batch)
             self._busy -= book_ids
             self._lanes_free += 1
             self._depart()
 
-    async def _record_singly(self, batch: Sequence[Placing], fault: StoreFault) -> None:
+    async def _record_singly(self, batch: Sequence[Placing], error: Exception) -> None:
         """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
-        again = [placing for placing in batch if placing.outcome is not None and not placing.outcome.done()]
-        self._forget(again)
-        if isinstance(fault, StoreUnavailable) and not isinstance(fault, OutcomeUnknown):
-            _fail(again, fault)
-            return
-        for placing in again:
+        self._forget(batch)
+        _log.warning("batch_failed", orders=len(batch), error=repr(error))
+        for placing in batch:
             try:
                 await self._record([placing])
-            except StoreFault as own_fault:
+            except StoreFault as fault:
                 self._forget([placing])
-                _fail([placing], own_fault)
-            except Exception as error:  # noqa: BLE001 - as above
+                _fail([placing], fault)
+            except Exception as own_error:  # noqa: BLE001 - as above
                 _log.exception("booking_failed")
-                _fail([placing], error)
+                self._forget([placing])
+                _fail([placing], own_error)
 
     async def _record(self, batch: Sequence[Placing]) -> None:
         """Decide and record until every order of the batch has its outcome."""
         misses = 0
         for _ in range(_TRIES_MAX):
-            batch = [
-                placing for placing in batch if placing.outcome is not None and not placing.outcome.done()
-            ]
+            batch = [placing for placing in batch if placing.waits]
             if not batch:
                 return
-            plans, recorded = await self._try(batch, locked=misses >= _OPTIMISTIC_TRIES)
-            if recorded.catalogue_version != self._catalogue.version:
-                await self._keeper.catch_up()
-                for placing in batch:
+            version = self._catalogue.version or 0
+            for placing in batch:
+                if placing.judged_by != version:
+                    # Memory has moved on since: a switch that was changed before this order holds for it.
                     placing.verdict = placing.judge()
+                    placing.judged_by = version
+            plans, recorded = await self._try(batch, version, locked=misses >= _OPTIMISTIC_TRIES)
+            if recorded.catalogue_version != version:
+                if recorded.catalogue_version != self._catalogue.version:
+                    await self._keeper.catch_up()
                 continue
             for plan in plans:
                 misses += not await self._conclude(plan, recorded)
         raise StoreBusy("the book was changed by others again and again")
 
-    async def _try(self, batch: Sequence[Placing], *, locked: bool) -> tuple[Sequence[Plan], Recorded]:
+    async def _try(
+        self, batch: Sequence[Placing], version: int, *, locked: bool
+    ) -> tuple[Sequence[Plan], Recorded]:
         by_book: dict[int, list[Placing]] = {}
         for placing in batch:
             by_book.setdefault(placing.book_id, []).append(placing)
         now_us = self._catalogue.now_us()
         names = [placing.key_name for placing in batch if placing.settled is None]
-        version = self._catalogue.version or 0
 
-        def plan(books: "Callable[[int], Book]") -> list[Plan]:
-            return [decide(books(book_id), orders, now_us, _new_id) for book_id, orders in by_book.items()]
+        def plan(books: Mapping[int, Book]) -> list[Plan]:
+            return [decide(books[book_id], orders, now_us, _new_id) for book_id, orders in by_book.items()]
 
         if locked:
-            return await self._ledger.record_locked(
-                sorted(by_book), names, version, lambda books: plan(books.__getitem__)
-            )
-        await self._look(by_book)
-        plans = plan(self._books.__getitem__)
+            return await self._ledger.record_locked(sorted(by_book), names, version, plan)
+        plans = plan(await self._look(by_book))
         return plans, await self._ledger.record(plans, names, version)
 
     async def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
-        """Answer a plan's orders, if it holds. False: they must be decided again."""
+        """Answer a plan's orders, if it holds. False: they must be decided again.
+
+        A refusal too is given only if the book, seen under its lock, has not moved: whoever could still
+        record an order under one of these keys holds that lock.
+        """
         book_id = plan.before.id
         seen = recorded.books[book_id]
+        self._books[book_id] = plan.after if seen.recorded else seen.book
         if seen.settled:
-            self._books[book_id] = seen.book
             await self._find_settled(plan)
             return False
-        if (plan.changes and not seen.recorded) or (
-            plan.judged_by_book and seen.book.version != plan.before.version
-        ):
-            self._books[book_id] = seen.book
+        if seen.book.version != plan.before.version:
             return False
-        self._books[book_id] = plan.after if seen.recorded else seen.book
         for placing, outcome in plan.outcomes:
-            if placing.outcome is not None and not placing.outcome.done():
+            if placing.waits and placing.outcome is not None:
                 placing.outcome.set_result(outcome)
         return True
 
@@ -209,13 +208,16 @@ class BookingQueue:
         for placing in placings:
             placing.settled = found.get(placing.key_name)
 
-    async def _look(self, book_ids: Iterable[int]) -> None:
-        unknown = [book_id for book_id in book_ids if book_id not in self._books]
+    async def _look(self, book_ids: Collection[int]) -> Mapping[int, Book]:
+        known = {book_id: self._books[book_id] for book_id in book_ids if book_id in self._books}
+        unknown = [book_id for book_id in book_ids if book_id not in known]
         if not unknown:
-            return
+            return known
         if len(self._books) + len(unknown) > _BOOKS_KEPT_MAX:
             self._books.clear()
-        self._books |= await self._ledger.books(unknown)
+        found = await self._ledger.books(unknown)
+        self._books |= found
+        return known | dict(found)
 
     def _forget(self, placings: Iterable[Placing]) -> None:
         for placing in placings:
@@ -234,7 +236,7 @@ async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outco
 
 def _fail(placings: Iterable[Placing], error: Exception) -> None:
     for placing in placings:
-        if placing.outcome is not None and not placing.outcome.done():
+        if placing.waits and placing.outcome is not None:
             placing.outcome.set_exception(error)
 
 

@@ -3,13 +3,10 @@
 From memory alone, and pure: the time is handed in. What needs the book is decided with the book in hand.
 """
 
-from typing import Any
-
 from bullion.accounts.group import Sizes
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
-from bullion.rates.freshness import frozen, oldest_age_us, stale
 from bullion.rates.quote import total_paise
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import Refusal
@@ -35,8 +32,9 @@ def check(
     side = _SIDES.get(asked.trade_type)
     if side is None:
         return Denied(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
-    if not offer.offers(side):
-        return Denied(codes.SIDE_NOT_OFFERED, compared=_sides(offer))
+    if side not in offer.offered:
+        offered = [each.value for each in Side if each in offer.offered]
+        return Denied(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
     denied = _check_rates(offer, now_us, rates_ready=rates_ready, market_open=market_open)
     if denied is not None:
         return denied
@@ -53,11 +51,10 @@ def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: b
         return Denied(codes.RATES_NOT_READY)
     if isinstance(price, Refusal):
         return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower()})
-    if stale(price.ticks, now_us, symbol.rate_age_s_max):
-        age_us = oldest_age_us(price.ticks, now_us)
+    if offer.stale_after_us is not None and now_us > offer.stale_after_us:
         return Denied(
             codes.STALE_RATE,
-            compared={"rate_age_ms": age_us // 1000, "rate_age_s_max": symbol.rate_age_s_max},
+            compared={"rate_at_us": offer.rate_at_us, "rate_age_s_max": symbol.rate_age_s_max},
         )
     if switches.halted:
         return Denied(codes.TRADING_HALTED, compared={"halted": True})
@@ -69,7 +66,7 @@ def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: b
         )
     if symbol.frozen:
         return Denied(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"})
-    if frozen(price.ticks, symbol.freeze_after_s):
+    if offer.unmoved:
         return Denied(
             codes.SYMBOL_FROZEN,
             compared={
@@ -108,10 +105,6 @@ def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
         deal.price_anatomy,
         offer.rate_at_us,
     )
-
-
-def _sides(offer: Offer) -> dict[str, Any]:
-    return {"offered": [side.value for side in Side if offer.offers(side)]}
 
 
 def _size_refused(refusal: Refusal, asked: PlaceOrder, sizes: Sizes, unit: str) -> Denied:

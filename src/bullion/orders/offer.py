@@ -13,6 +13,7 @@ from bullion.metals.scaled import plain
 from bullion.metals.symbol import Side, Symbol
 from bullion.rates.duty import DutyTable
 from bullion.rates.formula import SymbolPrice, symbol_price
+from bullion.rates.freshness import frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.rates.tick import PLACES, Tick
 from bullion.refusals.refusal import Refusal
@@ -39,7 +40,14 @@ class Offer(msgspec.Struct, frozen=True):
     """Or the reason why the symbol has none."""
     buy: Deal | None
     sell: Deal | None
-    rate_at_us: int | None
+    offered: frozenset[Side]
+    """The sides that symbol, formula and terms have. Missing terms leave none out: that is told later."""
+    rate_at_us: int | None = None
+    """When the oldest rate behind the price was quoted; None for a fixed price, or none."""
+    stale_after_us: int | None = None
+    """From then on it is too old; None: it never will be."""
+    unmoved: bool = False
+    """Whether rates keep coming without moving."""
 
     def deal(self, trade_type: str) -> Deal | None:
         return self.buy if trade_type == Side.BUY else self.sell
@@ -51,18 +59,6 @@ class Offer(msgspec.Struct, frozen=True):
         if self.terms is None:
             return Sizes(size.minimum_e4, size.maximum_e4, size.step_e4)
         return self.terms.within(size)
-
-    def offers(self, side: Side) -> bool:
-        """Whether symbol, formula and terms have that side. Missing terms leave none out here."""
-        if side not in self.symbol.sides:
-            return False
-        pricing = self.symbol.pricing
-        if (
-            isinstance(pricing, Fixed)
-            and (pricing.buy_paise if side is Side.BUY else pricing.sell_paise) is None
-        ):
-            return False
-        return self.terms is None or premium_paise(self.terms, side) is not None
 
 
 def premium_paise(terms: Terms, side: Side) -> int | None:
@@ -79,12 +75,30 @@ def make_offer(
 ) -> Offer:
     price = symbol_price(symbol, tick_of, duty_of, at_us)
     terms = group.terms_for(symbol.code)
+    offered = frozenset(side for side in symbol.sides if _offers(symbol, terms, side))
     if isinstance(price, Refusal):
-        return Offer(symbol, group, terms, switches, price, None, None, None)
-    buy = _deal(Side.BUY, price.ask, price, terms, symbol, switches)
-    sell = _deal(Side.SELL, price.bid, price, terms, symbol, switches)
+        return Offer(symbol, group, terms, switches, price, None, None, offered)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
-    return Offer(symbol, group, terms, switches, price, buy, sell, rate_at_us)
+    return Offer(
+        symbol,
+        group,
+        terms,
+        switches,
+        price,
+        _deal(Side.BUY, price.ask, price, terms, symbol, switches),
+        _deal(Side.SELL, price.bid, price, terms, symbol, switches),
+        offered,
+        rate_at_us,
+        stale_after_us(price.ticks, symbol.rate_age_s_max),
+        frozen(price.ticks, symbol.freeze_after_s),
+    )
+
+
+def _offers(symbol: Symbol, terms: Terms | None, side: Side) -> bool:
+    pricing = symbol.pricing
+    if isinstance(pricing, Fixed) and (pricing.buy_paise if side is Side.BUY else pricing.sell_paise) is None:
+        return False
+    return terms is None or premium_paise(terms, side) is not None
 
 
 def _deal(

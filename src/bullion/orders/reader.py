@@ -1,6 +1,6 @@
 """The port through which orders and positions are read back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from bullion.allocation.book import Book
@@ -16,5 +16,8 @@ class OrderReader(Protocol):
 
     async def order(self, book_id: int, order_id: str) -> Order | None: ...
 
-    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
-        """A page, newest first, and the number of all that match, from one snapshot."""
+    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
+        """The ordinals of a page, newest first, and the number of all that match, from one snapshot."""
+
+    async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
+        """Orders of a book by their ordinals."""

@@ -31,9 +31,7 @@ class Denied(msgspec.Struct, frozen=True):
     replayed: bool = False
 
     def refused(self) -> Refused:
-        headers = REPLAYED if self.replayed else None
-        # A retry that may soon succeed is told how soon to come.
-        return Refused(self.refusal, self.message, headers=headers)
+        return Refused(self.refusal, self.message, headers=REPLAYED if self.replayed else None)
 
 
 Verdict = Priced | Denied

@@ -26,6 +26,10 @@ class Board:
     def take(self, ticks: Iterable[tuple[str, Tick]], version: int) -> None:
         """Each tick with its broker's tag, or `MARKET`. One that is older than the one held is ignored."""
         changed = not self.ready
+        if self.version is not None and version < self.version:
+            # The store was put back to an older copy: what it held since then is no longer so.
+            self._ticks = {MARKET: {}}
+            changed = True
         for broker, tick in ticks:
             held = self._ticks.setdefault(broker, {})
             before = held.get(tick.instrument)

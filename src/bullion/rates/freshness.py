@@ -10,14 +10,11 @@ from .tick import Tick
 US_PER_S = 1_000_000
 
 
-def oldest_age_us(ticks: Sequence[Tick], now_us: int) -> int:
-    """The price is as old as the oldest tick it is made of; one without ticks does not age."""
-    return now_us - min(tick.at_us for tick in ticks) if ticks else 0
-
-
-def stale(ticks: Sequence[Tick], now_us: int, age_s_max: int | None) -> bool:
-    """At exactly the limit the price still stands. A limit of None is no limit."""
-    return age_s_max is not None and oldest_age_us(ticks, now_us) > age_s_max * US_PER_S
+def stale_after_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:
+    """Until then the price stands: it is as old as the oldest tick it is made of. None: for ever."""
+    if age_s_max is None or not ticks:
+        return None
+    return min(tick.at_us for tick in ticks) + age_s_max * US_PER_S
 
 
 def frozen(ticks: Sequence[Tick], freeze_after_s: int | None) -> bool:

@@ -13,7 +13,7 @@ from . import order_rows
 from .engine import Row, Transaction
 from .postgres import PostgresEngine
 
-_ORDER_COLUMNS, _COUNT_COLUMNS, _PRICE_MOVE_COLUMNS = 18, 7, 12
+_ORDER_COLUMNS, _PRICE_MOVE_COLUMNS = 18, 12
 
 
 class PostgresLedger:
@@ -43,7 +43,7 @@ class PostgresLedger:
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
         values = _values(plans, names, catalogue_version)
-        return _recorded(await self._engine.statement("record_plans", *values, writes=True))
+        return _recorded(plans, await self._engine.statement("record_plans", *values, writes=True))
 
     async def record_locked(
         self,
@@ -57,13 +57,13 @@ class PostgresLedger:
             plans = plan({row["id"]: order_rows.book(row) for row in locked})
             # A second statement after the lock: its snapshot has what whoever held the lock before us did.
             values = _values(plans, names, catalogue_version)
-            return plans, _recorded(await transaction.all("record_plans", *values))
+            return plans, _recorded(plans, await transaction.all("record_plans", *values))
 
         return await self._engine.write("record_locked", body)
 
 
-def _recorded(found: Sequence[Row]) -> Recorded:
-    if not found:
+def _recorded(plans: Sequence[Plan], found: Sequence[Row]) -> Recorded:
+    if len(found) != len(plans):
         raise StoreUnavailable("a book is missing from the store")
     return Recorded(
         found[0]["catalogue_version"],
@@ -76,6 +76,8 @@ def _values(plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: 
     changing = [plan for plan in plans if plan.changes]
     orders = [order for plan in changing for order in plan.orders]
     moves = [move for plan in changing for move in plan.price_moves]
+    placed = {(order.book_id, order.source, order.idempotency_key) for order in orders}
+    others = [name for name in names if name not in placed]
     books = [
         (
             plan.before.id,
@@ -89,11 +91,10 @@ def _values(plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: 
     ]
     return [
         catalogue_version,
-        *_columns(names, 3),
+        *_columns(others, 3),
         *_columns(books, 6),
         [plan.before.id for plan in plans if not plan.changes],
         *_columns([order_rows.order_values(order) for order in orders], _ORDER_COLUMNS),
-        *_columns(order_rows.count_values(orders), _COUNT_COLUMNS),
         *_columns([order_rows.price_move_values(move) for move in moves], _PRICE_MOVE_COLUMNS),
     ]
 

@@ -99,7 +99,7 @@ def _write(connection: SqliteConnection, plans: Sequence[Plan]) -> None:
     for query, rows in (
         ("move_books", books),
         ("insert_orders", [order_rows.order_values(order) for order in orders]),
-        ("count_orders", order_rows.count_values(orders)),
+        ("count_orders", [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.orders]),
         ("insert_price_moves", [order_rows.price_move_values(move) for move in moves]),
     ):
         if rows:

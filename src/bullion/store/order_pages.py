@@ -7,7 +7,6 @@ block of ordinals say how many match, and in which block a page begins.
 from collections.abc import Sequence
 
 from bullion.orders.listing import ListQuery
-from bullion.orders.order import Order
 
 from . import order_rows
 from .engine import Transaction, one_row
@@ -16,7 +15,7 @@ from .order_rows import BLOCK_SIZES
 _SMALL, _LARGE = 0, 1
 
 
-async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
     book = order_rows.book(await one_row(transaction, "one_book", book_id))
     low, high = book.archived_count + 1, book.order_count
     whole = True
@@ -29,20 +28,25 @@ async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tupl
         return await _named(transaction, book_id, query, low, high)
     pages = _Range(transaction, book_id, low, high, query.symbol_code, query.trade_type)
     if query.symbol_code is None and query.trade_type is None:
-        found = await pages.between(low, high - query.offset, query.limit)
-        return found, max(0, high - low + 1)
+        return newest(low, high, query)
     return await pages.filtered(query.limit, query.offset, whole=whole)
+
+
+def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
+    """A page of all orders between two ordinals: they have no gaps."""
+    first = high - query.offset
+    return range(first, max(low, first - query.limit + 1) - 1, -1), max(0, high - low + 1)
 
 
 async def _named(
     transaction: Transaction, book_id: int, query: ListQuery, low: int, high: int
-) -> tuple[Sequence[Order], int]:
+) -> tuple[Sequence[int], int]:
     about = (book_id, query.client_order_id, low, high, query.symbol_code, query.trade_type)
     total = (await one_row(transaction, "count_named_orders", *about))["total"]
     if query.offset >= total:
         return (), total
     found = await transaction.all("named_orders", *about, query.limit, query.offset)
-    return [order_rows.order(row) for row in found], total
+    return [row["ordinal"] for row in found], total
 
 
 class _Range:
@@ -63,21 +67,21 @@ class _Range:
         self._high = high
         self._kind = (symbol_code, trade_type)
 
-    async def between(self, low: int, high: int, limit: int, offset: int = 0) -> list[Order]:
+    async def between(self, low: int, high: int, limit: int, offset: int = 0) -> list[int]:
         if high < low:
             return []
         found = await self._transaction.all(
             "orders_between", self._book_id, low, high, *self._kind, limit, offset
         )
-        return [order_rows.order(row) for row in found]
+        return [row["ordinal"] for row in found]
 
-    async def filtered(self, limit: int, offset: int, *, whole: bool) -> tuple[list[Order], int]:
+    async def filtered(self, limit: int, offset: int, *, whole: bool) -> tuple[list[int], int]:
         """Newest first: large blocks, in those that matter small blocks, in those the orders themselves."""
         counts = await self._counts(_LARGE, self._low, self._high)
         if not whole and counts:
             counts = await self._without_older(counts)
         total = sum(orders for _, orders in counts)
-        found: list[Order] = []
+        found: list[int] = []
         if offset >= total:
             return found, total
         for large, orders in counts:

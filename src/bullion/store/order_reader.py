@@ -37,16 +37,17 @@ class StoredOrders:
     async def order(self, book_id: int, order_id: str) -> Order | None:
         return await self._reads.order((book_id, ordinal_of(order_id), order_id))
 
-    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
         if _filtered(query):
             return await self._engine.read(
                 "order_page", lambda transaction: order_pages.page(transaction, book_id, query)
             )
-        rows = await self._reads.newest(book_id, query.limit, query.offset)
-        if not rows:
-            raise StoreUnavailable("a book is missing from the store")
-        total = rows[0]["total"]
-        return [order_rows.order(row) for row in rows if row["id"] is not None], total
+        book = await self.book(book_id)
+        return order_pages.newest(book.archived_count + 1, book.order_count, query)
+
+    async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
+        rows = await self._reads.orders(book_id, ordinals)
+        return {order.ordinal: order for order in map(order_rows.order, rows)}
 
 
 def _filtered(query: ListQuery) -> bool:
@@ -68,8 +69,8 @@ class PostgresReads:
     async def order(self, name: OrderName) -> Order | None:
         return await self._orders.get(name)
 
-    async def newest(self, book_id: int, limit: int, offset: int) -> Sequence[Row]:
-        return await self._engine.statement("newest_orders", book_id, limit, offset)
+    async def orders(self, book_id: int, ordinals: Sequence[int]) -> Sequence[Row]:
+        return await self._engine.statement("orders_by_ordinal", book_id, ordinals)
 
     async def _some_books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("some_books", book_ids)
@@ -94,5 +95,5 @@ class SqliteReads:
         rows = self._engine.look_up("one_order", *name)
         return order_rows.order(rows[0]) if rows else None
 
-    async def newest(self, book_id: int, limit: int, offset: int) -> Sequence[Row]:
-        return self._engine.look_up("newest_orders", book_id, limit, offset)
+    async def orders(self, book_id: int, ordinals: Sequence[int]) -> Sequence[Row]:
+        return self._engine.look_up_for("orders_by_ordinal", [(book_id, ordinal) for ordinal in ordinals])

@@ -1,7 +1,5 @@
 """Rows of books and orders to values and back."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bullion.allocation.book import Book
@@ -119,20 +117,3 @@ def price_move_values(of: PriceMove) -> tuple[Any, ...]:
         of.request_id,
         of.at_us,
     )
-
-
-def count_values(orders: Iterable[Order]) -> Sequence[tuple[Any, ...]]:
-    """How many orders of each kind come to each block, one row for each."""
-    counts = Counter(
-        (
-            each.book_id,
-            level,
-            each.ordinal // size,
-            each.asked.symbol_code,
-            each.asked.trade_type,
-            each.status,
-        )
-        for each in orders
-        for level, size in enumerate(BLOCK_SIZES)
-    )
-    return [(*kind, number) for kind, number in counts.items()]

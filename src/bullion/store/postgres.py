@@ -83,6 +83,7 @@ class PostgresEngine:
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
+        self._connecting = asyncio.Lock()
         self._join_with: str | None = None
 
     def _connect_options(self) -> dict[str, Any]:
@@ -210,14 +211,16 @@ class PostgresEngine:
 
     async def _listen(self) -> None:
         """Keep the listener connected. Without one, changes are still found by looking again and again."""
-        if self._listener is not None and not self._listener.is_closed():
-            return
-        try:
-            self._listener = await self._connect_listener()
-        except (asyncpg.PostgresError, *_LOST) as error:
-            if self._listener is not None:
-                _log.warning("not_listening", error=repr(error))
-            self._listener = None
+        # One at a time: of two that come back together, one would hold the other's place among the nodes.
+        async with self._connecting:
+            if self._listener is not None and not self._listener.is_closed():
+                return
+            try:
+                self._listener = await self._connect_listener()
+            except (asyncpg.PostgresError, *_LOST) as error:
+                if self._listener is not None:
+                    _log.warning("not_listening", error=repr(error))
+                self._listener = None
 
     async def _connect_listener(self) -> Connection | None:
         """One connection outside the pool hears of changes, and holds this node's place among the nodes.

@@ -132,6 +132,12 @@ class SqliteEngine:
         with _faults():
             return self._look_up.fetch(query, values)
 
+    def look_up_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
+        """The same for many keys."""
+        self._check_file()
+        with _faults():
+            return self._look_up.fetch_for(query, rows)
+
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """`PRAGMA data_version` moves when another connection commits, in whichever process."""
         give_up_at = monotonic() + within_s

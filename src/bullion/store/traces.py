@@ -60,9 +60,11 @@ class StoredTraces:
             self._dropped = 0
 
     async def _put(self, traces: list[Trace], transaction: Transaction) -> None:
-        text = _encode(traces).decode()
+        encoded = _encode(traces)
         times_ms = [time_ms(trace.request_id) for trace in traces]
-        row = await one_row(transaction, "insert_trace_batch", min(times_ms), max(times_ms), len(text), text)
+        row = await one_row(
+            transaction, "insert_trace_batch", min(times_ms), max(times_ms), len(encoded), encoded.decode()
+        )
         await transaction.run(
             "forget_trace_batches", row["ordinal"] - self._rows_kept, row["bytes_through"] - self._bytes_kept
         )

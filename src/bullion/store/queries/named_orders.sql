@@ -1,5 +1,5 @@
 -- By the client's own reference, newest first.
-SELECT *
+SELECT ordinal
 FROM orders
 WHERE
     book_id = $1

@@ -1,5 +1,5 @@
 -- Newest first, by ordinal.
-SELECT *
+SELECT ordinal
 FROM orders
 WHERE
     book_id = $1

@@ -1,10 +1,28 @@
 -- A batch of bookings in one statement, which is its own transaction.
 --
--- The books are locked in the order of their ids (without that, two batches could wait for each other). A book
+-- The books are locked in the order of their ids (without that, two batches could wait for each other), also
+-- those that only refusals hang on: whoever could still record an order under such a key holds the lock. A book
 -- whose version moved since its orders were decided, or which has a settled key among those asked about, is left
 -- alone with all its orders; so is every book when the catalogue has moved. What was done is the answer, with
 -- each book as it was before.
-WITH asked AS MATERIALIZED (
+WITH placed AS MATERIALIZED (
+    SELECT *
+    FROM
+        unnest(
+            $12::BIGINT [], $13::BIGINT [], $14::TEXT [], $15::TEXT [], $16::TEXT [], $17::TEXT [],
+            $18::TEXT [], $19::BIGINT [], $20::TEXT [], $21::TEXT [], $22::TEXT [], $23::BIGINT [],
+            $24::BIGINT [], $25::TEXT [], $26::TEXT [], $27::TEXT [], $28::BIGINT [], $29::TEXT []
+        ) AS orders (
+            book_id, ordinal, id, source, idempotency_key, symbol_code, trade_type, quantity_e4,
+            expected_price, client_order_id, metal, price_paise, total_paise, status, key_id, request_id,
+            created_at_us, price_anatomy
+        )
+),
+
+-- The keys of the orders to record, and of those that will not be.
+asked AS MATERIALIZED (
+    SELECT book_id, source, idempotency_key FROM placed
+    UNION ALL
     SELECT book_id, source, idempotency_key
     FROM unnest($2::BIGINT [], $3::TEXT [], $4::TEXT []) AS names (book_id, source, idempotency_key)
 ),
@@ -24,7 +42,7 @@ locked AS MATERIALIZED (
         id, gold_net_e4, silver_net_e4, gold_limit_e4, silver_limit_e4, order_count, archived_count,
         last_order_at_us, version
     FROM books
-    WHERE id = ANY ($5::BIGINT [])
+    WHERE id = ANY ($5::BIGINT [] || $11::BIGINT [])
     ORDER BY id
     FOR UPDATE
 ),
@@ -54,25 +72,23 @@ inserted AS (
         client_order_id, metal, price_paise, total_paise, status, key_id, request_id, created_at_us,
         price_anatomy
     )
-    SELECT placed.*
-    FROM
-        unnest(
-            $12::BIGINT [], $13::BIGINT [], $14::TEXT [], $15::TEXT [], $16::TEXT [], $17::TEXT [],
-            $18::TEXT [], $19::BIGINT [], $20::TEXT [], $21::TEXT [], $22::TEXT [], $23::BIGINT [],
-            $24::BIGINT [], $25::TEXT [], $26::TEXT [], $27::TEXT [], $28::BIGINT [], $29::TEXT []
-        ) AS placed (book_id)
-    INNER JOIN moved ON moved.id = placed.book_id
+    SELECT placed.* FROM placed INNER JOIN moved ON moved.id = placed.book_id
+    RETURNING book_id, ordinal, symbol_code, trade_type, status
 ),
 
 counted AS (
     INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-    SELECT more.*
-    FROM
-        unnest(
-            $30::BIGINT [], $31::BIGINT [], $32::BIGINT [], $33::TEXT [], $34::TEXT [], $35::TEXT [],
-            $36::BIGINT []
-        ) AS more (book_id)
-    INNER JOIN moved ON moved.id = more.book_id
+    SELECT
+        inserted.book_id,
+        levels.level,
+        inserted.ordinal / levels.size,
+        inserted.symbol_code,
+        inserted.trade_type,
+        inserted.status,
+        count(*)
+    FROM inserted
+    CROSS JOIN (VALUES (0, 512), (1, 65536)) AS levels (level, size)
+    GROUP BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
     DO UPDATE SET orders = counts.orders + excluded.orders
 ),
@@ -85,8 +101,8 @@ refused AS (
     SELECT moves.*
     FROM
         unnest(
-            $37::BIGINT [], $38::TEXT [], $39::TEXT [], $40::TEXT [], $41::TEXT [], $42::BIGINT [],
-            $43::TEXT [], $44::TEXT [], $45::BIGINT [], $46::BIGINT [], $47::TEXT [], $48::BIGINT []
+            $30::BIGINT [], $31::TEXT [], $32::TEXT [], $33::TEXT [], $34::TEXT [], $35::BIGINT [],
+            $36::TEXT [], $37::TEXT [], $38::BIGINT [], $39::BIGINT [], $40::TEXT [], $41::BIGINT []
         ) AS moves (book_id)
     INNER JOIN moved ON moved.id = moves.book_id
 )
@@ -96,12 +112,4 @@ SELECT
     (SELECT version FROM present) AS catalogue_version,
     EXISTS (SELECT 1 FROM moved WHERE moved.id = seen.id) AS recorded,
     EXISTS (SELECT 1 FROM settled WHERE settled.book_id = seen.id) AS settled
-FROM (
-    SELECT * FROM locked
-    UNION ALL
-    SELECT
-        id, gold_net_e4, silver_net_e4, gold_limit_e4, silver_limit_e4, order_count, archived_count,
-        last_order_at_us, version
-    FROM books
-    WHERE id = ANY ($11::BIGINT [])
-) AS seen
+FROM locked AS seen
