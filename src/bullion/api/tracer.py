@@ -1,6 +1,7 @@
 """Notes the decision on every order: taken, replayed, or refused by whichever check."""
 
 from collections.abc import Callable
+from typing import Any
 
 from bullion.booking.placing import Booked, Outcome, Placing
 from bullion.orders.trace import Trace, TraceBook
@@ -29,25 +30,22 @@ class Tracer:
             case Denied():
                 named = outcome.refusal.code
                 message = outcome.message or outcome.refusal.message
-        self._traces.note(
-            Trace(
-                request_id=call.request_id.decode("ascii"),
-                at_us=self._now_us(),
-                broker=caller.account.broker,
-                account_id=caller.account.id,
-                environment=caller.key.environment.value,
-                key_id=caller.key.key_id,
-                outcome=named,
-                idempotency_key=placing.idempotency_key,
-                asked=placing.asked,
-                order_id=order_id,
-                message=message,
-                compared=outcome.compared,
-            )
+        self._note(
+            call,
+            caller,
+            named,
+            idempotency_key=placing.idempotency_key,
+            asked=placing.asked,
+            order_id=order_id,
+            message=message,
+            compared=outcome.compared,
         )
 
     def refused(self, call: Call, caller: Caller, refused: Refused) -> None:
         """A call that was refused before there was an order to judge."""
+        self._note(call, caller, refused.refusal.code, message=refused.message, compared=refused.fields)
+
+    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
         self._traces.note(
             Trace(
                 request_id=call.request_id.decode("ascii"),
@@ -56,8 +54,7 @@ class Tracer:
                 account_id=caller.account.id,
                 environment=caller.key.environment.value,
                 key_id=caller.key.key_id,
-                outcome=refused.refusal.code,
-                message=refused.message,
-                compared=refused.fields,
+                outcome=outcome,
+                **more,
             )
         )

@@ -14,6 +14,7 @@ from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
 from bullion.metals.weight import WEIGHT_E4_MAX, weight_e4
+from bullion.orders.instant import EPOCH
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
 
@@ -289,18 +290,13 @@ def instant_us(field: str, text: str) -> int:
         ) from None
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
-    at_us = (at - _EPOCH) // timedelta(microseconds=1)
+    at_us = (at - EPOCH) // timedelta(microseconds=1)
     if not 0 <= at_us < _YEAR_9999_US:
         raise refused(f"{field}: {text[:40]} is too far away")
     return at_us
 
 
-def instant_text(at_us: int) -> str:
-    return (_EPOCH + timedelta(microseconds=at_us)).isoformat(timespec="microseconds")
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 """Later times could not be written in every zone."""
 
 

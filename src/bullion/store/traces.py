@@ -30,6 +30,7 @@ class StoredTraces:
         self._rows_kept = rows_kept
         self._waiting: deque[Trace] = deque()
         self._dropped = 0
+        self._failing = False
 
     def note(self, trace: Trace) -> None:
         if len(self._waiting) >= _WAITING_MAX:
@@ -53,8 +54,12 @@ class StoredTraces:
                 self._waiting.extendleft(reversed(traces))
             except StoreFault as fault:
                 self._waiting.extendleft(reversed(traces))
-                _log.warning("traces_wait", count=len(self._waiting), fault=repr(fault))
+                if not self._failing:
+                    _log.warning("traces_wait", count=len(self._waiting), fault=repr(fault))
+                self._failing = True
                 break
+            else:
+                self._failing = False
         if self._dropped:
             _log.warning("traces_dropped", count=self._dropped)
             self._dropped = 0

@@ -2,10 +2,11 @@
 
 from bullion.accounts.account import Account
 from bullion.desk import bodies
-from bullion.desk.bodies import AccountBody, NewAccountBody, instant_text
+from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.desk import Desk, Done, View
 from bullion.faults import AlreadyThere
 from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
 from bullion.records.port import Allocation, Client, NewAccount, Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND

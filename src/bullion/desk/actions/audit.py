@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from bullion.desk.bodies import instant_text
 from bullion.desk.desk import Desk, View
+from bullion.orders.instant import instant_text
 from bullion.records.audit import Break, Chain, Entry, Head
 from bullion.records.port import Page, Records, RecordStore
 from bullion.records.token import Actor

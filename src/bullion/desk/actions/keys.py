@@ -5,11 +5,12 @@ from dataclasses import replace
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.bodies import KeyBody, RotateBody, instant_text
+from bullion.desk.bodies import KeyBody, RotateBody
 from bullion.desk.desk import Desk, Done, View
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.orders.instant import instant_text
 from bullion.records.port import Page, Records, UsedKey
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND

@@ -6,11 +6,11 @@ import msgspec
 
 from bullion.allocation.book import environment_of
 from bullion.desk import bodies
-from bullion.desk.bodies import instant_text
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
 from bullion.records.orders import FoundOrder, FoundTrace, OrderFilter
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor

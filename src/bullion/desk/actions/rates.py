@@ -1,9 +1,10 @@
 """Rates: what the desk quotes itself, and the board that orders are priced by."""
 
 from bullion.desk import bodies
-from bullion.desk.bodies import RateBody, instant_text
+from bullion.desk.bodies import RateBody
 from bullion.desk.desk import Desk, Done, View
 from bullion.metals.scaled import plain, scaled
+from bullion.orders.instant import instant_text
 from bullion.rates.tick import PLACES, Tick
 from bullion.records.port import HeldTick, Records
 from bullion.records.token import Actor, Role

@@ -1,8 +1,9 @@
 """Desk tokens: who may work at the desk, in which role."""
 
 from bullion.desk import bodies
-from bullion.desk.bodies import TokenBody, instant_text
+from bullion.desk.bodies import TokenBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.orders.instant import instant_text
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
 from bullion.refusals.desk import NOT_FOUND, ROLE_TOO_LOW

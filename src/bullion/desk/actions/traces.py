@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from bullion.desk import bodies
-from bullion.desk.bodies import instant_text
 from bullion.desk.desk import Desk, View
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
 from bullion.orders.request import PlaceOrder
 from bullion.orders.trace import Trace
 from bullion.records.orders import FoundTrace

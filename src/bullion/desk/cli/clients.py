@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import accounts, keys, test_books
+from bullion.desk.actions import accounts, book_reset, keys
 from bullion.desk.bodies import AccountBody
 from bullion.desk.desk import Desk, View
 from bullion.keys.key import Scope
@@ -107,7 +107,7 @@ def _accounts_reset_test_book(session: Session, login_id: str, yes: bool) -> Non
     """
     confirm(f"Reset the test book of {login_id}? Its test orders leave list and positions for good.", yes=yes)
     print_one(
-        session.run(lambda desk, actor: test_books.reset_test_book(desk, actor, login_id)),
+        session.run(lambda desk, actor: book_reset.reset_test_book(desk, actor, login_id)),
         as_json=session.as_json,
     )
 

@@ -1,7 +1,7 @@
 """Calls about clients: their accounts, their test books and their keys."""
 
 from bullion.desk import bodies
-from bullion.desk.actions import accounts, keys, test_books
+from bullion.desk.actions import accounts, book_reset, keys
 from bullion.desk.request import Request, Resources, listed
 from bullion.web.answer import Answer, json_answer
 
@@ -27,7 +27,7 @@ async def _patch_account(request: Request) -> Answer:
 async def _reset_test_book(request: Request) -> Answer:
     bodies.read_if_any(request.body, bodies.Body)
     login_id = request.path["login_id"]
-    return json_answer(await test_books.reset_test_book(request.desk, request.actor, login_id))
+    return json_answer(await book_reset.reset_test_book(request.desk, request.actor, login_id))
 
 
 async def _get_keys(request: Request) -> Answer:

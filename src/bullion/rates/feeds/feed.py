@@ -36,6 +36,7 @@ class FeedRunner:
         self._now_us = now_us
         self._holder = holder
         self._running = False
+        self._failing = False
 
     async def keep(self) -> None:
         """Run for as long as the node does; publish for as long as the lease is this node's."""
@@ -45,8 +46,11 @@ class FeedRunner:
                     self._feed.resume(self._board.ticks(MARKET))
                 held = await self._publisher.publish(self._holder, _LEASE_S, self._feed.step(self._now_us()))
             except StoreFault as fault:
-                _log.warning("feed_not_published", fault=repr(fault))
-                held = False
+                if not self._failing:
+                    _log.warning("feed_not_published", fault=repr(fault))
+                self._failing, held = True, False
+            else:
+                self._failing = False
             if held and not self._running:
                 _log.info("feed_runs_here")
             self._running = held
