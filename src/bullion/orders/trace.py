@@ -8,7 +8,9 @@ import msgspec
 from .request import PlaceOrder
 
 
-class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
+class Trace(msgspec.Struct, frozen=True, array_like=True):
+    """Kept as an array: there is one for every order, and names would be more than half of it."""
+
     request_id: str
     at_us: int
     broker: str
