@@ -8,7 +8,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench lock generate clean
+.PHONY: help run test campaign check bench lock generate clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -21,6 +21,12 @@ test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
+
+campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
+	@$(BIN)/python -m tools.servers
+	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes some ten minutes."
+	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
+		tests/model tests/booking/test_queue_races.py tests/acceptance/test_order_races.py
 
 check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in step
 	@echo "Checking format and lint (ruff)."
