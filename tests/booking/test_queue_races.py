@@ -117,7 +117,7 @@ async def test_limits_that_change_all_the_time(nodes: list[Node], engine: Engine
             book = chance.choice(books)
             await set_limit(engine, book, chance.choice([0, 20_000, 50_000]), 0)
             changes.update([book, book + 1])
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.02)
 
     async def client(number: int) -> list[str]:
         return [
