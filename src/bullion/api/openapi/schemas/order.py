@@ -50,15 +50,15 @@ _PLACE_ORDER: Json = {
             "description": "A name of your own for the order. It need not be unique.",
         },
     },
+    # The first is what the page shows to paste, so it names no price: the market will have left it by then.
     "examples": [
         {
             "symbol_code": "GOLD",
             "trade_type": "buy",
             "quantity": 100,
-            "expected_price": 71250.5,
             "client_order_id": "desk-7-0042",
         },
-        {"symbol_code": "SILVER", "trade_type": "sell", "quantity": 2.5},
+        {"symbol_code": "SILVER", "trade_type": "sell", "quantity": 2.5, "expected_price": 84120},
     ],
 }
 
