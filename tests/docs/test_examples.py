@@ -10,6 +10,7 @@ from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
 from tests.docs.likeness import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import ROOT, blocks
+from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, Node, running, until
 
 DESK = ROOT / "docs/desk.md"
@@ -56,6 +57,15 @@ def test_the_examples_for_the_desk(tmp_path: Path) -> None:
             if block.language == "jsonl":
                 for line in block.text.splitlines():
                     assert _is_logged(node, line), f"{block.place}: no log line is like {line}"
+
+
+def test_the_desks_commands_find_the_demo(tmp_path: Path) -> None:
+    (line,) = [block.text for block in blocks(DESK) if "var/demo/bullion.db" in block.text]
+    *settings, _, thing, verb, what = line.split()
+    with demo_in(tmp_path):
+        done = bullion(tmp_path, thing, verb, what, **dict(each.split("=", 1) for each in settings))
+    assert done.returncode == 0, done.stderr
+    assert "Aurum Jewellers" in done.stdout
 
 
 def _is_logged(node: Node, line: str) -> bool:
