@@ -177,11 +177,18 @@ def test_the_examples(node: Node, programs: list[str], tmp_path: Path) -> None:
     with node.desk() as desk:
         desk.furnish().account("aurum", allocation={"gold": "1000", "silver": "50"})
         key = desk.key("aurum")["key"]
-    own = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN, "KEY": key}
+    variables = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN, "KEY": key}
     settings = ("BULLION_DATABASE_URL", "BULLION_REDIS_URL", "BULLION_SECRET")
-    variables = own | {name: node.settings[name] for name in settings}
+    lines = [f"{name}='{node.settings[name]}'" for name in settings]
+    (tmp_path / ".env").write_text("\n".join(lines), "utf-8")  # The page has its reader's shell read it.
     untrue = list(run_shell(PAGE, tmp_path, variables, programs))
     assert not untrue, "\n".join(untrue)
+
+
+def test_what_the_doctor_says_between_migration_and_first_start(tmp_path: Path) -> None:
+    assert "After `bullion migrate` alone there are 0 brokers" in section("PostgreSQL and Redis")
+    assert bullion(tmp_path, "migrate").returncode == 0
+    assert "schema up to date, brokers: 0." in bullion(tmp_path, "doctor").stdout
 
 
 def test_the_roles_it_makes_are_enough_and_no_more(postgres: Postgres, tmp_path: Path) -> None:
