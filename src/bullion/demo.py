@@ -189,7 +189,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
     names = {account.login_id: account.firm_name for account in _ACCOUNTS}
     lines = [
         "",
-        "Bullion demo: two clients, simulated rates, no real metal.",
+        f"Bullion demo: two clients, {_rates(demo.settings)}, no real metal.",
         "",
         f"  Trading API   {api_url}   (described at {api_url}/docs)",
         f"  Desk API      {desk_url}/desk/v1",
@@ -201,12 +201,21 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
         lines.append(f"  {names[key.login_id]:<20}{kind}   {key.text}")
     lines += ["", "Paste into another terminal:", ""]
     lines += [f"  {line}" for line in _curl_lines(demo_keys[0].text, desk_token, api_url, desk_url)]
+    store_of_demo = f"BULLION_DATABASE_URL={store} " if "@" not in store else ""
     lines += [
+        "",
+        "At the desk, from the same folder:",
+        "",
+        f"  {store_of_demo}BULLION_BROKER={demo.settings.broker} .venv/bin/bullion desk orders list",
         "",
         f"The data and these keys stay for the next start, in {_place(store)}. Ctrl+C stops the demo.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _rates(settings: Settings) -> str:
+    return "simulated rates" if settings.feed == "simulated" else "rates that you put at the desk"
 
 
 def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[str]:

@@ -140,7 +140,10 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert shell.desk("switches", "set", "trading_hours=null")["trading_hours"] is None
     rate = shell.desk("rates", "put", "MUMBAI-GOLD", "--bid", "71234.5", "--ask", "71240")
     assert (rate["bid"], rate["taken"]) == ("71234.500000", True)
-    late = shell.desk("rates", "put", "MUMBAI-GOLD", "--bid", "1", "--ask", "2", "--at", "2020-01-01")
+    # A lost digit is asked about, and a quote of yesterday not taken.
+    lost_digit = ("desk", "--json", "rates", "put", "MUMBAI-GOLD", "--bid", "7123.4", "--ask", "7124")
+    assert "The last quote of MUMBAI-GOLD is 71234.500000" in shell.refused(*lost_digit, code=2)
+    late = json.loads(shell.run(*lost_digit, "--at", "2020-01-01", "--yes").stdout)
     assert (late["bid"], late["taken"]) == ("71234.500000", False)
     assert [each["instrument"] for each in shell.desk("rates", "list")["items"]] == ["MUMBAI-GOLD"]
     duty = shell.desk("duties", "put", "gold", "2999-01-01=1.5", "2020-01-01=6250")
@@ -217,7 +220,7 @@ def test_a_rate_that_was_not_taken_is_told(furnished: Shell) -> None:
     put = ("desk", "rates", "put", "SPOT", "--bid", "1", "--ask", "2")
     assert furnished.run(*put).stderr == ""
     late = furnished.run(*put, "--at", "2020-01-01")
-    assert late.returncode == 0
+    assert late.returncode == 1
     assert late.stderr == "Not taken: the board has a newer quote, which is shown.\n"
 
 
@@ -234,7 +237,7 @@ def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
     assert said == "bullion: There is an account aurum already.\n"
     assert "no such account" in furnished.refused("desk", "keys", "list", "nobody", code=1)
     assert "no such order" in furnished.refused("desk", "orders", "show", "x", code=1)
-    assert "no trace" in furnished.refused("desk", "traces", "show", "x", code=1)
+    assert "no decision" in furnished.refused("desk", "traces", "show", "x", code=1)
     assert "outcome" in furnished.refused("desk", "traces", "list", "--outcome", "x", code=1)
     assert "since" in furnished.refused("desk", "orders", "list", "--since", "noon", code=1)
     put = ("desk", "rates", "put")

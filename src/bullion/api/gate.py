@@ -72,7 +72,7 @@ class Gate:
     async def admit(
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
     ) -> Caller:
-        """Let the call through or raise Refused. Whoever may place orders pays for it as an order."""
+        """Let the call through or raise Refused. A call that needs `orders:write` is charged as an order."""
         sent, host, forwarded = _relevant(headers)
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)

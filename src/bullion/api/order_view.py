@@ -54,22 +54,24 @@ class OrderViews:
     """Orders written out as JSON, kept for as long as they can no longer change: pages are read again."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], bytes] = {}
+        self._kept: dict[tuple[int, int], tuple[str, bytes]] = {}
 
     def one(self, order: Order) -> bytes:
         name = (order.book_id, order.ordinal)
-        written = self._kept.get(name)
-        if written is None:
-            written = encode_json(order_view(order))
-            if len(self._kept) >= _KEPT_MAX:
-                self._kept.clear()
-            self._kept[name] = written
+        kept = self._kept.get(name)
+        # Another order may be in its place, where the store was put back to an older copy.
+        if kept is not None and kept[0] == order.id:
+            return kept[1]
+        written = encode_json(order_view(order))
+        if len(self._kept) >= _KEPT_MAX:
+            self._kept.clear()
+        self._kept[name] = (order.id, written)
         return written
 
     def kept(self, book_id: int, ordinals: Sequence[int]) -> dict[int, bytes]:
         """Those that need not be read."""
         known = self._kept
-        return {each: known[book_id, each] for each in ordinals if (book_id, each) in known}
+        return {each: known[book_id, each][1] for each in ordinals if (book_id, each) in known}
 
 
 _instant_text = lru_cache(maxsize=4096)(instant_text)

@@ -60,15 +60,15 @@ class Orders:
             return Denied(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
 
         placing = Placing(
-            book_id(caller.account.id, caller.key.environment),
-            API,
-            idempotency_key,
-            asked,
-            caller.key.key_id,
-            call.request_id.decode("ascii"),
-            judge,
-            self._market.judge(caller.account, asked),
-            caller.judged_by,
+            book_id=book_id(caller.account.id, caller.key.environment),
+            source=API,
+            idempotency_key=idempotency_key,
+            asked=asked,
+            key_id=caller.key.key_id,
+            request_id=call.request_id.decode("ascii"),
+            judge=judge,
+            verdict=self._market.judge(caller.account, asked),
+            judged_by=caller.judged_by,
         )
         try:
             outcome = await self._queue.place(placing)
@@ -76,7 +76,9 @@ class Orders:
             self._tracer.judged(
                 call, caller, placing, Denied(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
             )
-            raise StoreBusy("the order was not recorded in time") from fault
+            if isinstance(fault, TimeoutError):
+                raise StoreBusy(str(fault)) from None
+            raise
         if isinstance(outcome, Denied) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
         self._tracer.judged(call, caller, placing, outcome)

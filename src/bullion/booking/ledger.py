@@ -25,6 +25,7 @@ class Recorded(msgspec.Struct, frozen=True):
     catalogue_version: int
     """Where it is not the one that the batch was judged by, nothing at all was recorded."""
     books: Mapping[int, Seen]
+    """Without those that somebody else holds: they were not waited for."""
 
 
 class Ledger(Protocol):
@@ -49,4 +50,4 @@ class Ledger(Protocol):
         catalogue_version: int,
         plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
     ) -> tuple[Sequence[Plan], Recorded]:
-        """The same with the books locked first, for plans that others were quicker than again and again."""
+        """The same with the books locked first, however long that takes (up to StoreBusy)."""

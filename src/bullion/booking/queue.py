@@ -6,8 +6,9 @@ is moved only if it is still as it was when its orders were decided; else they a
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from random import getrandbits
+from typing import Any
 
 import structlog
 
@@ -26,6 +27,7 @@ DEADLINE_S = 6.0
 """How long an order waits for the store. What then becomes of it, the same key tells."""
 _LOOK_EVERY_S = 0.25
 _OPTIMISTIC_TRIES = 2
+_HELD_AT_ONCE = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
 
@@ -47,6 +49,7 @@ class BookingQueue:
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
         self._under_way: set[Placing] = set()
+        self._holding = asyncio.Semaphore(_HELD_AT_ONCE)
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -96,38 +99,61 @@ class BookingQueue:
             if not batch:
                 return
             self._lanes_free -= 1
-            task = asyncio.get_running_loop().create_task(self._run(batch))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._begin(self._run(batch))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _next_batch(self) -> list[Placing]:
         batch: list[Placing] = []
         for book_id in [each for each in self._waiting if each not in self._busy]:
-            waiting = self._waiting[book_id]
+            waiting = self._waiting.pop(book_id)
             self._busy.add(book_id)
             while waiting and len(batch) < self._batch_max:
                 batch.append(waiting.popleft())
-            if not waiting:
-                del self._waiting[book_id]
+            if waiting:
+                self._waiting[book_id] = waiting  # Behind the others, who have waited as long.
             if len(batch) >= self._batch_max:
                 break
         return batch
 
     async def _run(self, batch: list[Placing]) -> None:
-        book_ids = {placing.book_id for placing in batch}
+        """A batch in its lane. Books that somebody else holds are waited for apart from it."""
+        held: Sequence[Placing] = ()
         self._under_way.update(batch)
         try:
-            await self._record(batch)
+            held = await self._record(batch)
         except StoreUnavailable as fault:
             self._forget(batch)
             _fail(batch, fault)
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must not wait for ever
             await self._record_singly(batch, error)
         finally:
-            self._under_way.difference_update(batch)
-            self._busy -= book_ids
+            held_books = {placing.book_id for placing in held}
+            self._leave([placing for placing in batch if placing.book_id not in held_books])
             self._lanes_free += 1
+            for book_id in held_books:
+                self._begin(self._run_held([placing for placing in batch if placing.book_id == book_id]))
             self._depart()
+
+    async def _run_held(self, placings: list[Placing]) -> None:
+        async with self._holding:  # A few at a time: each keeps a connection of the store waiting.
+            try:
+                await self._record(placings, locked=True)
+            except StoreFault as fault:
+                self._forget(placings)
+                _fail(placings, fault)
+            except Exception as error:  # noqa: BLE001 - as above
+                await self._record_singly(placings, error)
+            finally:
+                self._leave(placings)
+                self._depart()
+
+    def _leave(self, placings: Sequence[Placing]) -> None:
+        self._under_way.difference_update(placings)
+        self._busy.difference_update({placing.book_id for placing in placings})
 
     async def _record_singly(self, batch: Sequence[Placing], error: Exception) -> None:
         """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
@@ -135,7 +161,7 @@ class BookingQueue:
         _log.warning("batch_failed", orders=len(batch), error=repr(error))
         for placing in batch:
             try:
-                await self._record([placing])
+                await self._record([placing], locked=True)
             except StoreFault as fault:
                 self._forget([placing])
                 _fail([placing], fault)
@@ -144,26 +170,33 @@ class BookingQueue:
                 self._forget([placing])
                 _fail([placing], own_error)
 
-    async def _record(self, batch: Sequence[Placing]) -> None:
-        """Decide and record until every order of the batch has its outcome."""
+    async def _record(self, batch: Sequence[Placing], *, locked: bool = False) -> Sequence[Placing]:
+        """Decide and record until every order has its outcome, but for those whose book somebody else holds.
+
+        With `locked` their books are waited for too.
+        """
         misses = 0
+        held: list[Placing] = []
         for _ in range(_TRIES_MAX):
-            batch = [placing for placing in batch if placing.waits]
+            batch = [placing for placing in batch if placing.waits and placing not in held]
             if not batch:
-                return
+                return held
             version = self._catalogue.version or 0
             for placing in batch:
                 if placing.judged_by != version:
                     # Memory has moved on since: a switch that was changed before this order holds for it.
                     placing.verdict = placing.judge()
                     placing.judged_by = version
-            plans, recorded = await self._try(batch, version, locked=misses >= _OPTIMISTIC_TRIES)
+            plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
             if recorded.catalogue_version != version:
                 if recorded.catalogue_version != self._catalogue.version:
                     await self._keeper.catch_up()
                 continue
             for plan in plans:
-                misses += not await self._conclude(plan, recorded)
+                if plan.before.id not in recorded.books:
+                    held += [placing for placing, _ in plan.outcomes]
+                else:
+                    misses += not await self._conclude(plan, recorded)
         raise StoreBusy("the book was changed by others again and again")
 
     async def _try(

@@ -71,7 +71,8 @@ class Catalogue:
             self._put(entry)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
-        self._clock_ahead_us = changes.clock_us - self._monotonic_ns() // 1000
+        # By when it was asked: an answer that was long on its way must not set the clock back.
+        self._clock_ahead_us = changes.clock_us - asked_at_ns // 1000
 
     def _put(self, entry: Entry) -> None:
         match entry:

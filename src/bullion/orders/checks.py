@@ -50,11 +50,16 @@ def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: b
     if not rates_ready:
         return Denied(codes.RATES_NOT_READY)
     if isinstance(price, Refusal):
-        return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower()})
+        why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
+        return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
     if offer.stale_after_us is not None and now_us > offer.stale_after_us:
         return Denied(
             codes.STALE_RATE,
-            compared={"rate_at_us": offer.rate_at_us, "rate_age_s_max": symbol.rate_age_s_max},
+            compared={
+                "oldest": min(price.ticks, key=lambda tick: tick.at_us).instrument,
+                "rate_at_us": offer.rate_at_us,
+                "rate_age_s_max": symbol.rate_age_s_max,
+            },
         )
     if switches.halted:
         return Denied(codes.TRADING_HALTED, compared={"halted": True})

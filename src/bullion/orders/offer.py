@@ -7,7 +7,7 @@ import msgspec
 
 from bullion.accounts.group import Group, Sizes, Terms
 from bullion.accounts.switches import Switches
-from bullion.metals.pricing import Fixed
+from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import plain
 from bullion.metals.symbol import Side, Symbol
@@ -48,6 +48,8 @@ class Offer(msgspec.Struct, frozen=True):
     """From then on it is too old; None: it never will be."""
     unmoved: bool = False
     """Whether rates keep coming without moving."""
+    missing: tuple[str, ...] = ()
+    """Where there is no price: what its formula needs and does not have."""
 
     def deal(self, trade_type: str) -> Deal | None:
         return self.buy if trade_type == Side.BUY else self.sell
@@ -77,7 +79,8 @@ def make_offer(
     terms = group.terms_for(symbol.code)
     offered = frozenset(side for side in symbol.sides if _offers(symbol, terms, side))
     if isinstance(price, Refusal):
-        return Offer(symbol, group, terms, switches, price, None, None, offered)
+        missing = _missing(symbol.pricing, tick_of, duty_of, at_us)
+        return Offer(symbol, group, terms, switches, price, None, None, offered, missing=missing)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
     return Offer(
         symbol,
@@ -92,6 +95,28 @@ def make_offer(
         stale_after_us(price.ticks, symbol.rate_age_s_max),
         frozen(price.ticks, symbol.freeze_after_s),
     )
+
+
+def _missing(
+    pricing: Pricing,
+    tick_of: Callable[[str], Tick | None],
+    duty_of: Callable[[str], DutyTable | None],
+    at_us: int,
+) -> tuple[str, ...]:
+    """In words for the desk; nothing is missing where the formula's result is not above 0."""
+    match pricing:
+        case Direct():
+            instruments, duty = [pricing.instrument], None
+        case Landed():
+            instruments, duty = [pricing.spot, pricing.currency], pricing.duty
+        case Fixed():
+            return ()
+    missing = [f"a rate of {each}" for each in instruments if tick_of(each) is None]
+    if duty is not None:
+        table = duty_of(duty)
+        if table is None or table.in_force(at_us) is None:
+            missing.append(f"a duty {duty} in force")
+    return tuple(missing)
 
 
 def _offers(symbol: Symbol, terms: Terms | None, side: Side) -> bool:

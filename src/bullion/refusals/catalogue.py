@@ -209,9 +209,9 @@ INVALID_REQUEST = _row(
 IDEMPOTENCY_KEY_REUSED = _row(
     "idempotency_key_reused",
     422,
-    "The key was used before with a different body. Nothing was booked.",
-    "This Idempotency-Key was used with a different body. Nothing was booked; a new order needs a new key.",
-    retry=Retry.NEW_KEY,
+    "The key was used before with a different body, and has its outcome. This call booked nothing.",
+    "This Idempotency-Key was used with a different body; this call booked nothing. "
+    "Send the first body again to learn what became of it.",
 )
 ORDER_NOT_FOUND = _row(
     "order_not_found",

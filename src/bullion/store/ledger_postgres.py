@@ -43,7 +43,8 @@ class PostgresLedger:
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
         values = _values(plans, names, catalogue_version)
-        return _recorded(plans, await self._engine.statement("record_plans", *values, writes=True))
+        found = await self._engine.statement("record_plans", *values, writes=True)
+        return _recorded(found, catalogue_version)
 
     async def record_locked(
         self,
@@ -54,19 +55,19 @@ class PostgresLedger:
     ) -> tuple[Sequence[Plan], Recorded]:
         async def body(transaction: Transaction) -> tuple[Sequence[Plan], Recorded]:
             locked = await transaction.all("lock_books", book_ids)
+            if len(locked) != len(book_ids):
+                raise StoreUnavailable("a book is missing from the store")
             plans = plan({row["id"]: order_rows.book(row) for row in locked})
             # A second statement after the lock: its snapshot has what whoever held the lock before us did.
             values = _values(plans, names, catalogue_version)
-            return plans, _recorded(plans, await transaction.all("record_plans", *values))
+            return plans, _recorded(await transaction.all("record_plans", *values), catalogue_version)
 
         return await self._engine.write("record_locked", body)
 
 
-def _recorded(plans: Sequence[Plan], found: Sequence[Row]) -> Recorded:
-    if len(found) != len(plans):
-        raise StoreUnavailable("a book is missing from the store")
+def _recorded(found: Sequence[Row], catalogue_version: int) -> Recorded:
     return Recorded(
-        found[0]["catalogue_version"],
+        found[0]["catalogue_version"] if found else catalogue_version,
         {row["id"]: Seen(order_rows.book(row), row["recorded"], row["settled"]) for row in found},
     )
 

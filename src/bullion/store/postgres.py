@@ -31,13 +31,14 @@ T = TypeVar("T")
 POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 5.0
-_COMMAND_TIMEOUT_S = 20.0
+_COMMAND_TIMEOUT_S = 9.0
 """Only for a server that does not answer at all: its own time limits come first."""
 _SERVER_SETTINGS = {
     "application_name": "bullion",
-    "statement_timeout": "15s",
+    "statement_timeout": "8s",
     "lock_timeout": "5s",
-    "idle_in_transaction_session_timeout": "30s",
+    # A node that stands still in the middle of a transaction must not hold what others wait for.
+    "idle_in_transaction_session_timeout": "4s",
     # Every query of ours has its index. A plan that was made while a table was empty, and kept, must not read
     # that table from end to end once it has grown; and what is quick is not worth compiling.
     "enable_seqscan": "off",
@@ -176,6 +177,7 @@ class PostgresEngine:
                 return answer
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
+            await self._renew_after(fault)
             if committing and isinstance(fault, StoreUnavailable):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
@@ -193,9 +195,15 @@ class PostgresEngine:
                 return found
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
+            await self._renew_after(fault)
             if writes and sent:
                 raise OutcomeUnknown(*fault.args) from fault
             raise
+
+    async def _renew_after(self, fault: StoreFault) -> None:
+        """A connection that went silent is seldom alone: rather than wait for each, renew them all."""
+        if isinstance(fault.__cause__, TimeoutError) and self._pool is not None:
+            await self._pool.expire_connections()
 
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """A notification is only a hint that comes early: whoever waits looks again in any case."""

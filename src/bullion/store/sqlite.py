@@ -39,6 +39,8 @@ class SqliteEngine:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = str(path)
+        self._log_file = f"{path}-wal"
+        self._log_inode: int | None = None
         self._queries = query_files.load("sqlite")
         self._writing = asyncio.Lock()
         self._reading = asyncio.Lock()
@@ -94,6 +96,18 @@ class SqliteEngine:
             there = None
         if there != self._inode:
             raise StoreUnavailable(f"the file {self._path} was removed or replaced while it was in use")
+        self._check_log()
+
+    def _check_log(self) -> None:
+        """The newest commits are in the write-ahead log alone, which is there for as long as we are."""
+        try:
+            there = os.stat(self._log_file).st_ino  # noqa: PTH116 - as above
+        except OSError:
+            there = None
+        if self._log_inode is None:
+            self._log_inode = there
+        elif there != self._log_inode:
+            raise StoreUnavailable(f"the file {self._log_file} was removed or replaced while it was in use")
 
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self.in_writer(name, lambda connection: connection.drive(body))

@@ -43,7 +43,9 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
     found = await desk.read(actor, "trace", work)
     if found is None:
         raise Refused(
-            NOT_FOUND, "There is no trace of such a call on this broker; old ones are forgotten in time."
+            NOT_FOUND,
+            "There is no decision on such a call: it was refused before its body was read (by its key, "
+            "account, scope or budget; see the log), belongs to another broker, or is old and forgotten.",
         )
     return view(found)
 

@@ -20,9 +20,15 @@ from .tables import print_list, print_one
 T = TypeVar("T")
 
 _HURTS = {
-    "production": "Every client whose account is enabled can place real orders as soon as this is on.",
-    "paused": "While production is paused, every production order is refused.",
-    "halted": "While trading is halted, every order of every client is refused.",
+    (
+        "production",
+        True,
+    ): "Every client whose account is enabled can place real orders as soon as this is on.",
+    ("production", False): "Every production order is refused from then on.",
+    ("paused", True): "While production is paused, every production order is refused.",
+    ("paused", False): "Production orders are taken again at once.",
+    ("halted", True): "While trading is halted, every order of every client is refused.",
+    ("halted", False): "Orders are taken again at once.",
 }
 
 
@@ -180,9 +186,9 @@ def _switches_set(session: Session, assignments: tuple[str, ...], yes: bool) -> 
       bullion desk switches set trading_hours=null
     """
     patch = assigned(SwitchesBody, assignments)
-    for field, consequence in _HURTS.items():
-        if field in patch:
-            confirm(f"Set {field} to {str(patch[field]).lower()}? {consequence}", yes=yes)
+    for (field, value), consequence in _HURTS.items():
+        if patch.get(field) is value:
+            confirm(f"Set {field} to {str(value).lower()}? {consequence}", yes=yes)
     raw = msgspec.json.encode(patch)
     print_one(
         session.run(lambda desk, actor: switches.patch_switches(desk, actor, raw)), as_json=session.as_json

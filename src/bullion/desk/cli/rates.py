@@ -1,5 +1,8 @@
 """Commands for prices: the desk's own rates, and duty tables."""
 
+import sys
+from decimal import Decimal, InvalidOperation
+
 import click
 import msgspec
 
@@ -9,7 +12,7 @@ from bullion.desk.bodies import DutyRows, RateBody
 from bullion.desk.desk import Desk, View
 from bullion.records.token import Actor
 
-from .session import Session, pass_session
+from .session import Session, confirm, pass_session, yes_option
 from .tables import print_list, print_one
 
 
@@ -32,11 +35,13 @@ def _rates_list(session: Session) -> None:
 @click.option("--bid", required=True, help="What the market pays: clients sell at it.")
 @click.option("--ask", required=True, help="What the market asks: clients buy at it. Not below the bid.")
 @click.option("--at", "at", metavar="TIME", help="When it was quoted, in ISO 8601. Default: now.")
+@yes_option
 @pass_session
-def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | None) -> None:
+def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | None, yes: bool) -> None:
     """Quote INSTRUMENT.
 
-    A quote that is older than the one on the board is not taken. What the simulated feed supplies
+    Asks before it takes one that is far from the last: a lost digit would be the price of the next order. A
+    quote that is older than the one on the board is not taken. What the simulated feed supplies
     cannot be put while BULLION_FEED is 'simulated'.
 
     \b
@@ -49,10 +54,23 @@ def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | 
         body = bodies.read(msgspec.json.encode({"bid": bid, "ask": ask, "at": at}), RateBody)
         return await rates.put_rate(desk, actor, instrument, body)
 
+    last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
+    if last is not None and (_far(bid, last["bid"]) or _far(ask, last["ask"])):
+        question = f"The last quote of {instrument} is {last['bid']} to {last['ask']}. Take {bid} to {ask}?"
+        confirm(question, yes=yes)
     answer = session.run(work)
     print_one(answer, as_json=session.as_json)
     if not answer["taken"]:
         click.echo("Not taken: the board has a newer quote, which is shown.", err=True)
+        sys.exit(1)
+
+
+def _far(text: str, last: str) -> bool:
+    """More than 5 percent away. What is no number is told by whoever reads it next."""
+    try:
+        return abs(Decimal(text) - Decimal(last)) * 20 > Decimal(last)
+    except InvalidOperation:
+        return False
 
 
 @click.group("duties")

@@ -1,7 +1,7 @@
 -- A batch of bookings in one statement, which is its own transaction.
 --
--- The books are locked in the order of their ids (without that, two batches could wait for each other), also
--- those that only refusals hang on: whoever could still record an order under such a key holds the lock. A book
+-- The books are locked, also those that only refusals hang on: whoever could still record an order under such a
+-- key holds the lock. One that somebody else has locked is not waited for, and not among the answers. A book
 -- whose version moved since its orders were decided, or which has a settled key among those asked about, is left
 -- alone with all its orders; so is every book when the catalogue has moved. What was done is the answer, with
 -- each book as it was before.
@@ -33,10 +33,6 @@ settled AS MATERIALIZED (
     SELECT asked.book_id FROM asked INNER JOIN price_moves USING (book_id, source, idempotency_key)
 ),
 
-present AS MATERIALIZED (
-    SELECT version FROM catalogue WHERE one = 1
-),
-
 locked AS MATERIALIZED (
     SELECT
         id, gold_net_e4, silver_net_e4, gold_limit_e4, silver_limit_e4, order_count, archived_count,
@@ -44,7 +40,12 @@ locked AS MATERIALIZED (
     FROM books
     WHERE id = ANY ($5::BIGINT [] || $11::BIGINT [])
     ORDER BY id
-    FOR UPDATE
+    FOR UPDATE SKIP LOCKED
+),
+
+-- Once the books are ours: see the function.
+present AS MATERIALIZED (
+    SELECT catalogue_version_now() AS version FROM (SELECT count(*) FROM locked) AS after_the_locks
 ),
 
 moved AS (
