@@ -64,3 +64,12 @@ async def other_node(make_engine: MakeEngine, node: Node) -> AsyncIterator[Node]
     await second.open()
     yield await Node(second).start()
     await second.close()
+
+
+@pytest.fixture
+async def postgres_engine(postgres: Postgres) -> AsyncIterator[PostgresEngine]:
+    own = PostgresEngine(postgres.new_database())
+    await own.open()
+    await own.migrate()
+    yield own
+    await own.close()

@@ -18,7 +18,6 @@ from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
-from tests.support.servers import Postgres
 
 from .house import NOW_US, SWITCHES, Node, asked, code, failing, furnish, put, rows, set_limit, store_of
 
@@ -162,15 +161,6 @@ async def test_after_a_halt_is_committed_nobody_books(nodes: list[Node], engine:
     assert {word for after, word in flat if after} == {"trading_halted"}
     assert {word for _, word in flat} <= {"booked", "trading_halted"}
     await invariants.check(store_of(engine), other_changes={})
-
-
-@pytest.fixture
-async def postgres_engine(postgres: Postgres) -> AsyncIterator[PostgresEngine]:
-    engine = PostgresEngine(postgres.new_database())
-    await engine.open()
-    await engine.migrate()
-    yield engine
-    await engine.close()
 
 
 class Lost:

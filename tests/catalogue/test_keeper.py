@@ -93,3 +93,11 @@ async def test_memory_that_was_never_loaded_is_as_old_as_can_be() -> None:
     assert not catalogue.loaded
     assert catalogue.age_s() == float("inf")
     assert catalogue.older_than(10**18)
+
+
+async def test_an_answer_that_was_long_on_its_way_does_not_set_the_clock_back() -> None:
+    now_ns = 5_000_000_000
+    catalogue = Catalogue(lambda: now_ns)
+    asked_at_ns, now_ns = now_ns, now_ns + 10_000_000_000  # Stopped for ten seconds before it was read.
+    catalogue.apply(Changes(1, 1_800_000_000_000_000, [], whole=True), asked_at_ns)
+    assert catalogue.now_us() == 1_800_000_000_000_000 + 10_000_000

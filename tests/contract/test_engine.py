@@ -216,3 +216,15 @@ async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine:
 async def test_waiting_for_a_change_ends_by_itself(engine: Engine) -> None:
     await engine.changed(0)
     await asyncio.wait_for(engine.changed(0.1), 5)
+
+
+async def test_a_write_ahead_log_that_was_removed_is_noticed(engine: Engine) -> None:
+    """What is written to it from then on would be gone with the process."""
+    if not isinstance(engine, SqliteEngine):
+        return
+    await put(engine, "a", "1")
+    assert await value_of(engine, "a") == "1"
+    engine._path.with_name(f"{engine._path.name}-wal").unlink()
+    for attempt in (put(engine, "a", "2"), value_of(engine, "a")):
+        with pytest.raises(StoreFault, match="removed or replaced"):
+            await attempt

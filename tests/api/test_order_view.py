@@ -1,0 +1,31 @@
+"""Orders written out are kept, but never told for another."""
+
+from bullion.api.order_view import OrderViews
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order
+from bullion.orders.request import PlaceOrder
+
+
+def order(order_id: str, quantity_e4: int) -> Order:
+    asked = PlaceOrder("GOLD", "buy", quantity_e4, None, None)
+    return Order(
+        2, 1, order_id, "api", "key", asked, Metal.GOLD, 7_000_000, 7_000_000, "filled", None, "r", 0, "{}"
+    )
+
+
+def test_what_was_written_is_kept() -> None:
+    views = OrderViews()
+    written = views.one(order("a", 10_000))
+    assert views.one(order("a", 10_000)) is written
+    assert views.kept(2, [2, 1]) == {1: written}
+    assert views.kept(3, [1]) == {}
+
+
+def test_another_order_in_the_same_place_is_told_as_it_is() -> None:
+    """A store put back to an older copy gives the same ordinal again."""
+    views = OrderViews()
+    views.one(order("a", 50_000))
+    written = views.one(order("b", 70_000))
+    assert b'"id":"b"' in written
+    assert b'"quantity":"7.0000"' in written
+    assert views.kept(2, [1]) == {1: written}

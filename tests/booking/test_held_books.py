@@ -1,0 +1,45 @@
+"""Somebody holds a book's row in PostgreSQL: nobody else waits for it, and the desk's word still holds."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bullion.store.postgres import PostgresEngine
+from tests.model import invariants
+from tests.support.hold import holding
+
+from .house import SWITCHES, Node, furnish, put, store_of
+
+pytestmark = pytest.mark.anyio
+
+_HOLD = "SELECT 1 FROM books WHERE id = {} FOR UPDATE"
+
+
+async def test_a_halt_that_comes_while_a_book_is_held_holds(postgres_engine: PostgresEngine) -> None:
+    """The holder changes nothing, so nothing but the catalogue's version tells that time has passed."""
+    (book,) = await furnish(postgres_engine, 1)
+    node = await Node(postgres_engine).start()
+    assert await node.told(book, "before") == "booked"
+    with holding(postgres_engine._url, _HOLD.format(book)):
+        answer = asyncio.create_task(node.told(book, "k"))
+        await asyncio.wait([answer], timeout=0.3)
+        assert not answer.done()
+        await put(postgres_engine, replace(SWITCHES, halted=True))
+    assert await answer == "trading_halted"
+    tables = await invariants.check(store_of(postgres_engine), other_changes={})
+    assert len(tables["orders"]) == 1
+
+
+async def test_one_held_book_stalls_no_other(postgres_engine: PostgresEngine) -> None:
+    books = await furnish(postgres_engine, 6)
+    node = await Node(postgres_engine).start()
+    with holding(postgres_engine._url, _HOLD.format(books[0])):
+        held = asyncio.create_task(node.told(books[0], "held"))
+        # In the same batch as the held one, and in those after it.
+        for turn in range(5):
+            told = await asyncio.gather(*(node.told(book, f"{turn}") for book in books[1:]))
+            assert told == ["booked"] * 5
+        assert not held.done()
+    assert await held == "booked"
+    await invariants.check(store_of(postgres_engine), other_changes={})
