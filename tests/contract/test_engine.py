@@ -85,10 +85,9 @@ async def test_a_cancelled_body_is_done_whole_or_not_at_all_and_the_store_goes_o
     assert await value_of(engine, "c") == "2"
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 async def test_a_body_waits_for_nothing_but_its_queries(engine: Engine) -> None:
     """On SQLite it runs on the connection's thread, where there is no loop that could wake it."""
-    if not isinstance(engine, SqliteEngine):
-        return
 
     async def body(transaction: Transaction) -> None:
         await transaction.run("keep_deployment_value", "a", "1")
@@ -218,10 +217,10 @@ async def test_waiting_for_a_change_ends_by_itself(engine: Engine) -> None:
     await asyncio.wait_for(engine.changed(0.1), 5)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 async def test_a_write_ahead_log_that_was_removed_is_noticed(engine: Engine) -> None:
     """What is written to it from then on would be gone with the process."""
-    if not isinstance(engine, SqliteEngine):
-        return
+    assert isinstance(engine, SqliteEngine)
     await put(engine, "a", "1")
     assert await value_of(engine, "a") == "1"
     engine._path.with_name(f"{engine._path.name}-wal").unlink()

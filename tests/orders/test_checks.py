@@ -242,3 +242,31 @@ def test_totals_are_rounded_half_up(
     verdict = of_group(wanting(case, quantity_e4=quantity_e4), terms={}, default_terms=Terms(0, 0)).verdict()
     assert isinstance(verdict, Priced)
     assert verdict.total_paise == total_paise
+
+
+@pytest.mark.parametrize(
+    ("case", "compared"),
+    [
+        (replace(Case(), ticks=()), {"pricing": "direct", "missing": ["a rate of GOLD"]}),
+        (
+            of_symbol(replace(Case(), ticks=()), pricing=LANDED),
+            {
+                "pricing": "landed",
+                "missing": ["a rate of XAUUSD", "a rate of USDINR", "a duty gold in force"],
+            },
+        ),
+        (
+            of_symbol(Case(), pricing=replace(LANDED, spot="GOLD", currency="GOLD")),
+            {"pricing": "landed", "missing": ["a duty gold in force"]},
+        ),
+        (of_ticks(Case(), bid_e6=-1), {"pricing": "direct", "result": "not above 0"}),
+        (
+            of_ticks(Case(), at_us=NOW_US - 31 * S),
+            {"oldest": "GOLD", "rate_at_us": NOW_US - 31 * S, "rate_age_s_max": 30},
+        ),
+    ],
+)
+def test_the_desk_reads_what_a_price_was_missing(case: Case, compared: dict[str, Any]) -> None:
+    verdict = case.verdict()
+    assert isinstance(verdict, Denied)
+    assert verdict.compared == compared

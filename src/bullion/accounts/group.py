@@ -15,6 +15,10 @@ class Sizes(NamedTuple):
     maximum_e4: int
     step_e4: int
 
+    @classmethod
+    def of(cls, size: SizeRule) -> "Sizes":
+        return cls(size.minimum_e4, size.maximum_e4, size.step_e4)
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -19,7 +19,7 @@ _QUANTITY = re.compile(rb"([0-9]{1,7})(?:\.([0-9]{1,4}))?")
 _PRICE = re.compile(rb"([1-9][0-9]{0,11})(?:\.([0-9]{1,8}))?")
 
 
-class _Body(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
     symbol_code: str
     trade_type: str
     quantity: Raw

@@ -39,9 +39,7 @@ def check(
     if denied is not None:
         return denied
     if not symbol.size.allows(asked.quantity_e4):
-        size = symbol.size
-        sizes = Sizes(size.minimum_e4, size.maximum_e4, size.step_e4)
-        return _size_refused(codes.QUANTITY_RULE, asked, sizes, symbol.unit)
+        return _size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit)
     return _check_group(asked, offer, side)
 
 

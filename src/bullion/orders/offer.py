@@ -51,16 +51,13 @@ class Offer(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     """Where there is no price: what its formula needs and does not have."""
 
-    def deal(self, trade_type: str) -> Deal | None:
-        return self.buy if trade_type == Side.BUY else self.sell
+    def deal(self, side: Side) -> Deal | None:
+        return self.buy if side is Side.BUY else self.sell
 
     @property
     def sizes(self) -> Sizes:
         """What may be ordered, after the group's terms."""
-        size = self.symbol.size
-        if self.terms is None:
-            return Sizes(size.minimum_e4, size.maximum_e4, size.step_e4)
-        return self.terms.within(size)
+        return Sizes.of(self.symbol.size) if self.terms is None else self.terms.within(self.symbol.size)
 
 
 def premium_paise(terms: Terms, side: Side) -> int | None:
