@@ -119,6 +119,8 @@ def test_postgres_restarted(tmp_path: Path, redis: Redis, postgres: Postgres) ->
             with first.desk() as desk:
                 desk.furnish().account("client")
                 key = desk.key("client")["key"]
+            # Both have it in memory; of a key issued a moment before, the other node may not have heard yet.
+            assert [status(node, key) for node in (first, second)] == [200, 200]
             own.stop()
             for node in (first, second):
                 assert status(node, key) == 200
