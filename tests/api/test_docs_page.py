@@ -73,18 +73,6 @@ def hostile(value: Any, name: str = "") -> Any:
     return value + HOSTILE if isinstance(value, str) and name not in LOOKED_UP else value
 
 
-def with_parameters() -> Json:
-    """The description as it will be when calls take something: in production one parameter more."""
-    description = copy.deepcopy(DESCRIPTION)
-    test, production = (description["paths"][path]["get"] for path in ME)
-    limit = {"name": "limit", "in": "query", "schema": {"type": "integer"}, "description": "How many."}
-    status = {"name": "status", "in": "query", "required": True, "schema": {"enum": ["open", "all"]}}
-    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Account"}}}}
-    test |= {"parameters": [limit], "requestBody": body}
-    production |= {"parameters": [limit, status], "requestBody": body}
-    return description
-
-
 def article(description: Json, anchor: str) -> str:
     found = re.search(rf'<article id="{anchor}">.*?</article>', docs_page(description)[0], re.DOTALL)
     assert found is not None
@@ -114,7 +102,7 @@ def test_it_has_no_script_and_needs_no_other_host() -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    description = hostile(with_parameters())
+    description = hostile(DESCRIPTION)
     live = description["paths"]["/health/live" + HOSTILE]
     live[HOSTILE] = live["get"]
     page = Page(docs_page(description)[0])
@@ -132,7 +120,7 @@ def test_hostile_text_stays_text() -> None:
         "Account",
         "200",
         "query",
-        "How many.",
+        "How many orders to show.",
         CATALOGUE[0].code,
         CATALOGUE[0].when,
     ):
@@ -209,11 +197,10 @@ KEYED = [
 ]
 
 
-def curl(anchor: str) -> list[str]:
+def curl(anchor: str, description: Json = DESCRIPTION) -> list[str]:
     """The words of the example call, as a shell would hand them to curl."""
-    found = re.search(
-        r"Example call</figcaption><pre><code>(.*?)</code>", article(DESCRIPTION, anchor), re.DOTALL
-    )
+    shown = article(description, anchor).partition("Example call")[2]
+    found = re.search(r"</figcaption><pre><code>(.*?)</code>", shown, re.DOTALL)
     assert found is not None
     words = shlex.split(unescape(found.group(1)))
     assert words[:2] == ["curl", "-s"]
@@ -259,9 +246,7 @@ def test_a_quote_in_an_example_does_not_break_the_line() -> None:
     place = description["paths"]["/api/trading/test/v1/orders"]["post"]
     media = place["requestBody"]["content"]["application/json"]
     media["example"] = {"client_order_id": "it's $HOME"}
-    text = unescape(article(description, "post-orders"))
-    lines = text.partition("Example call</figcaption><pre><code>")[2].partition("</code>")[0]
-    assert json.loads(values(shlex.split(lines), "--data")[0]) == media["example"]
+    assert json.loads(values(curl("post-orders", description), "--data")[0]) == media["example"]
 
 
 def test_an_order_is_shown_whole() -> None:
@@ -273,7 +258,7 @@ def test_an_order_is_shown_whole() -> None:
     assert "quantitynumber, above 0, at most 1000000" in words
     assert "expected_price optionalnumber or null, above 0" in words
     assert "client_order_id optionalstring or null, up to 64 characters" in words
-    assert "invalid_request idempotency_key_reusedwith further fields: InvalidRequest" in words
+    assert "invalid_request idempotency_key_reused with further fields: InvalidRequest" in words
     assert "Example of invalid_request" in words
     assert 'href="#header-idempotent-replayed"' in article(DESCRIPTION, "post-orders")
 
@@ -299,24 +284,91 @@ def test_schemas_show_their_types_and_examples() -> None:
     assert article(DESCRIPTION, "schema-placeorder").count("<figure>") == 2
 
 
-# --- What later endpoints bring -------------------------------------------------------------------------
+# --- The two environments -------------------------------------------------------------------------------
 
 
-def test_parameters_and_the_body_are_shown() -> None:
-    words = Page(article(with_parameters(), "get-me")).words
-    assert "limitquery, optionalintegerHow many." in words
-    assert "status productionquery, requiredopen or all" in words
-    assert "The body is JSON: Account." in words
-    assert "The body is JSON" not in article(DESCRIPTION, "get-me")
+def captions(anchor: str) -> list[str]:
+    found = re.findall(r"<figcaption>(.*?)</figcaption>", article(DESCRIPTION, anchor))
+    return [Page(caption).words for caption in found]
 
 
-def test_what_one_environment_alone_answers_says_so() -> None:
-    description = copy.deepcopy(DESCRIPTION)
-    production = description["paths"]["/api/trading/v1/me"]["get"]["responses"]
-    production["202"] = {**production["200"], "description": "Waiting."}
-    production["409"] = copy.deepcopy(production["401"])
-    production["409"]["content"]["application/json"]["examples"] = {"order_rejected": {}}
-    words = Page(article(description, "get-me")).words
-    assert "Waiting. Account production" in words
-    assert "order_rejected production" in words
-    assert "The account. Account production" not in words
+def answers(anchor: str) -> dict[str, str]:
+    """What the table of answers says in words, by status."""
+    rows = re.findall(
+        r'<td data-label="Status">(.*?)<td data-label="Answer">(.*)', article(DESCRIPTION, anchor)
+    )
+    return {
+        Page(status).words: Page(rest.partition('<td data-label="Headers">')[0]).words
+        for status, rest in rows
+    }
+
+
+@pytest.mark.parametrize("anchor", KEYED)
+def test_every_address_has_the_mark_of_its_environment(anchor: str) -> None:
+    test, production = re.findall(r"<li>(.*?</span>)", article(DESCRIPTION, anchor))
+    assert re.fullmatch(r"[A-Z]+ /api/trading/test/v1/\S+ test", Page(test).words)
+    assert re.fullmatch(r"[A-Z]+ /api/trading/v1/\S+ production", Page(production).words)
+
+
+def test_what_is_said_of_one_environment_stands_apart() -> None:
+    text = article(DESCRIPTION, "post-orders")
+    shared, test, production = re.split(r'<div class="own \w+">', text.partition("<p>Needs a key")[0])
+    assert "If no answer reaches you" in shared
+    assert "hedge" not in shared
+    assert Page(test).words.strip().startswith("test\nA test order is filled at once")
+    assert Page(production).words.strip().startswith("production\nA production order is real")
+    assert "booking_conflict" in production
+    assert 'class="own' not in article(DESCRIPTION, "get-symbols"), "where nothing differs, nothing is marked"
+    assert 'class="own test' not in article(DESCRIPTION, "get-orders-order_id")
+    assert 'class="own production' in article(DESCRIPTION, "get-orders-order_id")
+
+
+def test_a_parameter_of_one_environment_is_marked() -> None:
+    words = Page(article(DESCRIPTION, "get-orders")).words
+    choices = "pending, open, closing, closed, rejected, deleted or all, default all"
+    assert f"status productionquery, optional{choices}" in words
+    assert "limit production" not in words
+    assert "limit test" not in words
+
+
+def test_answers_of_one_environment_are_marked() -> None:
+    shown = answers("post-orders")
+    assert re.fullmatch(r" test [^.]+ filled\. TestOrder production [^.]+\. ProductionOrder", shown["201"])
+    assert re.fullmatch(r" production The order .* 1 to 2 seconds.* ProductionOrder", shown["202"])
+    assert shown["409"] == (
+        " price_moved production order_rejected booking_conflict with further fields: OrderRejected"
+    )
+    assert shown["403"].endswith(
+        " production production_trading_disabled with further fields: ProductionTradingDisabled"
+    )
+    assert "production" not in shown["401"]
+    assert answers("get-me")["200"] == " The account. Account"
+    assert answers("get-positions")["200"].count("production") == 1
+
+
+def test_examples_are_marked_and_none_is_shown_twice() -> None:
+    assert captions("post-orders") == [
+        "Example call test",
+        "Example answer 201 test",
+        "Example answer 201 production",
+        "Example answer 202 production",
+        "Example of invalid_request",
+        "Example of production_trading_disabled production",
+        "Example of order_rejected production",
+    ]
+    assert captions("get-positions")[1:] == ["Example answer 200 test", "Example answer 200 production"]
+    assert captions("get-symbols")[1:] == ["Example answer 200"]
+    assert captions("get-health-ready") == ["Example call", "Example answer 200", "Example answer 503"]
+
+
+def test_the_schemas_of_production_are_shown() -> None:
+    order = Page(article(DESCRIPTION, "schema-productionorder")).words
+    assert "pricestring or null, decimal" in order
+    assert "statuspending, open, closing, closed, rejected or deleted" in order
+    assert "deal_nointeger or null" in order
+    rejected = Page(article(DESCRIPTION, "schema-orderrejected")).words
+    assert "detail.orderProductionOrder" in rejected
+    assert "detail.order.statusrejected" in rejected
+    disabled = Page(article(DESCRIPTION, "schema-productiontradingdisabled")).words
+    assert "detail.reasondeploy, global or account" in disabled
+    assert "symbolsarray of SymbolPosition" in Page(article(DESCRIPTION, "schema-productionpositions")).words

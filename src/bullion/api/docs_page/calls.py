@@ -1,10 +1,14 @@
 """The paths of the description, brought together: what both environments have is shown as one call."""
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from bullion.environment import Environment
 
 from .pieces import Json, slug
+
+Said = TypeVar("Said", bound=Hashable)
 
 
 @dataclass(slots=True)
@@ -30,6 +34,14 @@ class Endpoint:
         security: list[dict[str, list[str]]] = self.operation["security"]
         return [scope for requirement in security for scopes in requirement.values() for scope in scopes]
 
+    def said(self, say: Callable[[Json], Iterable[Said]]) -> dict[Said, list[str]]:
+        """What the operations say, each thing once, with the environments it is true of if not of all."""
+        found: dict[Said, list[str]] = {}
+        for full_path, operation in self.operations.items():
+            for each in say(operation):
+                found.setdefault(each, []).append(environment_of(full_path))
+        return {each: [] if len(where) == len(self.operations) else where for each, where in found.items()}
+
 
 def endpoints_of(paths: Json) -> list[Endpoint]:
     found: dict[tuple[str, str], Endpoint] = {}
@@ -42,6 +54,12 @@ def endpoints_of(paths: Json) -> list[Endpoint]:
 
 def environment_of(full_path: str) -> str:
     return _base(full_path)[1]
+
+
+def media(body: Json) -> Json:
+    """What a body looks like. We speak one media type."""
+    found: Json = next(iter(body["content"].values()))
+    return found
 
 
 def _base(full_path: str) -> tuple[str, str]:

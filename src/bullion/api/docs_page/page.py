@@ -90,7 +90,7 @@ def _getting_started(endpoints: list[Endpoint], schemes: Json) -> str:
     first = next(endpoint for endpoint in endpoints if endpoint.method == "get" and endpoint.scopes)
     lines = (
         "export BULLION_BASE_URL=…   # the address you were given\n"
-        "export BULLION_API_KEY=…    # the key you were issued\n"
+        "export BULLION_API_KEY=…    # the test key you were issued\n"
         f"{curl_line(first, scheme)}"
     )
     return f"""<section id="getting-started">

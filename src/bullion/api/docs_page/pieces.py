@@ -64,6 +64,10 @@ def badge(text: str) -> str:
     return f' <span class="badge {slug(text)}">{escape(text)}</span>' if text else ""
 
 
+def badges(texts: Iterable[str]) -> str:
+    return "".join(map(badge, texts))
+
+
 def environment_badge(environment: str) -> str:
     """Where a refusal of the catalogue is met, if not in both environments."""
     return badge(_ENVIRONMENT_BADGE[environment])

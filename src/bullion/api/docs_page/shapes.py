@@ -23,12 +23,18 @@ def type_words(schema: Json) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#{slug("schema-" + name)}">{escape(name)}</a>'
     if "enum" in schema:
-        return " or ".join(f"<code>{escape(str(value))}</code>" for value in schema["enum"])
+        return _choice(schema)
     if schema.get("type") == "array":
         return f"array of {type_words(schema['items'])}"
     kinds = schema.get("type", "any")
     kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
     return ", ".join(escape(part) for part in (kind, *_bounds(schema)))
+
+
+def _choice(schema: Json) -> str:
+    *others, last = [f"<code>{escape(str(value))}</code>" for value in schema["enum"]]
+    default = f", default <code>{escape(str(schema['default']))}</code>" if "default" in schema else ""
+    return (f"{', '.join(others)} or {last}" if others else last) + default
 
 
 def _bounds(schema: Json) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 To add an endpoint: name its schemas in `schemas/`, write a function in `endpoints/` that gives its summary
 and its successful answers, and list it there with the refusals it can meet. Paths, security, refused answers
-and their examples follow from that, in each environment that has it.
+and their examples follow from that, in both environments. What one of them has alone, the function says.
 """
 
 from .document import openapi

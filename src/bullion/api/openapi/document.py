@@ -47,9 +47,10 @@ _INFO: Json = {
     "version": "1.0.0",
     "summary": "Gold and silver by weight, over JSON and HTTP.",
     "description": (
-        f"There are two environments. Under `{Environment.TEST.base_path}` orders are simulated and "
-        f"nothing is booked; under `{Environment.PRODUCTION.base_path}` they are real. So far production "
-        "has the account alone; the calls of the test environment will follow there.\n\n"
+        "There are two environments with the same calls. Orders under "
+        f"`{Environment.TEST.base_path}` are a rehearsal, and book nothing; those under "
+        f"`{Environment.PRODUCTION.base_path}` are real. The operator opens production for each account; as "
+        "long as it is closed its orders are refused, but everything can be read.\n\n"
         "Bodies are JSON. Numbers of a request are JSON numbers; weights and rupees of an answer are decimal "
         "texts, weights with 4 decimals and rupees with 2, so that nothing is lost in a float. Gold is "
         "weighed in grams and silver in kilograms. Times are UTC.\n\n"
@@ -69,7 +70,7 @@ _TAGS = [
 def _trading_paths() -> Json:
     paths: Json = {}
     for endpoint in ENDPOINTS:
-        for environment in endpoint.environments:
+        for environment in Environment:
             item = paths.setdefault(environment.base_path + endpoint.path, {})
             item[endpoint.method] = endpoint.operation(environment)
     return paths
@@ -78,5 +79,5 @@ def _trading_paths() -> Json:
 def _rows_met() -> Iterator[Refusal]:
     yield from WITHOUT_KEY
     for endpoint in ENDPOINTS:
-        for environment in endpoint.environments:
+        for environment in Environment:
             yield from endpoint.met(environment)

@@ -1,14 +1,14 @@
-"""A call of the trading API, as it is described in each environment that has it."""
+"""A call of the trading API, as it is described in each environment."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.refusals.refusal import Env, Refusal
 
 from .pieces import Json
-from .refused import WITH_KEY, refused_answers
+from .refused import WITH_KEY, Further, refused_answers
 from .security import SCHEME
 
 
@@ -20,9 +20,7 @@ class Endpoint:
     scope: Scope
     describe: Callable[[Environment], Json]
     refusals: tuple[Refusal, ...] = WITH_KEY
-    environments: tuple[Environment, ...] = tuple(Environment)
-    problems: tuple[Json, ...] = ()
-    """What `detail.errors` of its `invalid_request` may hold, for the example."""
+    further: Further = field(default_factory=dict)
 
     def met(self, environment: Environment) -> list[Refusal]:
         production = environment is Environment.PRODUCTION
@@ -34,5 +32,5 @@ class Endpoint:
             "operationId": f"{self.name}_{environment.value}",
             "security": [{SCHEME: [self.scope.value]}],
             **operation,
-            "responses": operation["responses"] | refused_answers(self.met(environment), self.problems),
+            "responses": operation["responses"] | refused_answers(self.met(environment), self.further),
         }

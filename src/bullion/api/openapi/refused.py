@@ -1,6 +1,6 @@
 """Refused answers: the rows of the catalogue that a call can meet, by status, each with an example."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
@@ -9,6 +9,8 @@ from bullion.refusals.catalogue import (
     INVALID_REQUEST,
     LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
+    ORDER_REJECTED,
+    PRODUCTION_TRADING_DISABLED,
     RATE_LIMITED,
     SERVICE_UNAVAILABLE,
 )
@@ -35,8 +37,14 @@ WITH_KEY = (*CATALOGUE[:_AFTER_GATE], SERVICE_UNAVAILABLE, INTERNAL_ERROR)
 # What is refused after the gate may already have been counted against a budget.
 _MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
 
+Further = Mapping[Refusal, Json]
+"""What refusals have beside code and message, for the examples of a call."""
 
-_OWN_BODY = {INVALID_REQUEST: "InvalidRequest"}
+_OWN_BODY = {
+    PRODUCTION_TRADING_DISABLED: "ProductionTradingDisabled",
+    INVALID_REQUEST: "InvalidRequest",
+    ORDER_REJECTED: "OrderRejected",
+}
 """Refusals that bring further fields, and the schema that has them."""
 
 _SAID = {
@@ -48,7 +56,7 @@ _SAID = {
 """Messages that say more than the catalogue does, as they may read."""
 
 
-def refused_answers(rows: Iterable[Refusal], problems: Sequence[Json] = ()) -> Json:
+def refused_answers(rows: Iterable[Refusal], further: Further | None = None) -> Json:
     """The rows by status, each status with its codes in the order in which the checks are made."""
     ordered = sorted(rows, key=CATALOGUE.index)
     counted = RATE_LIMITED in ordered
@@ -56,18 +64,19 @@ def refused_answers(rows: Iterable[Refusal], problems: Sequence[Json] = ()) -> J
     for row in ordered:
         by_status.setdefault(row.status, []).append(row)
     return {
-        str(status): _refused_answer(by_status[status], counted, problems) for status in sorted(by_status)
+        str(status): _refused_answer(by_status[status], counted, further or {})
+        for status in sorted(by_status)
     }
 
 
-def _refused_answer(rows: list[Refusal], counted: bool, problems: Sequence[Json]) -> Json:
+def _refused_answer(rows: list[Refusal], counted: bool, further: Further) -> Json:
     return {
-        "description": "\n".join(f"- `{row.code}`: {row.when}" for row in rows),
+        "description": "\n".join(f"- `{row.code}`: {row.when}{_wait(row)}" for row in rows),
         "headers": header_refs(_refused_headers(rows, counted)),
         "content": {
             "application/json": {
                 "schema": _refused_schema(rows),
-                "examples": {row.code: _shown(row, problems) for row in rows},
+                "examples": {row.code: _shown(row, further) for row in rows},
             }
         },
     }
@@ -81,10 +90,15 @@ def _refused_schema(rows: list[Refusal]) -> Json:
     return bodies[0] if len(bodies) == 1 else {"oneOf": bodies}
 
 
-def _shown(row: Refusal, problems: Sequence[Json]) -> Json:
-    """Where a call has problems of its own to show, the example is its own; else it is the shared one."""
-    if row is INVALID_REQUEST:
-        return {"summary": row.when, "value": Refused(row, fields={"errors": list(problems)}).body()}
+def _wait(row: Refusal) -> str:
+    """A status names the headers of all its codes together, so whose this one is has to be told."""
+    return f" With `{RETRY_AFTER}`." if row.retry is Retry.SAME_KEY_AFTER else ""
+
+
+def _shown(row: Refusal, further: Further) -> Json:
+    """What has further fields is shown with those of the call; the other examples are shared."""
+    if row in _OWN_BODY:
+        return {"summary": row.when, "value": Refused(row, fields=further[row]).body()}
     return {"$ref": f"#/components/examples/{row.code}"}
 
 
@@ -92,7 +106,7 @@ def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
     yield REQUEST_ID
     if METHOD_NOT_ALLOWED in rows:
         yield ALLOW
-    if any(row.retry is Retry.SAME_KEY_AFTER for row in rows):
+    if any(_wait(row) for row in rows):
         yield RETRY_AFTER
     if any(row.settles_key for row in rows):
         yield IDEMPOTENT_REPLAYED
@@ -101,7 +115,7 @@ def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
 
 
 def shared_examples(rows: Iterable[Refusal]) -> Json:
-    met = frozenset(rows) - {INVALID_REQUEST}
+    met = frozenset(rows) - _OWN_BODY.keys()
     return {
         row.code: {"summary": row.when, "value": Refused(row, _SAID.get(row)).body()}
         for row in CATALOGUE

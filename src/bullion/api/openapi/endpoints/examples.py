@@ -35,3 +35,60 @@ TEST_SELL: Json = TEST_BUY | {
     "created_at": "2026-11-15T04:34:49.176902+00:00",
     "deal_label": "T-2",
 }
+
+PENDING_BUY: Json = {
+    "id": "01a1dd96-286e-74b9-a3d0-58e7c1f26b90",
+    "environment": Environment.PRODUCTION.value,
+    "symbol_code": "GOLD",
+    "trade_type": "buy",
+    "quantity": "100.0000",
+    "unit": "g",
+    "price": None,
+    "total": None,
+    "status": "pending",
+    "client_order_id": "desk-7-0042",
+    "created_at": "2026-11-15T05:02:47.918306+00:00",
+    "deal_no": None,
+    "status_detail": "HEDGE_WAIT",
+    "source": "api",
+    "close_price": None,
+    "realized_pnl": None,
+    "closed_at": None,
+}
+OPEN_BUY: Json = PENDING_BUY | {
+    "price": "71250.50",
+    "total": "712505.00",
+    "status": "open",
+    "deal_no": 48213,
+    "status_detail": "BOOKED",
+}
+REJECTED_BUY: Json = PENDING_BUY | {"status": "rejected", "status_detail": "HEDGE_REFUSED"}
+OPEN_SELL: Json = OPEN_BUY | {
+    "id": "01a1dd91-ec62-7d15-9c48-07b3ea62f5d1",
+    "symbol_code": "SILVER",
+    "trade_type": "sell",
+    "quantity": "2.5000",
+    "unit": "kg",
+    "price": "84120.00",
+    "total": "210300.00",
+    "client_order_id": None,
+    "created_at": "2026-11-15T04:58:10.402771+00:00",
+    "deal_no": 48212,
+    "source": "web",
+}
+CLOSED_SELL: Json = OPEN_BUY | {
+    "id": "01a1dd4e-3337-7a86-b2e9-c40d915f7e28",
+    "trade_type": "sell",
+    "quantity": "50.0000",
+    "price": "70980.00",
+    "total": "354900.00",
+    "status": "closed",
+    "client_order_id": None,
+    "created_at": "2026-11-15T03:44:12.087129+00:00",
+    "deal_no": 48190,
+    "status_detail": "SETTLED",
+    "source": "mobile",
+    "close_price": "70930.00",
+    "realized_pnl": "250.00",
+    "closed_at": "2026-11-15T04:26:55.310842+00:00",
+}

@@ -48,6 +48,11 @@ _SILVER_QUOTE = {
     "tradable": False,
     "reason": STALE_RATE.code,
 }
+_PROBLEM = {
+    "loc": ["query", "symbol_code"],
+    "msg": "symbol_code has 40 characters; it may have up to 32.",
+    "type": "too_long",
+}
 
 
 def _symbols(_: Environment) -> Json:
@@ -76,7 +81,7 @@ def _quotes(_: Environment) -> Json:
         "tags": ["Market"],
         "summary": "Read the prices",
         "description": (
-            "Shows at what price an order of the account would be filled now, and if it would not, why. To "
+            "Shows at what price an order of the account would be taken now, and if it would not, why. To "
             f"be sure of a price, send it with the order as `expected_price`. {BEYOND}"
         ),
         "parameters": [only],
@@ -84,9 +89,7 @@ def _quotes(_: Environment) -> Json:
     }
 
 
-SYMBOLS = Endpoint(
-    "symbols", "get", "/symbols", Scope.ORDERS_READ, _symbols, environments=(Environment.TEST,)
-)
+SYMBOLS = Endpoint("symbols", "get", "/symbols", Scope.ORDERS_READ, _symbols)
 QUOTES = Endpoint(
     "quotes",
     "get",
@@ -94,12 +97,5 @@ QUOTES = Endpoint(
     Scope.ORDERS_READ,
     _quotes,
     refusals=(*WITH_KEY, INVALID_REQUEST),
-    environments=(Environment.TEST,),
-    problems=(
-        {
-            "loc": ["query", "symbol_code"],
-            "msg": "symbol_code has 40 characters; it may have up to 32.",
-            "type": "too_long",
-        },
-    ),
+    further={INVALID_REQUEST: {"errors": [_PROBLEM]}},
 )

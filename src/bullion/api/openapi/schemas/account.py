@@ -8,7 +8,10 @@ ACCOUNT: Json = {
     "Account": object_of(
         {
             "login_id": {"type": "string", "description": "The account's login."},
-            "firm_name": {"type": ["string", "null"], "description": "The firm's name on the account."},
+            "firm_name": {
+                "type": ["string", "null"],
+                "description": "The firm that the account is kept for.",
+            },
             "environment": {
                 "type": "string",
                 "enum": [environment.value for environment in Environment],
@@ -27,7 +30,7 @@ ACCOUNT: Json = {
             "production_trading_available": {
                 "type": "boolean",
                 "description": (
-                    "Whether the switches leave production orders open to the account right now; the same "
+                    "Whether the switches let the account place production orders at this moment; the same "
                     "in both environments. A hint: every order is checked again when it is placed."
                 ),
             },

@@ -1,70 +1,21 @@
-"""What a client asks for, and the order that becomes of it."""
+"""The order that becomes of what a client asks for, as each environment has it."""
 
 from bullion.api.openapi.pieces import Json, object_of, schema_ref
 from bullion.api.openapi.values import (
-    CLIENT_ORDER_ID_LENGTH_MAX,
+    PRODUCTION_STATUSES,
     SIDE,
-    SYMBOL_CODE_LENGTH_MAX,
     UNIT,
     instant,
+    or_null,
     rupees,
+    signed_rupees,
     weight,
 )
 from bullion.environment import Environment
 
-_PLACE_ORDER: Json = {
-    "type": "object",
-    "description": "A market order. Any other field is refused, so that a slip in a name is noticed.",
-    "required": ["symbol_code", "trade_type", "quantity"],
-    "additionalProperties": False,
-    "properties": {
-        "symbol_code": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": SYMBOL_CODE_LENGTH_MAX,
-            "description": "What to trade.",
-        },
-        "trade_type": SIDE | {"description": "Your side. Any other text is refused with `invalid_side`."},
-        # Without `multipleOf`: a validator that counts in floats would find fault with 0.3.
-        "quantity": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "maximum": 1_000_000,
-            "description": (
-                "The weight, in the symbol's unit, with no more than 4 decimal places. It is read exactly as "
-                "written; `100`, `100.00000` and `1e2` are the same."
-            ),
-        },
-        "expected_price": {
-            "type": ["number", "null"],
-            "exclusiveMinimum": 0,
-            "description": (
-                "The price that you reckon with, in rupees per quoted weight, with no more than 20 "
-                "significant digits. When the price of the moment is further from it than the operator "
-                "tolerates, up or down, the order is refused with `price_moved`. Left out, any will do."
-            ),
-        },
-        "client_order_id": {
-            "type": ["string", "null"],
-            "maxLength": CLIENT_ORDER_ID_LENGTH_MAX,
-            "description": "A name of your own for the order. It need not be unique.",
-        },
-    },
-    # The first is what the page shows to paste, so it names no price: the market will have left it by then.
-    "examples": [
-        {
-            "symbol_code": "GOLD",
-            "trade_type": "buy",
-            "quantity": 100,
-            "client_order_id": "desk-7-0042",
-        },
-        {"symbol_code": "SILVER", "trade_type": "sell", "quantity": 2.5, "expected_price": 84120},
-    ],
-}
 
-
-def _order(environment: Environment, statuses: list[str], more: Json) -> Json:
-    """What an order has in both environments, and what one of them adds."""
+def _order(environment: Environment, status: Json, own: Json) -> Json:
+    """What an order has in both environments; `own` adds fields, or says more of one that is there."""
     return object_of(
         {
             "id": {"type": "string", "format": "uuid", "description": "Names the order: read it with this."},
@@ -79,32 +30,84 @@ def _order(environment: Environment, statuses: list[str], more: Json) -> Json:
             "unit": UNIT | {"description": "What the symbol is weighed in: gold in `g`, silver in `kg`."},
             "price": rupees("The rate of the order, in rupees per quoted weight of the symbol."),
             "total": rupees("What the whole quantity comes to at that price, in rupees."),
-            "status": {"type": "string", "enum": statuses, "description": "What has become of the order."},
+            "status": status,
             "client_order_id": {
                 "type": ["string", "null"],
                 "description": "The client's own name for it, if one was sent.",
             },
             "created_at": instant("When the order was placed, in UTC."),
-            **more,
-        },
+        }
+        | own,
         description=f"An order of the {environment.value} environment.",
     )
 
 
-_DEAL_LABEL: Json = {
+_TEST_STATUS: Json = {
     "type": "string",
-    "pattern": "^T-[1-9][0-9]*$",
-    "description": "`T-` and the order's number in the account's test book. There is no deal behind it.",
+    "enum": ["filled"],
+    "description": "What has become of the order: there is no other state in the test environment.",
+}
+_TEST: Json = {
+    "deal_label": {
+        "type": "string",
+        "pattern": "^T-[1-9][0-9]*$",
+        "description": "`T-` and the order's number in the account's test book. There is no deal behind it.",
+    },
+}
+_PRODUCTION_STATUS: Json = {
+    "type": "string",
+    "enum": PRODUCTION_STATUSES,
+    "description": (
+        "What has become of the order. `pending`: it was taken and waits for the hedge; it is no deal yet, "
+        "but its weight counts already. `open`: it is booked. `closing`: the operator has begun to close "
+        "it. `closed`: that is done. `rejected`: the hedge would not have it, so there is no deal. "
+        "`deleted`: the operator took it out. Branch on this."
+    ),
+}
+_PRODUCTION: Json = {
+    "price": or_null(
+        rupees(
+            "The rate it is booked at, in rupees per quoted weight of the symbol; null until it is booked."
+        )
+    ),
+    "total": or_null(
+        rupees("What the whole quantity comes to at that price, in rupees; null until it is booked.")
+    ),
+    "created_at": or_null(instant("When the order was placed, in UTC.")),
+    "deal_no": {
+        "type": ["integer", "null"],
+        "description": "The number of the operator's deal; null where there is none.",
+    },
+    "status_detail": {
+        "type": "string",
+        "description": (
+            "What the operator's own books call the state, such as `HEDGE_WAIT`. Quote it to the desk; a "
+            "program goes by `status`."
+        ),
+    },
+    # No list of choices: the operator may open further channels.
+    "source": {
+        "type": ["string", "null"],
+        "description": (
+            "Which channel brought the order: `api` is this one, `web` and `mobile` are two of the others."
+        ),
+    },
+    "close_price": or_null(
+        rupees("The rate it was closed at, in rupees per quoted weight; null before that.")
+    ),
+    "realized_pnl": or_null(
+        signed_rupees("What closing it won in rupees, below 0 for a loss; null before that.")
+    ),
+    "closed_at": or_null(instant("When it was closed, in UTC; null before that.")),
 }
 
-ORDER: Json = {
-    "PlaceOrder": _PLACE_ORDER,
-    "TestOrder": _order(Environment.TEST, ["filled"], {"deal_label": _DEAL_LABEL}),
-    "TestOrderList": object_of(
+
+def _list_of(name: str, description: str) -> Json:
+    return object_of(
         {
             "items": {
                 "type": "array",
-                "items": schema_ref("TestOrder"),
+                "items": schema_ref(name),
                 "description": "One page of orders, the newest first.",
             },
             "total": {
@@ -113,6 +116,13 @@ ORDER: Json = {
                 "description": "How many orders match the filters, on all pages together.",
             },
         },
-        description="A page of the account's test orders.",
-    ),
+        description=description,
+    )
+
+
+ORDER: Json = {
+    "TestOrder": _order(Environment.TEST, _TEST_STATUS, _TEST),
+    "TestOrderList": _list_of("TestOrder", "A page of the account's test orders."),
+    "ProductionOrder": _order(Environment.PRODUCTION, _PRODUCTION_STATUS, _PRODUCTION),
+    "ProductionOrderList": _list_of("ProductionOrder", "A page of the account's real orders."),
 }

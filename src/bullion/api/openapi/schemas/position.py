@@ -1,8 +1,10 @@
 """Net positions against the weight allocation."""
 
 from bullion.api.openapi.pieces import Json, object_of, schema_ref
-from bullion.api.openapi.values import UNIT, signed_weight, weight
+from bullion.api.openapi.values import METAL, UNIT, signed_weight, weight
 from bullion.metals.metal import Metal
+
+_METALS: Json = {metal.value: schema_ref("MetalPosition") for metal in Metal}
 
 POSITION: Json = {
     "MetalPosition": object_of(
@@ -18,7 +20,30 @@ POSITION: Json = {
         description="A metal's position. Buys and sells net off, whatever the symbol.",
     ),
     "TestPositions": object_of(
-        {metal.value: schema_ref("MetalPosition") for metal in Metal},
-        description="The positions of the account's test book, against its real allocation.",
+        _METALS, description="The positions of the account's test book, against its real allocation."
+    ),
+    "SymbolPosition": object_of(
+        {
+            "symbol_code": {"type": "string", "description": "The symbol."},
+            "metal": METAL | {"description": "Which allocation it counts against."},
+            "buy": weight("What the open buys weigh together."),
+            "sell": weight("What the open sells weigh together."),
+            "net": signed_weight("`buy` less `sell`."),
+            "unit": UNIT | {"description": "The unit of all three: `g` for gold, `kg` for silver."},
+        },
+        description="What is open in one symbol.",
+    ),
+    "ProductionPositions": object_of(
+        _METALS
+        | {
+            "symbols": {
+                "type": "array",
+                "items": schema_ref("SymbolPosition"),
+                "description": (
+                    "One row for each symbol with an open order, also where buys and sells cancel out."
+                ),
+            }
+        },
+        description="The positions of the account's real book.",
     ),
 }

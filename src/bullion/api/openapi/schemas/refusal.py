@@ -1,10 +1,21 @@
 """What a call that is not carried out is answered with."""
 
 from bullion.api.openapi.pieces import Json, object_of, schema_ref
-from bullion.refusals.catalogue import INVALID_REQUEST
+from bullion.refusals.catalogue import INVALID_REQUEST, ORDER_REJECTED, PRODUCTION_TRADING_DISABLED
+from bullion.refusals.refusal import Refusal
 
 _CODE: Json = {"type": "string", "description": "Stable, for programs. Branch on this."}
 _MESSAGE: Json = {"type": "string", "description": "For people. It may change."}
+
+
+def _with(row: Refusal, further: Json, words: str) -> Json:
+    """The body of the one refusal that has these further fields."""
+    detail = {"code": _CODE | {"enum": [row.code]}, "message": _MESSAGE} | further
+    return object_of(
+        {"detail": object_of(detail, description="Why the call was refused.")},
+        description=f"The refusal `{row.code}`, which also {words}.",
+    )
+
 
 REFUSAL: Json = {
     "Refusal": object_of(
@@ -16,23 +27,17 @@ REFUSAL: Json = {
         },
         description="The body of every refusal.",
     ),
-    "InvalidRequest": object_of(
+    "InvalidRequest": _with(
+        INVALID_REQUEST,
         {
-            "detail": object_of(
-                {
-                    "code": _CODE | {"enum": [INVALID_REQUEST.code]},
-                    "message": _MESSAGE,
-                    "errors": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": schema_ref("Problem"),
-                        "description": "Every problem that was found.",
-                    },
-                },
-                description="Why the call was refused.",
-            )
+            "errors": {
+                "type": "array",
+                "minItems": 1,
+                "items": schema_ref("Problem"),
+                "description": "Every problem that was found.",
+            }
         },
-        description=f"The refusal `{INVALID_REQUEST.code}`, which also lists what is wrong and where.",
+        "lists what is wrong and where",
     ),
     "Problem": object_of(
         {
@@ -47,6 +52,35 @@ REFUSAL: Json = {
         },
         description="One thing that is wrong with a request.",
         examples=[{"loc": ["body", "symbol_code"], "msg": "symbol_code is required.", "type": "missing"}],
+    ),
+    "ProductionTradingDisabled": _with(
+        PRODUCTION_TRADING_DISABLED,
+        {
+            "reason": {
+                "type": "string",
+                "enum": ["deploy", "global", "account"],
+                "description": (
+                    "Which switch is off, the widest first: `deploy`, that of the installation; `global`, "
+                    "that of the broker; `account`, that of the account."
+                ),
+            }
+        },
+        "tells which switch is off",
+    ),
+    "OrderRejected": _with(
+        ORDER_REJECTED,
+        {
+            "order_id": {"type": "string", "format": "uuid", "description": "The `id` of the order."},
+            "order": {
+                **schema_ref("ProductionOrder"),
+                "description": "The order as it was left.",
+                "required": ["status"],
+                "properties": {
+                    "status": {"enum": ["rejected"], "description": "Nothing was booked, so it has no price."}
+                },
+            },
+        },
+        "shows the order that the hedge refused",
     ),
     "UnknownPath": object_of(
         {"detail": {"type": "string", "description": "A plain text: there is no code."}},

@@ -1,0 +1,139 @@
+"""The description of the interface, and ways to look into it, for the tests of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from bullion.api.openapi import openapi
+from bullion.refusals.catalogue import CATALOGUE
+
+Json = dict[str, Any]
+
+DESCRIPTION = openapi()
+TEST, PRODUCTION = "/api/trading/test/v1", "/api/trading/v1"
+ME = [f"{TEST}/me", f"{PRODUCTION}/me"]
+BELOW = ["/orders", "/orders/{order_id}", "/positions", "/symbols", "/quotes"]
+READS = [TEST + path for path in BELOW]
+ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES = READS
+REAL_READS = [PRODUCTION + path for path in BELOW]
+REAL_ORDERS, REAL_ORDER, REAL_POSITIONS, REAL_SYMBOLS, REAL_QUOTES = REAL_READS
+OPEN = ["/health/live", "/health/ready", "/openapi.json"]
+ROWS = {row.code: row for row in CATALOGUE}
+ME_CODES = {
+    "400": ["malformed_http"],
+    "401": [
+        "missing_credential",
+        "malformed_credential",
+        "wrong_tenant",
+        "wrong_environment",
+        "invalid_credential",
+        "credential_revoked",
+        "credential_rotated",
+        "credential_expired",
+    ],
+    "403": ["address_not_allowed", "api_access_disabled", "account_inactive", "insufficient_scope"],
+    "405": ["method_not_allowed"],
+    "408": ["request_timeout"],
+    "429": ["auth_throttled", "rate_limited"],
+    "431": ["headers_too_large"],
+    "500": ["internal_error"],
+    "503": ["service_unavailable"],
+}
+ORDER_CODES = ME_CODES | {
+    "400": [
+        "malformed_http",
+        "idempotency_key_required",
+        "symbol_not_trading",
+        "invalid_side",
+        "no_live_price",
+        "unpriced",
+        "symbol_frozen",
+        "quantity_rule",
+        "group_quantity_rule",
+        "limit_exceeded",
+    ],
+    "403": [*ME_CODES["403"], "side_not_offered", "trading_halted", "group_trading_disabled"],
+    "404": ["unknown_symbol"],
+    "409": ["price_moved"],
+    "413": ["request_too_large"],
+    "415": ["unsupported_encoding"],
+    "422": ["invalid_request", "idempotency_key_reused"],
+    "503": [
+        "rate_limiter_unavailable",
+        "rates_not_ready",
+        "stale_rate",
+        "pricing_unavailable",
+        "service_unavailable",
+    ],
+}
+
+
+def operation(path: str, method: str = "get") -> Json:
+    found: Json = DESCRIPTION["paths"][path][method]
+    return found
+
+
+def responses(path: str, method: str = "get") -> Json:
+    found: Json = operation(path, method)["responses"]
+    return found
+
+
+def operations() -> Iterator[tuple[str, str]]:
+    for path, item in DESCRIPTION["paths"].items():
+        for method in item:
+            yield path, method
+
+
+def schema_of(name: str) -> Json:
+    found: Json = DESCRIPTION["components"]["schemas"][name]
+    return found
+
+
+def codes(response: Json) -> list[str]:
+    """The codes that its schema allows, in the order of its examples, which must be the same."""
+    schema = response["content"]["application/json"]["schema"]
+    allowed: set[str] = set()
+    for body in schema.get("oneOf", [schema]):
+        if "properties" not in body:
+            body = schema_of(body["$ref"].rpartition("/")[2])
+        allowed |= set(body["properties"]["detail"]["properties"]["code"]["enum"])
+    shown = list(response["content"]["application/json"]["examples"])
+    assert set(shown) == allowed
+    return shown
+
+
+def refused(path: str, method: str = "get") -> dict[str, list[str]]:
+    return {
+        status: codes(response)
+        for status, response in responses(path, method).items()
+        if is_refused(response)
+    }
+
+
+def is_refused(response: Json) -> bool:
+    return "examples" in response["content"]["application/json"]
+
+
+def check(value: Any, schema: Json) -> None:
+    """Raise unless the value is as the schema says; references in it are to the description."""
+    resource = DRAFT202012.create_resource({**DESCRIPTION, "schema": schema})
+    registry: Registry[Any] = Registry().with_resource("urn:description", resource)
+    Draft202012Validator({"$ref": "urn:description#/schema"}, registry=registry).validate(value)
+
+
+def every_response() -> Iterator[Json]:
+    for item in DESCRIPTION["paths"].values():
+        for operation in item.values():
+            yield from operation["responses"].values()
+    yield from DESCRIPTION["components"]["responses"].values()
+
+
+def examples(response: Json) -> list[Any]:
+    media = response["content"]["application/json"]
+    if "example" in media:
+        return [media["example"]]
+    shared = DESCRIPTION["components"]["examples"]
+    return [example.get("value") or shared[code]["value"] for code, example in media["examples"].items()]
