@@ -4,19 +4,20 @@ The same interface, checks and rows; only the way into the book differs: lock an
 up, then write statement by statement, and commit. No step is shared with another order.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from bullion import wiring
 from bullion.__main__ import main
 from bullion.allocation.book import Book
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Ledger, Recorded, Seen
-from bullion.booking.placing import KeyName, Settled
+from bullion.booking.ledger import Ledger, Planner, Recorded, Seen
+from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.store import order_rows
 from bullion.store.engine import Transaction, one_row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
+from bullion.wiring import trading
+from bullion.wiring.store import StoreEngine
 
 _LANES = 8
 """As many orders at once as a node has connections: more made PostgreSQL slower."""
@@ -44,7 +45,7 @@ _OWN = {"plain_order": _ORDER, "plain_count": _COUNT, "plain_book": _BOOK}
 
 
 class PlainLedger:
-    def __init__(self, engine: wiring.StoreEngine) -> None:
+    def __init__(self, engine: StoreEngine) -> None:
         self._engine = engine
         lock = _LOCK if isinstance(engine, PostgresEngine) else _LOCK.removesuffix(" FOR UPDATE")
         engine._queries.update(_OWN | {"plain_lock": lock})  # noqa: SLF001 - nobody else needs these
@@ -79,11 +80,15 @@ class PlainLedger:
     async def record_locked(
         self,
         book_ids: Sequence[int],
+        stocks: Sequence[StockName],
         names: Sequence[KeyName],
         catalogue_version: int,
-        plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
+        plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
-        return await self._reads.record_locked(book_ids, names, catalogue_version, plan)
+        return await self._reads.record_locked(book_ids, stocks, names, catalogue_version, plan)
+
+    async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+        return await self._reads.verify(book_id, names)
 
     async def _write(self, transaction: Transaction, plan: Plan) -> None:
         for order in plan.orders:
@@ -104,10 +109,10 @@ class PlainLedger:
         )
 
 
-def _plain_ledger(engine: wiring.StoreEngine) -> tuple[Ledger, int, int]:
+def _plain_ledger(engine: StoreEngine, holder: str) -> tuple[Ledger, int, int]:
     return PlainLedger(engine), _LANES, 1
 
 
 if __name__ == "__main__":
-    wiring._ledger = _plain_ledger  # noqa: SLF001 - it is the one thing that differs
+    trading.ledger_of = _plain_ledger  # It is the one thing that differs.
     main()

@@ -22,7 +22,9 @@ from bullion.records.token import Actor
 from bullion.serve import Ports, serve
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
-from bullion.wiring import Node, open_desk, open_store
+from bullion.wiring.desk import open_desk
+from bullion.wiring.node import Node
+from bullion.wiring.store import open_store
 from bullion.workers import Workers
 
 _WRONG_SET_UP = 2

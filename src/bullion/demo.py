@@ -29,7 +29,7 @@ from bullion.keys.text import secret_from, write_key
 from bullion.records.port import Records, UsedKey
 from bullion.secret import deployment_secret
 from bullion.settings import Settings
-from bullion.wiring import Node
+from bullion.wiring.node import Node
 
 FOLDER = Path("var/demo")
 

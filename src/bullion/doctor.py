@@ -9,7 +9,7 @@ from bullion.budgets.redis_link import LinkDown, RedisLink
 from bullion.faults import StoreFault
 from bullion.settings import Settings, WrongSetting
 from bullion.store.schema import SchemaMismatch
-from bullion.wiring import open_store
+from bullion.wiring.store import open_store
 
 _REDIS_S = 2.0
 

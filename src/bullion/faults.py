@@ -21,6 +21,10 @@ class OutcomeUnknown(StoreFault):
     """The connection was lost while the commit was on its way: it may have been done or not."""
 
 
+class NotCompleted(StoreFault):
+    """The outcome of a commit was unknown, and was then found out: nothing had been written."""
+
+
 class AlreadyThere(StoreFault):
     """A row with the same identity exists."""
 

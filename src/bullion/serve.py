@@ -16,7 +16,7 @@ import uvloop
 from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
 from bullion.web.protocol import GuardedProtocol
-from bullion.wiring import Node, open_node
+from bullion.wiring.node import Node, open_node
 
 _GRACE_S = 20
 _HARD_STOP_S = 24

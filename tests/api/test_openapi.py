@@ -22,6 +22,7 @@ from bullion.api.openapi.endpoints.account import ME as ME_ENDPOINT
 from bullion.api.openapi.refused import WITH_KEY
 from bullion.api.orders import Orders
 from bullion.api.positions import Positions
+from bullion.api.production_orders import ProductionOrders
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
@@ -225,7 +226,11 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
     pages = {"/openapi.json": Answer(200, encode_json(DESCRIPTION))}
     nothing: Any = None
     orders = Orders(nothing, nothing, nothing, nothing, nothing)
-    routed = endpoints(Me(deploy_on=False), orders, Positions(nothing), MarketData(nothing, nothing))
+    real_orders = ProductionOrders(nothing, nothing, nothing, nothing)
+    market_data = MarketData(nothing, nothing)
+    routed = endpoints(
+        Me(deploy_on=False), Positions(nothing), (orders, market_data), (real_orders, market_data)
+    )
     app = TradingApi(cast("Gate", None), journal, checks, pages, routed)
     scope: Json = {"type": "http", "method": method, "path": path, "headers": [], "client": None}
     asyncio.run(app(scope, receive, send))

@@ -11,8 +11,8 @@ from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
 from bullion.allocation.book import Book, book_id
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Ledger, Recorded
-from bullion.booking.placing import Booked, KeyName, Outcome, Placing, Settled
+from bullion.booking.ledger import Ledger, Planner, Recorded
+from bullion.booking.placing import Booked, KeyName, Outcome, Placing, Settled, StockName
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
@@ -146,6 +146,8 @@ class Between:
     before_settled: list[Hook] = field(default_factory=list)
     batches: list[list[KeyName]] = field(default_factory=list)
     locked: int = 0
+    verified: int = 0
+    before_verify: list[Hook] = field(default_factory=list)
     poison: set[str] = field(default_factory=set)
     """Keys that make whatever they are part of fail."""
     poison_fault: Exception | None = None
@@ -171,17 +173,23 @@ class Between:
     async def record_locked(
         self,
         book_ids: Sequence[int],
+        stocks: Sequence[StockName],
         names: Sequence[KeyName],
         catalogue_version: int,
-        plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
+        plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
         self.batches.append(list(names))
         self.locked += 1
         await _next(self.before)
         self._taste(names)
-        done = await self.inner.record_locked(book_ids, names, catalogue_version, plan)
+        done = await self.inner.record_locked(book_ids, stocks, names, catalogue_version, plan)
         await _next(self.after)
         return done
+
+    async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+        self.verified += 1
+        await _next(self.before_verify)
+        return await self.inner.verify(book_id, names)
 
     def _taste(self, names: Sequence[KeyName]) -> None:
         if self.poison_fault is not None and any(key in self.poison for _, _, key in names):
@@ -235,7 +243,9 @@ class Node:
             return self.market.judge(account, order)
 
         judge = judge or by_the_market
-        return Placing(book, "api", key, order, None, request_id or f"{next(_requests):032x}", judge, judge())
+        return Placing(
+            book, "main", "api", key, order, None, request_id or f"{next(_requests):032x}", judge, judge()
+        )
 
     async def place(self, book: int, key: str, of: PlaceOrder | None = None, **options: Any) -> Outcome:
         return await self.queue.place(self.placing(book, key, of, **options))
@@ -282,7 +292,7 @@ async def stand_at(engine: Engine, book_id: int, ordinals: int) -> None:
             CAST($1 AS BIGINT), n, 'id' || n, 'api', 'k' || n,
             CASE WHEN n % 3 = 0 THEN 'SILVER' ELSE 'GOLD' END, CASE WHEN n % 2 = 0 THEN 'buy' ELSE 'sell' END,
             1, NULL, NULL, CASE WHEN n % 3 = 0 THEN 'silver' ELSE 'gold' END, 1, 1, 'filled', NULL, 'r',
-            {NOW_US} - 1000000 + n, '{{}}' FROM numbers""",
+            {NOW_US} - 1000000 + n, '{{}}', NULL, NULL, NULL, NULL FROM numbers""",
         book_id,
         ordinals,
     )

@@ -48,7 +48,7 @@ def placing(
         raise AssertionError("deciding does not judge")
 
     return Placing(
-        4, "api", f"k{next(_keys)}", of or asked(), "key", request_id, judge, verdict, settled=settled
+        4, "main", "api", f"k{next(_keys)}", of or asked(), "key", request_id, judge, verdict, settled=settled
     )
 
 

@@ -44,7 +44,9 @@ _random = count(1)
 
 
 def placing(book_id: int, key: str, of: PlaceOrder | None = None, verdict: Verdict = GOLD) -> Placing:
-    return Placing(book_id, "api", key, of or asked(), None, f"request of {key}", lambda: verdict, verdict)
+    return Placing(
+        book_id, "main", "api", key, of or asked(), None, f"request of {key}", lambda: verdict, verdict
+    )
 
 
 def planned(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
@@ -216,13 +218,13 @@ async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[in
     await clerk.record(planned(await clerk.book(books[1]), placing(books[1], "a")))
     asked_for: list[Mapping[int, Book]] = []
 
-    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+    def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         asked_for.append(found)
         return [planned(found[book], placing(book, "x")) for book in books[:2]]
 
     keys = [(book, "api", "x") for book in books[:2]]
     version = await version_of(clerk.engine)
-    plans, recorded = await clerk.ledger.record_locked(sorted(books[:2]), keys, version, plan)
+    plans, recorded = await clerk.ledger.record_locked(sorted(books[:2]), [], keys, version, plan)
     assert set(asked_for[-1]) == set(books[:2])
     assert all(seen.recorded for seen in recorded.books.values())
     assert [each.after.order_count for each in plans] == [1, 2]
@@ -237,14 +239,14 @@ async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they
     first = planned(await clerk.book(books[0]), placing(books[0], "x"))
     await clerk.record(first)
 
-    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+    def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         return [planned(found[book], placing(book, key)) for book, key in zip(books[:2], "xy", strict=True)]
 
     keys = [(books[0], "api", "x"), (books[1], "api", "y")]
     version = await version_of(clerk.engine)
-    _, recorded = await clerk.ledger.record_locked(books[:2], keys, version - 1, plan)
+    _, recorded = await clerk.ledger.record_locked(books[:2], [], keys, version - 1, plan)
     assert not any(seen.recorded for seen in recorded.books.values())
-    _, recorded = await clerk.ledger.record_locked(books[:2], keys, version, plan)
+    _, recorded = await clerk.ledger.record_locked(books[:2], [], keys, version, plan)
     assert [(seen.recorded, seen.settled) for seen in recorded.books.values()] == [
         (False, True),
         (True, False),
@@ -256,11 +258,11 @@ async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they
 async def test_a_plan_that_raises_while_books_are_locked_leaves_nothing_locked(
     clerk: Clerk, books: list[int]
 ) -> None:
-    def plan(found: Mapping[int, Book]) -> Sequence[Plan]:
+    def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         raise LookupError
 
     with pytest.raises(LookupError):
-        await clerk.ledger.record_locked(books, [], await version_of(clerk.engine), plan)
+        await clerk.ledger.record_locked(books, [], [], await version_of(clerk.engine), plan)
     recorded = await clerk.record(planned(await clerk.book(books[0]), placing(books[0], "x")))
     assert recorded.books[books[0]].recorded
 
@@ -280,7 +282,9 @@ async def test_a_missing_book_is_a_fault(clerk: Clerk) -> None:
     ghost = Book(998, Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
     plan = planned(ghost, placing(998, "x"))
     with pytest.raises(StoreFault):
-        await clerk.ledger.record_locked([998], names(plan), await version_of(clerk.engine), lambda _: [plan])
+        await clerk.ledger.record_locked(
+            [998], [], names(plan), await version_of(clerk.engine), lambda *_: [plan]
+        )
 
 
 async def test_the_largest_numbers_come_back_exactly(clerk: Clerk, books: list[int]) -> None:

@@ -93,7 +93,7 @@ class Shelf:
         order = asked(
             self._random.choice(["buy", "buy", "sell"]), 1, symbol_code=symbol, client_order_id=reference
         )
-        return Placing(self.book_id, "api", f"k{ordinal}", order, None, "r", lambda: GOLD, GOLD)
+        return Placing(self.book_id, "main", "api", f"k{ordinal}", order, None, "r", lambda: GOLD, GOLD)
 
     async def reset(self) -> None:
         await reset(self.engine, self.book_id)

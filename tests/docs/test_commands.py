@@ -107,6 +107,7 @@ def put_order(store: Path) -> str:
         "0" * 24,
         1,
         "{}",
+        *[None] * 4,
     )
     with closing(sqlite3.connect(store)) as open_store, open_store:
         (book,) = open_store.execute("SELECT id FROM books WHERE environment = 'test'").fetchone()

@@ -32,3 +32,12 @@ class Book(msgspec.Struct, frozen=True):
 
     def position(self, metal: Metal) -> Position:
         return self.gold if metal is Metal.GOLD else self.silver
+
+
+class OpenWeight(msgspec.Struct, frozen=True):
+    """What is open of one symbol in a book."""
+
+    symbol_code: str
+    metal: Metal
+    buy_e4: int
+    sell_e4: int

@@ -36,13 +36,16 @@ _RETRY_AFTER_FAULT_S = 1
 _log = structlog.get_logger("api")
 
 
+Answering = Callable[[Request], Awaitable[Answer]]
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A call of the interface: which environment it is in, the scope its key needs, and what answers it."""
 
     environment: Environment
     scope: Scope
-    answer: Callable[[Request], Awaitable[Answer]]
+    answer: Answering
 
 
 Methods = dict[str, Endpoint]

@@ -3,26 +3,47 @@
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 
-from .app import Endpoint, Methods
+from .app import Answering, Endpoint, Methods
 from .market_data import MarketData
 from .me import Me
 from .orders import Orders
 from .positions import Positions
+from .production_orders import ProductionOrders
 
 
-def endpoints(me: Me, orders: Orders, positions: Positions, market_data: MarketData) -> dict[str, Methods]:
-    found = {
-        f"{environment.base_path}/me": {"GET": Endpoint(environment, Scope.ACCOUNT_READ, me)}
-        for environment in Environment
+def endpoints(
+    me: Me,
+    positions: Positions,
+    test: tuple[Orders, MarketData],
+    production: tuple[ProductionOrders, MarketData],
+) -> dict[str, Methods]:
+    """Orders and market data of each environment are its own: nothing of test knows a venue."""
+    return {
+        **_paths(Environment.TEST, me, test[0], positions.test, test[1]),
+        **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1]),
     }
-    test, base = Environment.TEST, Environment.TEST.base_path
-    return found | {
+
+
+def _paths(
+    environment: Environment,
+    me: Me,
+    orders: Orders | ProductionOrders,
+    positions: Answering,
+    market_data: MarketData,
+) -> dict[str, Methods]:
+    base = environment.base_path
+
+    def reads(answer: Answering) -> Methods:
+        return {"GET": Endpoint(environment, Scope.ORDERS_READ, answer)}
+
+    return {
+        f"{base}/me": {"GET": Endpoint(environment, Scope.ACCOUNT_READ, me)},
         f"{base}/orders": {
-            "POST": Endpoint(test, Scope.ORDERS_WRITE, orders.place),
-            "GET": Endpoint(test, Scope.ORDERS_READ, orders.listed),
+            "POST": Endpoint(environment, Scope.ORDERS_WRITE, orders.place),
+            **reads(orders.listed),
         },
-        f"{base}/orders/{{order_id}}": {"GET": Endpoint(test, Scope.ORDERS_READ, orders.one)},
-        f"{base}/positions": {"GET": Endpoint(test, Scope.ORDERS_READ, positions)},
-        f"{base}/symbols": {"GET": Endpoint(test, Scope.ORDERS_READ, market_data.symbols)},
-        f"{base}/quotes": {"GET": Endpoint(test, Scope.ORDERS_READ, market_data.quotes)},
+        f"{base}/orders/{{order_id}}": reads(orders.one),
+        f"{base}/positions": reads(positions),
+        f"{base}/symbols": reads(market_data.symbols),
+        f"{base}/quotes": reads(market_data.quotes),
     }

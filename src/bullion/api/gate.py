@@ -158,7 +158,12 @@ class Gate:
 
     async def _charge_order(self, failures: Charge, key: Key, switches: Switches) -> Standing:
         budgets = switches.budgets
-        charged = charges.order(key.key_id, budgets.orders_per_minute, budgets.orders_per_10_seconds)
+        of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
+        if key.environment is Environment.PRODUCTION:
+            of_account = budgets.account_orders_per_minute
+            charged = charges.production_order(key.key_id, key.account_id, *of_key, of_account)
+        else:
+            charged = charges.order(key.key_id, *of_key)
         try:
             return await self._charge(failures, charged)
         except LimiterUnavailable:

@@ -6,26 +6,25 @@ Parameters that we do not know are ignored.
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote_to_bytes
 
-from bullion.orders.listing import LIMIT_DEFAULT, LIMIT_MAX, ListQuery
+from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
 from .bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from .problems import Problems, excerpt
 
 TRADE_TYPE_LENGTH_MAX = 8
-ALL = "all"
 STATUSES = ("pending", "open", "closing", "closed", "rejected", "deleted", ALL)
 
 _OFFSET_MAX = 2**62
 """Past the last order of any book, and within what every store can be asked. More is the same empty page."""
 _DIGITS_MAX = 18
 """A number of so many digits is below `_OFFSET_MAX`. A longer one is not computed."""
-_EVERYTHING = ListQuery()
+_EVERYTHING, _EVERYTHING_SHOWN = ListQuery(), ListQuery(status=ALL)
 
 
 def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
     """The query, or Refused. Without `with_status` (test orders have only one) `status` is not looked at."""
     if not query_string:
-        return _EVERYTHING
+        return _EVERYTHING_SHOWN if with_status else _EVERYTHING
     problems = Problems()
     sent = _Sent(query_string, problems)
     query = ListQuery(
@@ -149,10 +148,10 @@ def _read_filter(name: str, length_max: int, sent: _Sent, problems: Problems) ->
     return text
 
 
-def _read_status(sent: _Sent, problems: Problems) -> str | None:
+def _read_status(sent: _Sent, problems: Problems) -> str:
     status = sent.only("status")
-    if status is None or status == ALL:
-        return None
+    if status is None:
+        return ALL
     if status not in STATUSES:
         words = f'status must be one of {", ".join(STATUSES)}; this is "{excerpt(status)}".'
         problems.add(("query", "status"), words, "not_a_choice")

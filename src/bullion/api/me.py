@@ -2,6 +2,7 @@
 
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
+from bullion.booking.production import closed_by
 from bullion.keys.key import Key, Scope
 from bullion.web.answer import Answer, json_answer
 
@@ -47,10 +48,5 @@ def me(key: Key, account: Account, switches: Switches, *, deploy_on: bool) -> di
 
 def production_trading_available(account: Account, switches: Switches, *, deploy_on: bool) -> bool:
     """A hint that follows the switches alone: whether the hedge venue can be reached does not change it."""
-    return (
-        deploy_on
-        and switches.production
-        and not switches.paused
-        and account.api_access
-        and account.production_trading
-    )
+    open_ = closed_by(account, switches, deploy_on=deploy_on) is None
+    return open_ and not switches.paused and account.api_access

@@ -25,6 +25,8 @@ from .bounds import (
 from .plain_order import read_plain_order
 from .problems import Problems, excerpt
 
+BODY_BYTES_MAX = 64 * 1024
+
 _QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
 _QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
 _PRICE_EXPONENT_MAX = 100

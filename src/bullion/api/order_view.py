@@ -9,7 +9,9 @@ from bullion.allocation.book import environment_of
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
+from bullion.orders.life import can_change
 from bullion.orders.order import Order
+from bullion.orders.status import DETAILS, Status
 from bullion.web.answer import encode_json
 
 _KEPT_MAX = 20_000
@@ -32,26 +34,62 @@ class TestOrder(msgspec.Struct, frozen=True):
     deal_label: str
 
 
-def order_view(order: Order) -> TestOrder:
+class ProductionOrder(msgspec.Struct, frozen=True):
+    """The fields of a production order, in the specification's order."""
+
+    id: str
+    environment: str
+    symbol_code: str
+    trade_type: str
+    quantity: str
+    unit: str
+    price: str | None
+    total: str | None
+    status: str
+    client_order_id: str | None
+    created_at: str
+    deal_no: int | None
+    status_detail: str
+    source: str
+    close_price: str | None
+    realized_pnl: str | None
+    closed_at: str | None
+
+
+def order_view(order: Order) -> TestOrder | ProductionOrder:
     asked = order.asked
-    return TestOrder(
-        id=order.id,
-        environment=environment_of(order.book_id).value,
-        symbol_code=asked.symbol_code,
-        trade_type=asked.trade_type,
-        quantity=weight_text(asked.quantity_e4),
-        unit=order.metal.unit,
-        price=rupees_text(order.price_paise),
-        total=rupees_text(order.total_paise),
+    common = (
+        order.id,
+        environment_of(order.book_id).value,
+        asked.symbol_code,
+        asked.trade_type,
+        weight_text(asked.quantity_e4),
+        order.metal.unit,
+    )
+    created_at = _instant_text(order.created_at_us)
+    price, total = rupees_text(order.price_paise), rupees_text(order.total_paise)
+    if order.status == Status.FILLED:
+        label = f"T-{order.ordinal}"
+        return TestOrder(*common, price, total, order.status, asked.client_order_id, created_at, label)
+    booked = order.deal_no is not None
+    return ProductionOrder(
+        *common,
+        price=price if booked else None,
+        total=total if booked else None,
         status=order.status,
         client_order_id=asked.client_order_id,
-        created_at=_instant_text(order.created_at_us),
-        deal_label=f"T-{order.ordinal}",
+        created_at=created_at,
+        deal_no=order.deal_no,
+        status_detail=DETAILS[Status(order.status)],
+        source=order.source,
+        close_price=None if order.close_price_paise is None else rupees_text(order.close_price_paise),
+        realized_pnl=None if order.realized_pnl_paise is None else rupees_text(order.realized_pnl_paise),
+        closed_at=None if order.closed_at_us is None else _instant_text(order.closed_at_us),
     )
 
 
 class OrderViews:
-    """Orders written out as JSON, kept for as long as they can no longer change: pages are read again."""
+    """Orders written out as JSON; those that can no longer change are kept, for pages are read again."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, int], tuple[str, bytes]] = {}
@@ -63,6 +101,8 @@ class OrderViews:
         if kept is not None and kept[0] == order.id:
             return kept[1]
         written = encode_json(order_view(order))
+        if can_change(order):
+            return written
         if len(self._kept) >= _KEPT_MAX:
             self._kept.clear()
         self._kept[name] = (order.id, written)

@@ -1,4 +1,4 @@
-"""`POST {base}/orders`, and reading orders back."""
+"""`POST /orders` in the test environment, and reading orders back. No way leads from here to a venue."""
 
 import re
 from http import HTTPStatus
@@ -6,7 +6,7 @@ from http import HTTPStatus
 from bullion.allocation.book import book_id
 from bullion.booking.placing import Placing
 from bullion.booking.queue import BookingQueue
-from bullion.faults import StoreBusy, StoreFault
+from bullion.faults import StoreFault
 from bullion.keys.key import Scope
 from bullion.orders.market import Market
 from bullion.orders.order import API
@@ -19,14 +19,13 @@ from bullion.web.body import read_body
 
 from .gate import Gate
 from .list_query import read_list_query
-from .order_body import read_place_order
+from .order_body import BODY_BYTES_MAX, read_place_order
 from .order_view import OrderViews
 from .request import Request
 from .tracer import Tracer
 
-_BODY_BYTES_MAX = 64 * 1024
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_REPLAYED = (b"idempotent-replayed", b"true")
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+REPLAYED_HEADER = (b"idempotent-replayed", b"true")
 
 
 class Orders:
@@ -48,7 +47,7 @@ class Orders:
     async def place(self, request: Request) -> Answer:
         headers, caller, call = request.scope["headers"], request.caller, request.call
         try:
-            body = await read_body(headers, request.receive, _BODY_BYTES_MAX)
+            body = await read_body(headers, request.receive, BODY_BYTES_MAX)
             idempotency_key, asked = read_place_order(headers, body)
         except Refused as refused:
             self._tracer.refused(call, caller, refused)
@@ -60,7 +59,8 @@ class Orders:
             return Denied(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
 
         placing = Placing(
-            book_id=book_id(caller.account.id, caller.key.environment),
+            book_id=of_book(request),
+            broker=caller.account.broker,
             source=API,
             idempotency_key=idempotency_key,
             asked=asked,
@@ -72,12 +72,10 @@ class Orders:
         )
         try:
             outcome = await self._queue.place(placing)
-        except (StoreFault, TimeoutError) as fault:
+        except StoreFault as fault:
             self._tracer.judged(
                 call, caller, placing, Denied(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
             )
-            if isinstance(fault, TimeoutError):
-                raise StoreBusy(str(fault)) from None
             raise
         if isinstance(outcome, Denied) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
@@ -85,30 +83,30 @@ class Orders:
         if isinstance(outcome, Denied):
             raise outcome.refused()
         if outcome.replayed:
-            request.more = (*request.more, _REPLAYED)
+            request.more = (*request.more, REPLAYED_HEADER)
         return Answer(200 if outcome.replayed else 201, self._views.one(outcome.order))
 
     async def one(self, request: Request) -> Answer:
         order_id = request.item.lower()
         order = None
-        if _UUID.fullmatch(order_id):
-            order = await self._reader.order(_book_id(request), order_id)
+        if UUID.fullmatch(order_id):
+            order = await self._reader.order(of_book(request), order_id)
         if order is None:
             raise Refused(ORDER_NOT_FOUND)
         return Answer(200, self._views.one(order))
 
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=False)
-        of_book = _book_id(request)
-        ordinals, total = await self._reader.page(of_book, query)
-        written = self._views.kept(of_book, ordinals)
+        book = of_book(request)
+        ordinals, total = await self._reader.page(book, query)
+        written = self._views.kept(book, ordinals)
         missing = [each for each in ordinals if each not in written]
         if missing:
-            orders = await self._reader.orders(of_book, missing)
+            orders = await self._reader.orders(book, missing)
             written |= {ordinal: self._views.one(order) for ordinal, order in orders.items()}
         items = b",".join([written[each] for each in ordinals])
         return Answer(200, b'{"items":[%b],"total":%d}' % (items, total))
 
 
-def _book_id(request: Request) -> int:
+def of_book(request: Request) -> int:
     return book_id(request.caller.account.id, request.caller.key.environment)

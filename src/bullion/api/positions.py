@@ -1,12 +1,15 @@
 """`GET {base}/positions`: what the account holds against its allocation."""
 
-from bullion.allocation.book import book_id
+from typing import Any
+
+from bullion.allocation.book import Book, OpenWeight
 from bullion.allocation.position import Position
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.orders.reader import OrderReader
 from bullion.web.answer import Answer, json_answer
 
+from .orders import of_book
 from .request import Request
 
 
@@ -14,10 +17,27 @@ class Positions:
     def __init__(self, reader: OrderReader) -> None:
         self._reader = reader
 
-    async def __call__(self, request: Request) -> Answer:
-        caller = request.caller
-        book = await self._reader.book(book_id(caller.account.id, caller.key.environment))
-        return json_answer({metal.value: _view(metal, book.position(metal)) for metal in Metal})
+    async def test(self, request: Request) -> Answer:
+        return json_answer(_metals(await self._reader.book(of_book(request))))
+
+    async def production(self, request: Request) -> Answer:
+        book, weights = await self._reader.open_book(of_book(request))
+        return json_answer({**_metals(book), "symbols": [_symbol(weight) for weight in weights]})
+
+
+def _metals(book: Book) -> dict[str, Any]:
+    return {metal.value: _view(metal, book.position(metal)) for metal in Metal}
+
+
+def _symbol(weight: OpenWeight) -> dict[str, str]:
+    return {
+        "symbol_code": weight.symbol_code,
+        "metal": weight.metal.value,
+        "buy": weight_text(weight.buy_e4),
+        "sell": weight_text(weight.sell_e4),
+        "net": weight_text(weight.buy_e4 - weight.sell_e4),
+        "unit": weight.metal.unit,
+    }
 
 
 def _view(metal: Metal, position: Position) -> dict[str, str]:

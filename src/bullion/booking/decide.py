@@ -3,24 +3,28 @@
 Decided on the book as this node last saw it. Whoever records the plan makes sure that it still is so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from bullion.allocation.book import Book
+from bullion.allocation.book import Book, environment_of
 from bullion.allocation.position import Position
+from bullion.environment import Environment
 from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
-from bullion.orders.order import Order, PriceMove, Status, signed_e4
+from bullion.orders.order import Order, PriceMove, signed_e4
+from bullion.orders.status import Status
 from bullion.orders.verdict import Denied, Priced
-from bullion.refusals.catalogue import LIMIT_EXCEEDED
+from bullion.refusals.catalogue import LIMIT_EXCEEDED, OUT_OF_STOCK
 
-from .placing import Booked, Outcome, Placing
+from .placing import Booked, Outcome, Placing, StockName, ToHedge
 from .replay import price_moved, replay
 
 _PERCENT_E4 = 100 * 10_000
 _PAISE_PLACES = 2
+_FIRST_STATUS = {Environment.TEST: Status.FILLED, Environment.PRODUCTION: Status.PENDING}
 
 
 @dataclass(slots=True)
@@ -31,6 +35,9 @@ class Plan:
     after: Book
     orders: list[Order] = field(default_factory=list)
     price_moves: list[PriceMove] = field(default_factory=list)
+    to_hedge: list[ToHedge] = field(default_factory=list)
+    """Those of the orders that a venue must confirm."""
+    stock_taken: dict[StockName, int] = field(default_factory=dict)
     outcomes: list[tuple[Placing, Outcome]] = field(default_factory=list)
 
     @property
@@ -38,45 +45,88 @@ class Plan:
         return bool(self.orders or self.price_moves)
 
 
-def decide(book: Book, placings: Sequence[Placing], now_us: int, new_id: Callable[[int, int], str]) -> Plan:
-    positions = {Metal.GOLD: book.gold, Metal.SILVER: book.silver}
-    plan = Plan(book, book)
-    # A clock that was set back must not put a later order before an earlier one.
-    at_us = max(now_us, book.last_order_at_us)
-    ordinal = book.order_count
+def decide(
+    book: Book,
+    placings: Sequence[Placing],
+    now_us: int,
+    new_id: Callable[[int, int], str],
+    stock: MutableMapping[StockName, int] | None = None,
+) -> Plan:
+    """`stock` is what is left of each stock, and is drawn on; without it no placing may take from one."""
+    draft = _Draft(book, now_us, new_id, stock)
     for placing in placings:
+        draft.plan.outcomes.append((placing, draft.outcome(placing)))
+    return draft.finished()
+
+
+class _Draft:
+    """A plan in the making, and what the book and the stocks hold after the orders so far."""
+
+    def __init__(
+        self,
+        book: Book,
+        now_us: int,
+        new_id: Callable[[int, int], str],
+        stock: MutableMapping[StockName, int] | None,
+    ) -> None:
+        self.plan = Plan(book, book)
+        self._positions = {Metal.GOLD: book.gold, Metal.SILVER: book.silver}
+        # A clock that was set back must not put a later order before an earlier one.
+        self._at_us = max(now_us, book.last_order_at_us)
+        self._ordinal = book.order_count
+        self._new_id = new_id
+        self._stock = {} if stock is None else stock
+
+    def outcome(self, placing: Placing) -> Outcome:
         verdict = placing.verdict
-        outcome: Outcome
         if placing.settled is not None:
-            outcome = replay(placing.settled, placing.asked, placing.request_id)
-        elif isinstance(verdict, Denied):
-            outcome = verdict
-        else:
-            position = positions[verdict.metal]
-            change_e4 = signed_e4(placing.asked)
-            if not position.admits(change_e4):
-                outcome = _limit_exceeded(verdict.metal, position, change_e4)
-            elif moved(verdict, placing.asked.expected_price):
-                move = _price_move(placing, verdict, at_us)
-                plan.price_moves.append(move)
-                outcome = price_moved(move)
-            else:
-                ordinal += 1
-                order = _order(placing, verdict, ordinal, at_us, new_id(at_us, ordinal))
-                plan.orders.append(order)
-                positions[verdict.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
-                outcome = Booked(order, compared=_compared(verdict, position, change_e4))
-        plan.outcomes.append((placing, outcome))
-    if plan.changes:
-        plan.after = msgspec.structs.replace(
-            book,
-            gold=positions[Metal.GOLD],
-            silver=positions[Metal.SILVER],
-            order_count=ordinal,
-            last_order_at_us=at_us,
-            version=book.version + 1,
-        )
-    return plan
+            replayed = replay(placing.settled, placing.asked, placing.request_id)
+            if isinstance(verdict, Denied) and verdict.closed and not isinstance(replayed, Booked):
+                return verdict
+            return replayed
+        return verdict if isinstance(verdict, Denied) else self._with_book(placing, verdict)
+
+    def _with_book(self, placing: Placing, priced: Priced) -> Outcome:
+        position = self._positions[priced.metal]
+        change_e4 = signed_e4(placing.asked)
+        if not position.admits(change_e4):
+            return _limit_exceeded(priced.metal, position, change_e4)
+        from_stock, left_e4 = takes_stock(placing), self._stock.get(placing.stock_name, 0)
+        if from_stock and left_e4 < change_e4:
+            return _out_of_stock(priced.metal, left_e4, change_e4)
+        if moved(priced, placing.asked.expected_price):
+            move = _price_move(placing, priced, self._at_us)
+            self.plan.price_moves.append(move)
+            return price_moved(move)
+        self._ordinal += 1
+        order = _order(placing, priced, self._ordinal, self._at_us, self._new_id(self._at_us, self._ordinal))
+        self.plan.orders.append(order)
+        if priced.instrument is not None:
+            self.plan.to_hedge.append(ToHedge(order, placing.broker, priced.instrument, from_stock))
+        if from_stock:
+            self._stock[placing.stock_name] = left_e4 - change_e4
+            taken = self.plan.stock_taken
+            taken[placing.stock_name] = taken.get(placing.stock_name, 0) + change_e4
+        self._positions[priced.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
+        return Booked(order, compared=_compared(priced, position, change_e4))
+
+    def finished(self) -> Plan:
+        plan = self.plan
+        if plan.changes:
+            plan.after = msgspec.structs.replace(
+                plan.before,
+                gold=self._positions[Metal.GOLD],
+                silver=self._positions[Metal.SILVER],
+                order_count=self._ordinal,
+                last_order_at_us=self._at_us,
+                version=plan.before.version + 1,
+            )
+        return plan
+
+
+def takes_stock(placing: Placing) -> bool:
+    verdict = placing.verdict
+    return isinstance(verdict, Priced) and verdict.stock_kept and placing.asked.trade_type == Side.BUY
 
 
 def moved(priced: Priced, expected_price: str | None) -> bool:
@@ -105,7 +155,7 @@ def _order(placing: Placing, priced: Priced, ordinal: int, at_us: int, order_id:
         metal=priced.metal,
         price_paise=priced.price_paise,
         total_paise=priced.total_paise,
-        status=Status.FILLED.value,
+        status=_FIRST_STATUS[environment_of(placing.book_id)].value,
         key_id=placing.key_id,
         request_id=placing.request_id,
         created_at_us=at_us,
@@ -150,4 +200,12 @@ def _limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Denied:
             "limit_e4": position.limit_e4,
             "unit": metal.unit,
         },
+    )
+
+
+def _out_of_stock(metal: Metal, left_e4: int, wanted_e4: int) -> Denied:
+    return Denied(
+        OUT_OF_STOCK,
+        f"There is not enough stock for this buy: {weight_text(left_e4)} {metal.unit} are left.",
+        {"stock_e4": left_e4, "change_e4": wanted_e4, "unit": metal.unit},
     )

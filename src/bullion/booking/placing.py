@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from bullion.hedge.venue import HedgeRequest
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Denied, Verdict
@@ -16,6 +17,25 @@ Settled = Order | PriceMove
 
 KeyName = tuple[int, str, str]
 """Book, channel and idempotency key: what a key is unique within."""
+
+StockName = tuple[str, str]
+"""Broker and symbol."""
+
+
+class ToHedge(msgspec.Struct, frozen=True):
+    """A pending order with what its venue must know beside it."""
+
+    order: Order
+    broker: str
+    instrument: str
+    took_stock: bool = False
+    """Whether its weight was taken from a stock, and goes back there."""
+
+    def request(self) -> HedgeRequest:
+        order, asked = self.order, self.order.asked
+        return HedgeRequest(
+            order.id, self.broker, self.instrument, asked.trade_type, asked.quantity_e4, order.price_paise
+        )
 
 
 class Booked(msgspec.Struct, frozen=True):
@@ -31,6 +51,7 @@ Outcome = Booked | Denied
 @dataclass(slots=True, eq=False)
 class Placing:
     book_id: int
+    broker: str
     source: str
     idempotency_key: str
     asked: PlaceOrder
@@ -46,11 +67,32 @@ class Placing:
     outcome: "Future[Outcome] | None" = field(default=None, repr=False)
     since_s: float = 0.0
     """By the loop's clock, since when it waits."""
+    sent: bool = False
+    """Whether a store has been asked to record it and has not answered."""
+    given_up: bool = False
+    """Whether its caller was told, or is about to be told, that it waited too long."""
 
     @property
     def waits(self) -> bool:
         """Whether nobody has answered it yet."""
         return self.outcome is not None and not self.outcome.done()
+
+    def send(self) -> bool:
+        """Whether it may still be recorded. Asked where the store is about to be, on whichever thread.
+
+        Set before the other is read, as in `give_up`: of the two, at least one sees the other.
+        """
+        self.sent = True
+        return self.waits and not self.given_up
+
+    def give_up(self) -> bool:
+        """Whether it is certain that it was not recorded, and will not be."""
+        self.given_up = True
+        return not self.sent
+
+    @property
+    def stock_name(self) -> StockName:
+        return self.broker, self.asked.symbol_code
 
     @property
     def key_name(self) -> KeyName:

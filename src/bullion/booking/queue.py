@@ -2,11 +2,14 @@
 
 No book is in two batches at once, so batches of this node never fight each other. Against other nodes: a book
 is moved only if it is still as it was when its orders were decided; else they are decided again.
+
+Where real metal hangs on it, an answer of the store that was lost is found out (`verify`), and nothing is
+tried again.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from random import getrandbits
 from typing import Any
 
@@ -15,12 +18,19 @@ import structlog
 from bullion.allocation.book import Book
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
-from bullion.faults import StoreBusy, StoreFault, StoreUnavailable
+from bullion.faults import (
+    NotCompleted,
+    OutcomeUnknown,
+    StoreBusy,
+    StoreConflict,
+    StoreFault,
+    StoreUnavailable,
+)
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
-from .decide import Plan, decide
+from .decide import Plan, decide, takes_stock
 from .ledger import Ledger, Recorded
-from .placing import Booked, KeyName, Outcome, Placing
+from .placing import Booked, KeyName, Outcome, Placing, StockName
 from .replay import replay
 
 DEADLINE_S = 6.0
@@ -36,9 +46,18 @@ _log = structlog.get_logger("booking")
 
 class BookingQueue:
     def __init__(
-        self, ledger: Ledger, catalogue: Catalogue, keeper: Keeper, *, lanes: int, batch_max: int
+        self,
+        ledger: Ledger,
+        catalogue: Catalogue,
+        keeper: Keeper,
+        *,
+        lanes: int,
+        batch_max: int,
+        verifies: bool = False,
     ) -> None:
+        """`verifies`: what became of a commit whose answer was lost is read, and nothing is tried again."""
         self._ledger = ledger
+        self._verifies = verifies
         self._catalogue = catalogue
         self._keeper = keeper
         self._lanes_free = lanes
@@ -54,9 +73,9 @@ class BookingQueue:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def place(self, placing: Placing) -> Outcome:
-        """What became of it. May raise StoreFault, or TimeoutError when the deadline has passed.
+        """What became of it. May raise StoreFault.
 
-        After either, sending the same key again tells what became of it.
+        Nothing was recorded then, unless it is OutcomeUnknown: sending the same key again tells.
         """
         loop = asyncio.get_running_loop()
         placing.since_s = loop.time()
@@ -89,8 +108,16 @@ class BookingQueue:
             too_old = loop.time() - DEADLINE_S
             waiting = [placing for placings in self._waiting.values() for placing in placings]
             for placing in [*waiting, *self._under_way]:
-                if placing.since_s < too_old:
-                    _fail([placing], TimeoutError("the booking's deadline has passed"))
+                if placing.since_s < too_old and not placing.given_up:
+                    self._give_up(placing)
+
+    def _give_up(self, placing: Placing) -> None:
+        if placing.give_up():
+            _fail([placing], StoreBusy("the booking's deadline has passed"))
+        elif self._verifies:
+            self._begin(self._verify([placing]))
+        else:
+            _fail([placing], OutcomeUnknown("the store did not answer before the booking's deadline"))
 
     def _depart(self) -> None:
         self._departing = False
@@ -129,7 +156,7 @@ class BookingQueue:
             self._forget(batch)
             _fail(batch, fault)
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must not wait for ever
-            await self._record_singly(batch, error)
+            await self._after(error, batch)
         finally:
             held_books = {placing.book_id for placing in held}
             self._leave([placing for placing in batch if placing.book_id not in held_books])
@@ -142,11 +169,11 @@ class BookingQueue:
         async with self._holding:  # A few at a time: each keeps a connection of the store waiting.
             try:
                 await self._record(placings, locked=True)
-            except StoreFault as fault:
+            except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
                 self._forget(placings)
                 _fail(placings, fault)
             except Exception as error:  # noqa: BLE001 - as above
-                await self._record_singly(placings, error)
+                await self._after(error, placings)
             finally:
                 self._leave(placings)
                 self._depart()
@@ -155,20 +182,51 @@ class BookingQueue:
         self._under_way.difference_update(placings)
         self._busy.difference_update({placing.book_id for placing in placings})
 
-    async def _record_singly(self, batch: Sequence[Placing], error: Exception) -> None:
+    async def _after(self, error: Exception, placings: Sequence[Placing]) -> None:
+        """A batch has failed, and not for a reason that all its orders share."""
+        self._forget(placings)
+        _log.warning("batch_failed", orders=len(placings), error=repr(error))
+        if self._verifies and isinstance(error, OutcomeUnknown):
+            await self._verify(placings)
+        else:
+            await self._record_singly(placings)
+
+    async def _record_singly(self, batch: Sequence[Placing]) -> None:
         """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
-        self._forget(batch)
-        _log.warning("batch_failed", orders=len(batch), error=repr(error))
         for placing in batch:
+            placing.sent = False
             try:
                 await self._record([placing], locked=True)
+            except OutcomeUnknown as unknown:
+                if self._verifies:
+                    await self._verify([placing])
+                else:
+                    _fail([placing], unknown)
             except StoreFault as fault:
-                self._forget([placing])
                 _fail([placing], fault)
             except Exception as own_error:  # noqa: BLE001 - as above
                 _log.exception("booking_failed")
-                self._forget([placing])
                 _fail([placing], own_error)
+            finally:
+                self._forget([placing])
+
+    async def _verify(self, placings: Sequence[Placing]) -> None:
+        """The answer of the store was lost: what was committed is the answer."""
+        for book_id in {placing.book_id for placing in placings}:
+            group = [placing for placing in placings if placing.book_id == book_id and placing.waits]
+            if not group:
+                continue
+            try:
+                found = await self._ledger.verify(book_id, [placing.key_name for placing in group])
+            except StoreFault as fault:
+                _fail(group, OutcomeUnknown(*fault.args))
+                continue
+            for placing in group:
+                settled = found.get(placing.key_name)
+                if settled is None:
+                    _fail([placing], NotCompleted("the commit was not made"))
+                else:
+                    _answer(placing, replay(settled, placing.asked, placing.request_id))
 
     async def _record(self, batch: Sequence[Placing], *, locked: bool = False) -> Sequence[Placing]:
         """Decide and record until every order has its outcome, but for those whose book somebody else holds.
@@ -178,15 +236,18 @@ class BookingQueue:
         misses = 0
         held: list[Placing] = []
         for _ in range(_TRIES_MAX):
-            batch = [placing for placing in batch if placing.waits and placing not in held]
+            batch = [
+                placing for placing in batch if placing.waits and not placing.given_up and placing not in held
+            ]
             if not batch:
                 return held
             version = self._catalogue.version or 0
-            for placing in batch:
-                if placing.judged_by != version:
-                    # Memory has moved on since: a switch that was changed before this order holds for it.
-                    placing.verdict = placing.judge()
-                    placing.judged_by = version
+            _judge_anew(batch, version)
+            if not locked:
+                batch, apart = _stocks_apart(batch)
+                held += apart
+                if not batch:
+                    return held
             plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
             if recorded.catalogue_version != version:
                 if recorded.catalogue_version != self._catalogue.version:
@@ -208,13 +269,21 @@ class BookingQueue:
         now_us = self._catalogue.now_us()
         names = [placing.key_name for placing in batch if placing.settled is None]
 
-        def plan(books: Mapping[int, Book]) -> list[Plan]:
-            return [decide(books[book_id], orders, now_us, _new_id) for book_id, orders in by_book.items()]
+        def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
+            return [
+                decide(books[book_id], [each for each in orders if each.send()], now_us, _new_id, stock)
+                for book_id, orders in by_book.items()
+            ]
 
         if locked:
-            return await self._ledger.record_locked(sorted(by_book), names, version, plan)
-        plans = plan(await self._look(by_book))
-        return plans, await self._ledger.record(plans, names, version)
+            stocks = sorted({placing.stock_name for placing in batch if takes_stock(placing)})
+            answer = await self._ledger.record_locked(sorted(by_book), stocks, names, version, plan)
+        else:
+            plans = plan(await self._look(by_book), {})
+            answer = plans, await self._ledger.record(plans, names, version)
+        for placing in batch:
+            placing.sent = False
+        return answer
 
     async def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
         """Answer a plan's orders, if it holds. False: they must be decided again.
@@ -231,8 +300,7 @@ class BookingQueue:
         if seen.book.version != plan.before.version:
             return False
         for placing, outcome in plan.outcomes:
-            if placing.waits and placing.outcome is not None:
-                placing.outcome.set_result(outcome)
+            _answer(placing, outcome)
         return True
 
     async def _find_settled(self, plan: Plan) -> None:
@@ -257,14 +325,39 @@ class BookingQueue:
             self._books.pop(placing.book_id, None)
 
 
+def _judge_anew(batch: Sequence[Placing], version: int) -> None:
+    """Where memory has moved on since: a switch that was changed before an order holds for it."""
+    for placing in batch:
+        if placing.judged_by != version:
+            placing.verdict = placing.judge()
+            placing.judged_by = version
+
+
+def _stocks_apart(batch: Sequence[Placing]) -> tuple[Sequence[Placing], Sequence[Placing]]:
+    """A stock is shared by all accounts: it is drawn on by one book at a time, under its lock."""
+    books = {placing.book_id for placing in batch if takes_stock(placing)}
+    if not books:
+        return batch, ()
+    apart = [placing for placing in batch if placing.book_id in books]
+    return [placing for placing in batch if placing.book_id not in books], apart
+
+
 async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outcome | None:
     """The outcome for a call whose key is in flight already; None if that one left the key free."""
-    await asyncio.wait([ahead])
+    left_s = placing.since_s + DEADLINE_S - asyncio.get_running_loop().time()
+    done, _ = await asyncio.wait([ahead], timeout=max(0.0, left_s))
+    if not done:
+        raise StoreConflict("the same key is being booked by another call")
     await asyncio.sleep(0)  # Whoever is ahead clears the way first.
     if ahead.cancelled() or ahead.exception() is not None:
         return None  # It is told to whom it belongs; this call is judged on its own.
     outcome = ahead.result()
     return replay(outcome.order, placing.asked, placing.request_id) if isinstance(outcome, Booked) else None
+
+
+def _answer(placing: Placing, outcome: Outcome) -> None:
+    if placing.waits and placing.outcome is not None:
+        placing.outcome.set_result(outcome)
 
 
 def _fail(placings: Iterable[Placing], error: Exception) -> None:

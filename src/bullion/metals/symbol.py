@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .metal import Metal
-from .pricing import Pricing
+from .pricing import Direct, Fixed, Landed, Pricing
 
 
 class Side(StrEnum):
@@ -43,12 +43,25 @@ class Symbol:
     rate_age_s_max: int | None
     freeze_after_s: int | None
     pricing: Pricing
+    stock_kept: bool = False
+    """Whether the desk counts a stock of it, from which buys are taken."""
 
     def __post_init__(self) -> None:
         if self.quoted_weight_e4 <= 0:
             raise ValueError("quoted_weight must be above 0")
         if not self.sides:
             raise ValueError("sides must name buy, sell or both; to stop trading, set trading to false")
+
+    @property
+    def hedged_in(self) -> str:
+        """The venue's instrument that covers it."""
+        match self.pricing:
+            case Direct():
+                return self.pricing.instrument
+            case Landed():
+                return self.pricing.spot
+            case Fixed():
+                return self.code
 
     @property
     def unit(self) -> str:

@@ -4,6 +4,7 @@ From memory alone, and pure: the time is handed in. What needs the book is decid
 """
 
 from bullion.accounts.group import Sizes
+from bullion.hedge.venue import Tradeability
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
@@ -17,13 +18,24 @@ from .request import PlaceOrder
 from .verdict import Denied, Priced, Verdict
 
 _SIDES = {side.value: side for side in Side}
+_UNTRADEABLE = {
+    Tradeability.UNKNOWN: codes.TRADEABILITY_UNVERIFIED,
+    Tradeability.SUSPENDED: codes.SYMBOL_UNAVAILABLE,
+}
 _PAISE_MAX = 2**63 - 1
 """What a store can keep."""
 
 
 def check(
-    asked: PlaceOrder, offer: Offer | None, now_us: int, *, rates_ready: bool, market_open: bool
+    asked: PlaceOrder,
+    offer: Offer | None,
+    now_us: int,
+    *,
+    rates_ready: bool,
+    market_open: bool,
+    tradeability: Tradeability | None = None,
 ) -> Verdict:
+    """`tradeability` is the venue's word on the symbol's instrument; None where nothing is hedged."""
     if offer is None:
         return Denied(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
     symbol = offer.symbol
@@ -40,7 +52,10 @@ def check(
         return denied
     if not symbol.size.allows(asked.quantity_e4):
         return _size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit)
-    return _check_group(asked, offer, side)
+    if tradeability in _UNTRADEABLE:
+        compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
+        return Denied(_UNTRADEABLE[tradeability], compared=compared)
+    return _check_group(asked, offer, side, hedged=tradeability is not None)
 
 
 def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: bool) -> Denied | None:
@@ -81,7 +96,7 @@ def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: b
     return None
 
 
-def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
+def _check_group(asked: PlaceOrder, offer: Offer, side: Side, *, hedged: bool) -> Verdict:
     symbol, terms = offer.symbol, offer.terms
     if not offer.group.trading:
         return Denied(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
@@ -107,6 +122,8 @@ def _check_group(asked: PlaceOrder, offer: Offer, side: Side) -> Verdict:
         offer.switches.price_tolerance_percent_e4,
         deal.price_anatomy,
         offer.rate_at_us,
+        instrument=symbol.hedged_in if hedged else None,
+        stock_kept=symbol.stock_kept and hedged,
     )
 
 

@@ -4,6 +4,7 @@ import msgspec
 
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 200
+ALL = "all"
 
 
 class ListQuery(msgspec.Struct, frozen=True):
@@ -18,4 +19,4 @@ class ListQuery(msgspec.Struct, frozen=True):
     """Microseconds since the epoch, below 0 for times before it. The instant itself is included."""
     client_order_id: str | None = None
     status: str | None = None
-    """None stands for `all` too: every order but the deleted ones."""
+    """`ALL`: every order that the API shows, but the deleted ones. None in test, which has one status."""

@@ -1,8 +1,11 @@
 """The market as this node sees it: from the catalogue and the board in its memory, nothing else."""
 
+from collections.abc import Callable
+
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.catalogue.catalogue import Catalogue
+from bullion.hedge.venue import Tradeability
 from bullion.metals.symbol import Side
 from bullion.rates.board import Board
 from bullion.refusals.refusal import Refusal
@@ -19,21 +22,33 @@ _US_PER_S = 1_000_000
 class Market:
     """Offers are kept for as long as nothing they are made of has changed: many orders meet the same one."""
 
-    def __init__(self, catalogue: Catalogue, board: Board) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        board: Board,
+        tradeability: Callable[[str, str], Tradeability] | None = None,
+    ) -> None:
+        """`tradeability`: the venue's word on a broker's instrument. Without it nothing is hedged."""
         self._catalogue = catalogue
         self._board = board
+        self._tradeability = tradeability
         self._offers: dict[tuple[str, str, str], Offer] = {}
         self._made_from: tuple[int | None, int] = (None, -1)
         self._open: dict[str, tuple[Switches, int, bool]] = {}
 
     def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
         now_us = self._catalogue.now_us()
+        offer = self.offer(account, asked.symbol_code, now_us)
+        tradeability = None
+        if self._tradeability is not None and offer is not None:
+            tradeability = self._tradeability(account.broker, offer.symbol.hedged_in)
         return check(
             asked,
-            self.offer(account, asked.symbol_code, now_us),
+            offer,
             now_us,
             rates_ready=self._board.ready,
             market_open=self._is_open(account.broker, now_us),
+            tradeability=tradeability,
         )
 
     def offer(self, account: Account, symbol_code: str, now_us: int) -> Offer | None:

@@ -1,7 +1,5 @@
 """An order as it stands in a book."""
 
-from enum import StrEnum
-
 import msgspec
 
 from bullion.metals.metal import Metal
@@ -11,10 +9,6 @@ from .request import PlaceOrder
 
 API = "api"
 """The channel of orders that were placed through this API."""
-
-
-class Status(StrEnum):
-    FILLED = "filled"
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -27,6 +21,7 @@ class Order(msgspec.Struct, frozen=True):
     asked: PlaceOrder
     metal: Metal
     price_paise: int
+    """Fixed when the order was accepted; told once it is booked."""
     total_paise: int
     status: str
     key_id: str | None
@@ -34,6 +29,11 @@ class Order(msgspec.Struct, frozen=True):
     created_at_us: int
     price_anatomy: str
     """What the price was made of, as JSON for the desk."""
+    deal_no: int | None = None
+    """The operator's deal number, from when it was booked on. Test orders have none."""
+    close_price_paise: int | None = None
+    realized_pnl_paise: int | None = None
+    closed_at_us: int | None = None
 
 
 class PriceMove(msgspec.Struct, frozen=True):

@@ -23,6 +23,11 @@ def ordinal_of(of_order_id: str) -> int:
     return int(of_order_id[-_ORDINAL_DIGITS:], 16)
 
 
+def made_at_us(of_order_id: str) -> int:
+    """To the millisecond."""
+    return int(of_order_id[:8] + of_order_id[9:13], 16) * 1000
+
+
 def ids_since(at_us: int) -> str:
     """Ids made at that time or later sort at or after this."""
     text = f"{max(0, at_us) // 1000:012x}"

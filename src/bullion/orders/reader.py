@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from bullion.allocation.book import Book
+from bullion.allocation.book import Book, OpenWeight
 
 from .listing import ListQuery
 from .order import Order
@@ -14,10 +14,16 @@ class OrderReader(Protocol):
 
     async def book(self, book_id: int) -> Book: ...
 
+    async def open_book(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
+        """A book and what is open in it per symbol, from one snapshot."""
+
     async def order(self, book_id: int, order_id: str) -> Order | None: ...
 
     async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
         """The ordinals of a page, newest first, and the number of all that match, from one snapshot."""
+
+    async def whole_page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+        """A page of orders, which may still change, and the number of all that match: from one snapshot."""
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         """Orders of a book by their ordinals."""

@@ -21,6 +21,10 @@ class Priced(msgspec.Struct, frozen=True):
     price_anatomy: str
     rate_at_us: int | None
     """When the oldest rate behind the price was quoted; None for a fixed price."""
+    instrument: str | None = None
+    """What the order is hedged in; None where nothing is hedged, in the test environment."""
+    stock_kept: bool = False
+    """Whether a buy takes from a stock that the desk keeps."""
 
 
 class Denied(msgspec.Struct, frozen=True):
@@ -29,9 +33,15 @@ class Denied(msgspec.Struct, frozen=True):
     compared: Mapping[str, Any] = {}
     """The values that the check compared, for the desk's eyes."""
     replayed: bool = False
+    fields: Mapping[str, Any] = {}
+    """What the client is told beside code and message."""
+    closed: bool = False
+    """Whether production is not open: then only an exact replay of an order gets an answer of its own."""
 
     def refused(self) -> Refused:
-        return Refused(self.refusal, self.message, headers=REPLAYED if self.replayed else None)
+        return Refused(
+            self.refusal, self.message, fields=self.fields, headers=REPLAYED if self.replayed else None
+        )
 
 
 Verdict = Priced | Denied

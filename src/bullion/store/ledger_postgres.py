@@ -1,12 +1,12 @@
 """Bookings on PostgreSQL: a batch is one statement, which is its own transaction."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bullion.allocation.book import Book
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Recorded, Seen
-from bullion.booking.placing import KeyName, Settled
+from bullion.booking.ledger import Planner, Recorded, Seen
+from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.faults import StoreUnavailable
 
 from . import order_rows
@@ -14,55 +14,115 @@ from .engine import Row, Transaction
 from .postgres import PostgresEngine
 
 _ORDER_COLUMNS, _PRICE_MOVE_COLUMNS = 18, 12
+VERIFY_S = 3.0
+"""How long a lost answer is looked for."""
 
 
 class PostgresLedger:
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresEngine, holder: str = "") -> None:
+        """`holder`: who begins to hedge what is recorded here."""
         self._engine = engine
+        self._holder = holder
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("some_books", book_ids)
         return {row["id"]: order_rows.book(row) for row in found}
 
     async def settled(self, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
-        async def body(transaction: Transaction) -> dict[KeyName, Settled]:
-            found: dict[KeyName, Settled] = {}
-            for name in names:
-                row = await transaction.one("order_by_key", *name)
-                if row is not None:
-                    found[name] = order_rows.order(row)
-                    continue
-                row = await transaction.one("price_move_by_key", *name)
-                if row is not None:
-                    found[name] = order_rows.price_move(row)
-            return found
-
-        return await self._engine.read("settled", body)
+        return await self._engine.read("settled", lambda transaction: _settled(transaction, names))
 
     async def record(
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
-        values = _values(plans, names, catalogue_version)
+        values = self._values(plans, names, catalogue_version)
         found = await self._engine.statement("record_plans", *values, writes=True)
         return _recorded(found, catalogue_version)
 
     async def record_locked(
         self,
         book_ids: Sequence[int],
+        stocks: Sequence[StockName],
         names: Sequence[KeyName],
         catalogue_version: int,
-        plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
+        plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
         async def body(transaction: Transaction) -> tuple[Sequence[Plan], Recorded]:
             locked = await transaction.all("lock_books", book_ids)
             if len(locked) != len(book_ids):
                 raise StoreUnavailable("a book is missing from the store")
-            plans = plan({row["id"]: order_rows.book(row) for row in locked})
+            left: dict[StockName, int] = {}
+            for name in stocks:
+                row = await transaction.one("hold_stock", *name)
+                left[name] = 0 if row is None else row["weight_e4"]
+            plans = plan({row["id"]: order_rows.book(row) for row in locked}, left)
             # A second statement after the lock: its snapshot has what whoever held the lock before us did.
-            values = _values(plans, names, catalogue_version)
-            return plans, _recorded(await transaction.all("record_plans", *values), catalogue_version)
+            values = self._values(plans, names, catalogue_version)
+            recorded = _recorded(await transaction.all("record_plans", *values), catalogue_version)
+            for each in plans:
+                if recorded.books[each.before.id].recorded:
+                    for name, taken_e4 in each.stock_taken.items():
+                        await transaction.run("move_stock", *name, -taken_e4)
+            return plans, recorded
 
         return await self._engine.write("record_locked", body)
+
+    async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+        async def body(transaction: Transaction) -> Mapping[KeyName, Settled]:
+            await transaction.run("hold_book", book_id)
+            found = await _settled(transaction, names)
+            if len(found) < len(names):
+                await transaction.run("fence_book", book_id)
+            return found
+
+        return await self._engine.write_apart("verify", VERIFY_S, body)
+
+    def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
+        """The statement's parameters: whole columns, one array each."""
+        changing = [plan for plan in plans if plan.changes]
+        orders = [order for plan in changing for order in plan.orders]
+        moves = [move for plan in changing for move in plan.price_moves]
+        placed = {(order.book_id, order.source, order.idempotency_key) for order in orders}
+        others = [name for name in names if name not in placed]
+        books = [
+            (
+                plan.before.id,
+                plan.before.version,
+                plan.after.gold.net_e4,
+                plan.after.silver.net_e4,
+                plan.after.order_count,
+                plan.after.last_order_at_us,
+            )
+            for plan in changing
+        ]
+        to_hedge = [
+            (each.order.book_id, each.order.ordinal, each.broker, each.instrument, int(each.took_stock))
+            for plan in changing
+            for each in plan.to_hedge
+        ]
+        return [
+            catalogue_version,
+            *_columns(others, 3),
+            *_columns(books, 6),
+            [plan.before.id for plan in plans if not plan.changes],
+            *_columns([order_rows.order_values(order) for order in orders], _ORDER_COLUMNS),
+            *_columns([order_rows.price_move_values(move) for move in moves], _PRICE_MOVE_COLUMNS),
+            *_columns(to_hedge, 5),
+            self._holder,
+            order_rows.lease_ends_at_us(orders),
+        ]
+
+
+async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+    found: dict[KeyName, Settled] = {}
+    for name in names:
+        row = await transaction.one("order_by_key", *name)
+        if row is not None:
+            found[name] = order_rows.order(row)
+            continue
+        row = await transaction.one("price_move_by_key", *name)
+        if row is not None:
+            found[name] = order_rows.price_move(row)
+    return found
 
 
 def _recorded(found: Sequence[Row], catalogue_version: int) -> Recorded:
@@ -70,34 +130,6 @@ def _recorded(found: Sequence[Row], catalogue_version: int) -> Recorded:
         found[0]["catalogue_version"] if found else catalogue_version,
         {row["id"]: Seen(order_rows.book(row), row["recorded"], row["settled"]) for row in found},
     )
-
-
-def _values(plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
-    """The statement's parameters: whole columns, one array each."""
-    changing = [plan for plan in plans if plan.changes]
-    orders = [order for plan in changing for order in plan.orders]
-    moves = [move for plan in changing for move in plan.price_moves]
-    placed = {(order.book_id, order.source, order.idempotency_key) for order in orders}
-    others = [name for name in names if name not in placed]
-    books = [
-        (
-            plan.before.id,
-            plan.before.version,
-            plan.after.gold.net_e4,
-            plan.after.silver.net_e4,
-            plan.after.order_count,
-            plan.after.last_order_at_us,
-        )
-        for plan in changing
-    ]
-    return [
-        catalogue_version,
-        *_columns(others, 3),
-        *_columns(books, 6),
-        [plan.before.id for plan in plans if not plan.changes],
-        *_columns([order_rows.order_values(order) for order in orders], _ORDER_COLUMNS),
-        *_columns([order_rows.price_move_values(move) for move in moves], _PRICE_MOVE_COLUMNS),
-    ]
 
 
 def _columns(rows: Sequence[Sequence[Any]], number: int) -> Sequence[Sequence[Any]]:

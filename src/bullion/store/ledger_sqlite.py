@@ -1,11 +1,11 @@
 """Bookings on SQLite: a batch is one visit to the writer's thread, and one transaction there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bullion.allocation.book import Book
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Recorded, Seen
-from bullion.booking.placing import KeyName, Settled
+from bullion.booking.ledger import Planner, Recorded, Seen
+from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.faults import StoreUnavailable
 
 from . import order_rows
@@ -13,8 +13,10 @@ from .sqlite import SqliteConnection, SqliteEngine
 
 
 class SqliteLedger:
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteEngine, holder: str = "") -> None:
+        """`holder`: who begins to hedge what is recorded here."""
         self._engine = engine
+        self._holder = holder
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         return await self._engine.in_reader("books", lambda connection: _books(connection, book_ids))
@@ -26,21 +28,102 @@ class SqliteLedger:
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
         return await self._engine.in_writer(
-            "record", lambda connection: _record(connection, plans, names, catalogue_version)
+            "record", lambda connection: self._record(connection, plans, names, catalogue_version)
         )
 
     async def record_locked(
         self,
         book_ids: Sequence[int],
+        stocks: Sequence[StockName],
         names: Sequence[KeyName],
         catalogue_version: int,
-        plan: Callable[[Mapping[int, Book]], Sequence[Plan]],
+        plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
         def work(connection: SqliteConnection) -> tuple[Sequence[Plan], Recorded]:
-            plans = plan(_books(connection, book_ids))
-            return plans, _record(connection, plans, names, catalogue_version)
+            left = {name: _stock_e4(connection, name) for name in stocks}
+            plans = plan(_books(connection, book_ids), left)
+            return plans, self._record(connection, plans, names, catalogue_version)
 
         return await self._engine.in_writer("record_locked", work)
+
+    async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
+        def work(connection: SqliteConnection) -> Mapping[KeyName, Settled]:
+            found = _settled(connection, names)
+            if len(found) < len(names):
+                connection.fetch("fence_book", (book_id,))
+            return found
+
+        return await self._engine.write_apart("verify", work)
+
+    def _record(
+        self,
+        connection: SqliteConnection,
+        plans: Sequence[Plan],
+        names: Sequence[KeyName],
+        catalogue_version: int,
+    ) -> Recorded:
+        """A handful of calls for however many orders: after each, this thread waits for its turn."""
+        version = connection.fetch("catalogue_version", ())[0]["version"]
+        settled = {row["book_id"] for row in connection.fetch_for("settled_books", names)}
+        books = _books(connection, [plan.before.id for plan in plans])
+        good = [
+            plan
+            for plan in plans
+            if plan.changes
+            and version == catalogue_version
+            and books[plan.before.id].version == plan.before.version
+            and plan.before.id not in settled
+        ]
+        self._write(connection, good)
+        recorded = {plan.before.id for plan in good}
+        return Recorded(
+            version,
+            {book_id: Seen(book, book_id in recorded, book_id in settled) for book_id, book in books.items()},
+        )
+
+    def _write(self, connection: SqliteConnection, plans: Sequence[Plan]) -> None:
+        orders = [order for plan in plans for order in plan.orders]
+        moves = [move for plan in plans for move in plan.price_moves]
+        books = [
+            (
+                plan.after.id,
+                plan.after.gold.net_e4,
+                plan.after.silver.net_e4,
+                plan.after.order_count,
+                plan.after.last_order_at_us,
+            )
+            for plan in plans
+        ]
+        due_at_us = order_rows.lease_ends_at_us(orders)
+        to_hedge = [
+            (
+                each.order.book_id,
+                each.order.ordinal,
+                each.order.id,
+                each.broker,
+                each.instrument,
+                int(each.took_stock),
+                self._holder,
+                due_at_us,
+            )
+            for plan in plans
+            for each in plan.to_hedge
+        ]
+        placed = [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.orders]
+        hedged = [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.to_hedge]
+        for query, rows in (
+            ("move_books", books),
+            ("insert_orders", [order_rows.order_values(order) for order in orders]),
+            ("count_orders", placed),
+            ("insert_price_moves", [order_rows.price_move_values(move) for move in moves]),
+            ("insert_hedge_requests", to_hedge),
+            ("add_open_weights", hedged),
+        ):
+            if rows:
+                connection.fetch_for(query, rows)
+        for plan in plans:
+            for name, taken_e4 in plan.stock_taken.items():
+                connection.fetch("move_stock", (*name, -taken_e4))
 
 
 def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, Book]:
@@ -48,6 +131,11 @@ def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, B
     if len(rows) != len(book_ids):
         raise StoreUnavailable("a book is missing from the store")
     return {row["id"]: order_rows.book(row) for row in rows}
+
+
+def _stock_e4(connection: SqliteConnection, name: StockName) -> int:
+    rows = connection.fetch("hold_stock", name)
+    return rows[0]["weight_e4"] if rows else 0
 
 
 def _settled(connection: SqliteConnection, names: Sequence[KeyName]) -> dict[KeyName, Settled]:
@@ -58,49 +146,3 @@ def _settled(connection: SqliteConnection, names: Sequence[KeyName]) -> dict[Key
         for row in connection.fetch("price_move_by_key", name):
             found[name] = order_rows.price_move(row)
     return found
-
-
-def _record(
-    connection: SqliteConnection, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
-) -> Recorded:
-    """A handful of calls for however many orders: after each, this thread waits for its turn."""
-    version = connection.fetch("catalogue_version", ())[0]["version"]
-    settled = {row["book_id"] for row in connection.fetch_for("settled_books", names)}
-    books = _books(connection, [plan.before.id for plan in plans])
-    good = [
-        plan
-        for plan in plans
-        if plan.changes
-        and version == catalogue_version
-        and books[plan.before.id].version == plan.before.version
-        and plan.before.id not in settled
-    ]
-    _write(connection, good)
-    recorded = {plan.before.id for plan in good}
-    return Recorded(
-        version,
-        {book_id: Seen(book, book_id in recorded, book_id in settled) for book_id, book in books.items()},
-    )
-
-
-def _write(connection: SqliteConnection, plans: Sequence[Plan]) -> None:
-    orders = [order for plan in plans for order in plan.orders]
-    moves = [move for plan in plans for move in plan.price_moves]
-    books = [
-        (
-            plan.after.id,
-            plan.after.gold.net_e4,
-            plan.after.silver.net_e4,
-            plan.after.order_count,
-            plan.after.last_order_at_us,
-        )
-        for plan in plans
-    ]
-    for query, rows in (
-        ("move_books", books),
-        ("insert_orders", [order_rows.order_values(order) for order in orders]),
-        ("count_orders", [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.orders]),
-        ("insert_price_moves", [order_rows.price_move_values(move) for move in moves]),
-    ):
-        if rows:
-            connection.fetch_for(query, rows)

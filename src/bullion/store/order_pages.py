@@ -7,12 +7,33 @@ block of ordinals say how many match, and in which block a page begins.
 from collections.abc import Sequence
 
 from bullion.orders.listing import ListQuery
+from bullion.orders.order import Order
 
 from . import order_rows
 from .engine import Transaction, one_row
 from .order_rows import BLOCK_SIZES
 
 _SMALL, _LARGE = 0, 1
+
+Kind = tuple[str | None, str | None, str | None]
+"""Symbol, side and status; each may be anything."""
+_ANY_KIND = (None, None, None)
+
+
+async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+    """The orders themselves, in the state by which they were chosen and counted.
+
+    A page is all that matches between its last ordinal and its first, so that is what is read.
+    """
+    ordinals, total = await page(transaction, book_id, query)
+    if not ordinals:
+        return (), total
+    within, kind = (ordinals[-1], ordinals[0]), _kind(query)
+    if query.client_order_id is None:
+        found = await transaction.all("whole_orders_between", book_id, *within, *kind)
+    else:
+        found = await transaction.all("whole_named_orders", book_id, query.client_order_id, *within, *kind)
+    return [order_rows.order(row) for row in found], total
 
 
 async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
@@ -26,10 +47,14 @@ async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tupl
         low = since["ordinal"]
     if query.client_order_id is not None:
         return await _named(transaction, book_id, query, low, high)
-    pages = _Range(transaction, book_id, low, high, query.symbol_code, query.trade_type)
-    if query.symbol_code is None and query.trade_type is None:
+    if _kind(query) == _ANY_KIND:
         return newest(low, high, query)
+    pages = _Range(transaction, book_id, low, high, _kind(query))
     return await pages.filtered(query.limit, query.offset, whole=whole)
+
+
+def _kind(query: ListQuery) -> Kind:
+    return query.symbol_code, query.trade_type, query.status
 
 
 def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
@@ -41,7 +66,7 @@ def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
 async def _named(
     transaction: Transaction, book_id: int, query: ListQuery, low: int, high: int
 ) -> tuple[Sequence[int], int]:
-    about = (book_id, query.client_order_id, low, high, query.symbol_code, query.trade_type)
+    about = (book_id, query.client_order_id, low, high, *_kind(query))
     total = (await one_row(transaction, "count_named_orders", *about))["total"]
     if query.offset >= total:
         return (), total
@@ -52,20 +77,12 @@ async def _named(
 class _Range:
     """The orders of one kind between two ordinals of a book."""
 
-    def __init__(
-        self,
-        transaction: Transaction,
-        book_id: int,
-        low: int,
-        high: int,
-        symbol_code: str | None,
-        trade_type: str | None,
-    ) -> None:
+    def __init__(self, transaction: Transaction, book_id: int, low: int, high: int, kind: Kind) -> None:
         self._transaction = transaction
         self._book_id = book_id
         self._low = low
         self._high = high
-        self._kind = (symbol_code, trade_type)
+        self._kind = kind
 
     async def between(self, low: int, high: int, limit: int, offset: int = 0) -> list[int]:
         if high < low:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bullion.allocation.book import Book
+from bullion.allocation.book import Book, OpenWeight
 from bullion.faults import StoreUnavailable
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
@@ -34,6 +34,13 @@ class StoredOrders:
             raise StoreUnavailable("a book is missing from the store")
         return book
 
+    async def open_book(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
+        rows = await self._reads.open_book(book_id)
+        if not rows:
+            raise StoreUnavailable("a book is missing from the store")
+        weights = [order_rows.open_weight(row) for row in rows if row["symbol_code"] is not None]
+        return order_rows.book(rows[0]), weights
+
     async def order(self, book_id: int, order_id: str) -> Order | None:
         return await self._reads.order((book_id, ordinal_of(order_id), order_id))
 
@@ -44,6 +51,11 @@ class StoredOrders:
             )
         book = await self.book(book_id)
         return order_pages.newest(book.archived_count + 1, book.order_count, query)
+
+    async def whole_page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+        return await self._engine.read(
+            "order_page", lambda transaction: order_pages.whole_page(transaction, book_id, query)
+        )
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         rows = await self._reads.orders(book_id, ordinals)
@@ -65,6 +77,9 @@ class PostgresReads:
 
     async def book(self, book_id: int) -> Book | None:
         return await self._books.get(book_id)
+
+    async def open_book(self, book_id: int) -> Sequence[Row]:
+        return await self._engine.statement("open_book", book_id)
 
     async def order(self, name: OrderName) -> Order | None:
         return await self._orders.get(name)
@@ -90,6 +105,9 @@ class SqliteReads:
     async def book(self, book_id: int) -> Book | None:
         rows = self._engine.look_up("one_book", book_id)
         return order_rows.book(rows[0]) if rows else None
+
+    async def open_book(self, book_id: int) -> Sequence[Row]:
+        return self._engine.look_up("open_book", book_id)
 
     async def order(self, name: OrderName) -> Order | None:
         rows = self._engine.look_up("one_order", *name)

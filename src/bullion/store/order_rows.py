@@ -1,9 +1,11 @@
 """Rows of books and orders to values and back."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from bullion.allocation.book import Book
+from bullion.allocation.book import Book, OpenWeight
 from bullion.allocation.position import Position
+from bullion.booking.hedge_requests import LEASE_US
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
@@ -28,13 +30,19 @@ def book(row: Row) -> Book:
     )
 
 
+def open_weight(row: Row) -> OpenWeight:
+    return OpenWeight(row["symbol_code"], _METALS[row["metal"]], row["buy_e4"], row["sell_e4"])
+
+
 def order(row: Row) -> Order:
     """By place: a page has many rows, and looking a column up by its name takes longer than all the rest.
 
     Columns that later steps of the schema add come behind these.
     """
     book_id, ordinal, order_id, source, key, symbol, side, quantity, expected, reference, metal, *rest = row
-    price, total, status, key_id, request_id, at_us, anatomy = rest[:7]
+    price, total, status, key_id, request_id, at_us, anatomy, deal_no, close_price, pnl, closed_at_us = rest[
+        :11
+    ]
     return Order(
         book_id,
         ordinal,
@@ -50,6 +58,10 @@ def order(row: Row) -> Order:
         request_id,
         at_us,
         anatomy,
+        deal_no,
+        close_price,
+        pnl,
+        closed_at_us,
     )
 
 
@@ -99,6 +111,11 @@ def order_values(of: Order) -> tuple[Any, ...]:
         of.created_at_us,
         of.price_anatomy,
     )
+
+
+def lease_ends_at_us(orders: Sequence[Order]) -> int:
+    """Until when whoever recorded these orders hedges them, and nobody else."""
+    return max((order.created_at_us for order in orders), default=0) + LEASE_US
 
 
 def price_move_values(of: PriceMove) -> tuple[Any, ...]:

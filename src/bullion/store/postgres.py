@@ -178,9 +178,32 @@ class PostgresEngine:
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
             await self._renew_after(fault)
-            if committing and isinstance(fault, StoreUnavailable):
+            if committing and isinstance(fault, StoreUnavailable) and not _told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
+
+    async def write_apart(self, name: str, within_s: float, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `body` in a transaction on a connection of its own, opened anew and closed after it.
+
+        All in all it takes no longer than `within_s`; a lock that is not had by then is StoreBusy.
+        """
+        with _faults():
+            async with asyncio.timeout(within_s):
+                connection = await asyncpg.connect(self._url, **self._connect_options())
+        try:
+            with _faults():
+                async with asyncio.timeout(within_s):
+                    # Half of the time for the lock, so that there is some left to say that it was not had.
+                    lock_ms = int(within_s * 500)
+                    await connection.execute(
+                        f"BEGIN; SET LOCAL lock_timeout = {lock_ms}; "
+                        f"SET LOCAL application_name = 'bullion {name}'"
+                    )
+                    answer = await body(_Open(connection, self._queries))
+                    await connection.execute("COMMIT")
+                    return answer
+        finally:
+            connection.terminate()
 
     async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
         """One statement that is its own transaction: one round trip.
@@ -196,7 +219,7 @@ class PostgresEngine:
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
             await self._renew_after(fault)
-            if writes and sent:
+            if writes and sent and not _told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
@@ -296,6 +319,12 @@ async def _taken(connection: Connection) -> list[tuple[int, str]]:
         return []
     rows = await connection.fetch("SELECT number, checksum FROM migrations ORDER BY number")
     return [(row["number"], row["checksum"]) for row in rows]
+
+
+def _told_by_server(fault: StoreFault) -> bool:
+    """Whether the server itself said that it gave the statement up; else its word may have been lost."""
+    error = fault.__cause__
+    return isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError)
 
 
 async def _no_reset(_connection: Connection) -> None:

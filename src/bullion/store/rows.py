@@ -150,6 +150,7 @@ def symbol(row: Row) -> Symbol:
         rate_age_s_max=row["rate_age_s_max"],
         freeze_after_s=row["freeze_after_s"],
         pricing=_pricing(row["pricing"]),
+        stock_kept=bool(row["stock_kept"]),
     )
 
 

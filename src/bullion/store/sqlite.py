@@ -17,7 +17,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TextIO, TypeVar
 
-from bullion.faults import AlreadyThere, RuleBroken, StoreBusy, StoreFault, StoreUnavailable
+from bullion.faults import (
+    AlreadyThere,
+    OutcomeUnknown,
+    RuleBroken,
+    StoreBusy,
+    StoreFault,
+    StoreUnavailable,
+)
 
 from . import query_files, schema
 from .engine import Row, Transaction, Value
@@ -140,6 +147,16 @@ class SqliteEngine:
             fault.add_note(f"in the transaction {name}")
             raise
 
+    async def write_apart(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+        """Do `work` in a transaction on a connection of its own, opened anew and closed after it."""
+        self._check_file()
+        connection = SqliteConnection(f"bullion-{name}", self._queries)
+        try:
+            await connection.call(connection.connect, self._path, read_only=False)
+            return await connection.call(connection.transact, "BEGIN IMMEDIATE", work)
+        finally:
+            await connection.shut()
+
     def look_up(self, query: str, *values: Value) -> list[Row]:
         """A few rows by their key, at once. One statement is one snapshot."""
         self._check_file()
@@ -229,11 +246,21 @@ class SqliteConnection:
         self._connection.execute(begin)
         try:
             answer = work(self)
-            self._connection.execute("COMMIT")
+            self._commit()
         except BaseException:
             self.roll_back()
             raise
         return answer
+
+    def _commit(self) -> None:
+        """A commit that fails on its way to the disk may have got there."""
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            fault = _fault_of(error)
+            if isinstance(fault, StoreUnavailable):
+                raise OutcomeUnknown(*fault.args) from error
+            raise
 
     def drive(self, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a transaction's body here to its end: our own queries never make it wait."""

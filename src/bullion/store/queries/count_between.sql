@@ -5,3 +5,10 @@ WHERE
     AND ordinal BETWEEN $2 AND $3
     AND (CAST($4 AS TEXT) IS NULL OR symbol_code = $4)
     AND (CAST($5 AS TEXT) IS NULL OR trade_type = $5)
+    AND (
+        CAST($6 AS TEXT) IS NULL
+        OR (
+            (status = $6 OR ($6 = 'all' AND status <> 'deleted'))
+            AND (source = 'api' OR status NOT IN ('pending', 'rejected'))
+        )
+    )

@@ -8,7 +8,7 @@ SELECT
     orders.ordinal / levels.size,
     orders.symbol_code,
     orders.trade_type,
-    orders.status,
+    iif(orders.status = 'pending' AND orders.source <> 'api', 'pending elsewhere', orders.status),
     count(*)
 FROM placed
 CROSS JOIN orders ON orders.book_id = placed.book_id AND orders.ordinal >= placed.first_ordinal

@@ -1,1 +1,7 @@
-SELECT * FROM symbols WHERE broker = $1 AND code = $2
+SELECT
+    symbols.*,
+    EXISTS (
+        SELECT 1 FROM stocks WHERE stocks.broker = symbols.broker AND stocks.symbol_code = symbols.code
+    ) AS stock_kept
+FROM symbols
+WHERE broker = $1 AND code = $2

@@ -74,7 +74,39 @@ inserted AS (
         price_anatomy
     )
     SELECT placed.* FROM placed INNER JOIN moved ON moved.id = placed.book_id
-    RETURNING book_id, ordinal, symbol_code, trade_type, status
+    RETURNING book_id, ordinal, id, source, symbol_code, trade_type, quantity_e4, metal, status
+),
+
+requested AS (
+    INSERT INTO hedge_requests (book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us)
+    SELECT
+        inserted.book_id,
+        inserted.ordinal,
+        inserted.id,
+        to_hedge.broker,
+        to_hedge.instrument,
+        to_hedge.took_stock,
+        $47,
+        $48
+    FROM
+        unnest($42::BIGINT [], $43::BIGINT [], $44::TEXT [], $45::TEXT [], $46::BIGINT [])
+            AS to_hedge (book_id, ordinal, broker, instrument, took_stock)
+    INNER JOIN inserted USING (book_id, ordinal)
+),
+
+held AS (
+    INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)
+    SELECT
+        book_id,
+        symbol_code,
+        metal,
+        coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'buy'), 0),
+        coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'sell'), 0)
+    FROM inserted
+    WHERE status = 'pending'
+    GROUP BY 1, 2, 3
+    ON CONFLICT (book_id, symbol_code)
+    DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_e4 + excluded.sell_e4
 ),
 
 counted AS (
@@ -85,7 +117,10 @@ counted AS (
         inserted.ordinal / levels.size,
         inserted.symbol_code,
         inserted.trade_type,
-        inserted.status,
+        CASE
+            WHEN inserted.status = 'pending' AND inserted.source <> 'api' THEN 'pending elsewhere'
+            ELSE inserted.status
+        END,
         count(*)
     FROM inserted
     CROSS JOIN (VALUES (0, 512), (1, 65536)) AS levels (level, size)

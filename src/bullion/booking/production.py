@@ -1,0 +1,94 @@
+"""The way of a production order, the same from the API and from the desk: judged, recorded, hedged."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from bullion.accounts.account import Account
+from bullion.accounts.switches import Switches
+from bullion.catalogue.catalogue import Catalogue
+from bullion.orders.market import Market
+from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Status
+from bullion.orders.verdict import Denied, Priced, Verdict
+from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET, PRODUCTION_TRADING_DISABLED
+
+from .hedging import Hedging
+from .placing import Booked, Outcome, Placing, ToHedge
+from .queue import BookingQueue
+
+
+class Production:
+    def __init__(
+        self,
+        *,
+        deploy_on: bool,
+        catalogue: Catalogue,
+        market: Market,
+        queue: BookingQueue,
+        hedging: Hedging,
+        reachable: Callable[[str], bool],
+        schema_current: Callable[[], bool],
+    ) -> None:
+        """`reachable` tells whether a broker's venue can be reached."""
+        self._deploy_on = deploy_on
+        self._catalogue = catalogue
+        self._market = market
+        self._queue = queue
+        self._hedging = hedging
+        self._reachable = reachable
+        self._schema_current = schema_current
+
+    def closed(self, account: Account) -> Denied | None:
+        """Why production is not open to clients of the API now, if it is not."""
+        switches = self._catalogue.switches_of(account.broker)
+        reason = closed_by(account, switches, deploy_on=self._deploy_on)
+        if reason is not None:
+            return Denied(
+                PRODUCTION_TRADING_DISABLED,
+                fields={"reason": reason},
+                compared={"reason": reason},
+                closed=True,
+            )
+        return self.unready(account)
+
+    def unready(self, account: Account) -> Denied | None:
+        """What production needs whoever places the order, and does not have now."""
+        if self._catalogue.switches_of(account.broker).paused:
+            why = "paused by the desk"
+        elif not self._reachable(account.broker):
+            why = "the venue cannot be reached"
+        elif not self._schema_current():
+            why = "the store's schema is behind"
+        else:
+            return None
+        return Denied(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
+
+    def account(self, account_id: int) -> Account:
+        """As this node's memory holds it now."""
+        return self._catalogue.accounts[account_id]
+
+    def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
+        return self._market.judge(account, asked)
+
+    async def place(self, placing: Placing) -> Outcome:
+        """What became of it, after a short wait for the venue. May raise StoreFault, as the queue does."""
+        outcome = await self._queue.place(placing)
+        if not isinstance(outcome, Booked) or outcome.order.status != Status.PENDING:
+            return outcome
+        verdict = placing.verdict
+        if outcome.replayed or not isinstance(verdict, Priced) or verdict.instrument is None:
+            order = await self._hedging.outcome(outcome.order)
+        else:
+            to_hedge = ToHedge(outcome.order, placing.broker, verdict.instrument)
+            order = await self._hedging.hedge(to_hedge)
+        return msgspec.structs.replace(outcome, order=order)
+
+
+def closed_by(account: Account, switches: Switches, *, deploy_on: bool) -> str | None:
+    """The switch that keeps production orders of the account out, the outermost first."""
+    if not deploy_on:
+        return "deploy"
+    if not switches.production:
+        return "global"
+    return None if account.production_trading else "account"

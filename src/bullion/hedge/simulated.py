@@ -1,0 +1,125 @@
+"""The venue `simulated`: fills, refuses, holds or is down, as the desk tells it, and keeps a durable book.
+
+Like a real one it knows every order that it ever took by its id, across our restarts, and takes none twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from .venue import (
+    Asked,
+    Confirmed,
+    Duplicate,
+    HedgeRequest,
+    NotKnown,
+    Refused,
+    Submitted,
+    Tradeability,
+    Unconfirmed,
+    VenueUnreachable,
+)
+
+_US_PER_MS = 1_000
+
+
+class Mode(StrEnum):
+    FILL = "fill"
+    REFUSE = "refuse"
+    HOLD = "hold"
+    """Orders are taken and left waiting; in another mode they are decided when they are asked about."""
+    DOWN = "down"
+    """Nobody can reach it. What was sent meanwhile, it never saw."""
+
+
+class Conduct(msgspec.Struct, frozen=True):
+    """How the venue behaves toward one broker."""
+
+    broker: str
+    mode: Mode = Mode.FILL
+    delay_ms: int = 0
+    """How long it takes to decide an order."""
+    instruments: Mapping[str, Tradeability] = {}
+    """One that is not named is tradable."""
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """An order in the venue's book."""
+
+    order_id: str
+    due_at_us: int
+    """From then on it may be decided."""
+    submissions: int
+    """How often it was sent."""
+    outcome: str | None
+    execution_id: str | None
+
+
+class VenueBook(Protocol):
+    """The venue's own durable book. May raise StoreFault, which nobody can tell from a venue out of reach."""
+
+    async def conduct(self, broker: str) -> Conduct: ...
+
+    async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
+        """Put it in the book, with its outcome if it has one; if it is there, count one more submission."""
+
+    async def find(self, order_id: str) -> Taken | None: ...
+
+    async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
+        """Once at the most: one that is decided stays as it is."""
+
+
+class SimulatedVenue:
+    def __init__(self, book: VenueBook, now_us: Callable[[], int]) -> None:
+        self._book = book
+        self._now_us = now_us
+
+    async def submit(self, request: HedgeRequest) -> Submitted:
+        conduct = await self._reach(request.broker)
+        now_us = self._now_us()
+        due_at_us = now_us + conduct.delay_ms * _US_PER_MS
+        # Decided as it is taken, if it is to be decided at once: a single step.
+        outcome = None if conduct.delay_ms else _OUTCOMES.get(conduct.mode)
+        taken = await self._book.take(request, now_us, due_at_us, outcome)
+        if taken.submissions > 1:
+            return Duplicate()
+        if conduct.delay_ms and conduct.mode is not Mode.HOLD:
+            await asyncio.sleep(conduct.delay_ms / 1000)
+            conduct = await self._reach(request.broker)
+        return await self._word(conduct, taken, max(due_at_us, self._now_us()))
+
+    async def ask(self, request: HedgeRequest) -> Asked:
+        conduct = await self._reach(request.broker)
+        taken = await self._book.find(request.order_id)
+        return NotKnown() if taken is None else await self._word(conduct, taken, self._now_us())
+
+    async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
+        conduct = await self._reach(broker)
+        return {each: conduct.instruments.get(each, Tradeability.TRADABLE) for each in named}
+
+    async def _reach(self, broker: str) -> Conduct:
+        conduct = await self._book.conduct(broker)
+        if conduct.mode is Mode.DOWN:
+            raise VenueUnreachable("the simulated venue is down")
+        return conduct
+
+    async def _word(self, conduct: Conduct, taken: Taken, now_us: int) -> Confirmed | Refused | Unconfirmed:
+        if taken.outcome is None:
+            outcome = _OUTCOMES.get(conduct.mode)
+            if outcome is None:
+                return Unconfirmed("The simulated venue holds orders.")
+            if now_us < taken.due_at_us:
+                return Unconfirmed("The simulated venue has not decided yet.")
+            taken = await self._book.decide(taken.order_id, outcome, now_us)
+        execution_id = taken.execution_id or ""
+        if taken.outcome == CONFIRMED:
+            return Confirmed(execution_id)
+        return Refused(execution_id, "The simulated venue refuses orders.")
+
+
+CONFIRMED = "confirmed"
+REFUSED = "refused"
+_OUTCOMES = {Mode.FILL: CONFIRMED, Mode.REFUSE: REFUSED}

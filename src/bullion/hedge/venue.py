@@ -1,0 +1,78 @@
+"""The port to a venue. `docs/venues.md` says how another one is written.
+
+An order goes to the venue under its own id, and the venue executes an id once at the most. Whoever does not
+know what became of an id asks; only an id that the venue does not know is sent, again or for the first time.
+"""
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+
+class HedgeRequest(msgspec.Struct, frozen=True):
+    """What is asked of the venue: to cover one order."""
+
+    order_id: str
+    broker: str
+    instrument: str
+    trade_type: str
+    """The client's side; the venue deals for the broker on the same side."""
+    quantity_e4: int
+    price_paise: int
+    """What the client was promised, per quoted weight."""
+
+
+class Confirmed(msgspec.Struct, frozen=True):
+    execution_id: str
+
+
+class Refused(msgspec.Struct, frozen=True):
+    execution_id: str
+    words: str
+
+
+class Unconfirmed(msgspec.Struct, frozen=True):
+    """The venue has it, or may have it, and has not decided."""
+
+    words: str
+
+
+class Duplicate(msgspec.Struct, frozen=True):
+    """The venue has had this id before. It says nothing about what became of it: ask."""
+
+
+class NotKnown(msgspec.Struct, frozen=True):
+    """The venue has never had this id."""
+
+
+Final = Confirmed | Refused
+Submitted = Confirmed | Refused | Unconfirmed | Duplicate
+Asked = Confirmed | Refused | Unconfirmed | NotKnown
+
+
+class Tradeability(StrEnum):
+    """The venue's word on an instrument."""
+
+    TRADABLE = "tradable"
+    SUSPENDED = "suspended"
+    UNKNOWN = "unknown"
+
+
+class VenueUnreachable(Exception):
+    """Nothing is known of what the call did."""
+
+
+class Venue(Protocol):
+    """Every call may raise VenueUnreachable, and may be cancelled when it takes too long."""
+
+    async def submit(self, request: HedgeRequest) -> Submitted: ...
+
+    async def ask(self, request: HedgeRequest) -> Asked: ...
+
+    async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
+        """The venue's word on these instruments; one that it has none on may be left out.
+
+        Asked about once a second, and thereby whether the venue can be reached at all.
+        """

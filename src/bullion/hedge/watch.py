@@ -1,0 +1,66 @@
+"""What this node knows of the venue: whether it can be reached, and its word on each instrument."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+
+import structlog
+
+from .venue import Tradeability, Venue
+
+_EVERY_S = 0.5
+_PATIENCE_S = 2.0
+_REACHED_AGE_S_MAX = 3.0
+"""A venue that has not answered for so long cannot be reached."""
+_WORD_AGE_S_MAX = 10.0
+
+_log = structlog.get_logger("hedge")
+
+
+class VenueWatch:
+    def __init__(
+        self,
+        venue: Venue,
+        traded: Callable[[], Mapping[str, Collection[str]]],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`traded`: by broker, the instruments that its symbols are hedged in."""
+        self._venue = venue
+        self._traded = traded
+        self._monotonic = monotonic
+        self._reached_at: dict[str, float] = {}
+        self._words: dict[tuple[str, str], tuple[Tradeability, float]] = {}
+
+    def reachable(self, broker: str) -> bool:
+        reached_at = self._reached_at.get(broker)
+        return reached_at is not None and self._monotonic() - reached_at <= _REACHED_AGE_S_MAX
+
+    def tradeability(self, broker: str, instrument: str) -> Tradeability:
+        """The venue's word; unknown when there is none, or it is too old."""
+        word, at = self._words.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
+        return word if self._monotonic() - at <= _WORD_AGE_S_MAX else Tradeability.UNKNOWN
+
+    async def look(self) -> None:
+        """Ask once for every broker, each by itself: one that hangs must not hide the others' venues."""
+        await asyncio.gather(*(self._look(broker, named) for broker, named in self._traded().items()))
+
+    async def keep(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await self.look()
+            await asyncio.sleep(_EVERY_S)
+
+    async def _look(self, broker: str, named: Collection[str]) -> None:
+        asked_at = self._monotonic()
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                words = await self._venue.instruments(broker, named)
+        except Exception as error:  # noqa: BLE001 - an adapter's mistake is as bad as a venue out of reach, no worse
+            if self._reached_at.pop(broker, None) is not None:
+                _log.warning("venue_unreachable", broker=broker, error=repr(error))
+            return
+        if broker not in self._reached_at:
+            _log.info("venue_reached", broker=broker)
+        self._reached_at[broker] = asked_at
+        for instrument, word in words.items():
+            self._words[broker, instrument] = (word, asked_at)

@@ -1,0 +1,87 @@
+"""What an event makes of an order, and what that means for its book. Pure: times are handed in."""
+
+import msgspec
+
+from bullion.metals.scaled import scaled
+from bullion.metals.symbol import Side
+
+from .order import API, Order
+from .status import FINAL, HOLDING, TRANSITIONS, Event, Status
+
+
+class NotAllowed(Exception):
+    """The order's state does not allow the event. Nothing was changed."""
+
+    def __init__(self, order: Order, event: Event) -> None:
+        super().__init__(f"an order that is {order.status} cannot take the event {event}")
+        self.order = order
+        self.event = event
+
+
+def after(
+    order: Order,
+    event: Event,
+    at_us: int,
+    *,
+    deal_no: int | None = None,
+    close_price_paise: int | None = None,
+) -> Order:
+    """The order as the event leaves it, or NotAllowed.
+
+    `deal_no` is for a confirmation, `close_price_paise` for the completion of a close.
+    """
+    to = TRANSITIONS[event].get(Status(order.status))
+    if to is None:
+        raise NotAllowed(order, event)
+    match event:
+        case Event.CONFIRM:
+            return msgspec.structs.replace(order, status=to.value, deal_no=deal_no)
+        case Event.COMPLETE:
+            if close_price_paise is None:
+                raise ValueError("closing is completed at a price")
+            return msgspec.structs.replace(
+                order,
+                status=to.value,
+                close_price_paise=close_price_paise,
+                realized_pnl_paise=realized_pnl_paise(order, close_price_paise),
+                closed_at_us=at_us,
+            )
+        case _:
+            return msgspec.structs.replace(order, status=to.value)
+
+
+def realized_pnl_paise(order: Order, close_price_paise: int) -> int:
+    """Rounded once, halves away from zero."""
+    gain = close_price_paise - order.price_paise
+    if order.asked.trade_type != Side.BUY:
+        gain = -gain
+    weight_e4 = quoted_weight_e4(order)
+    size = (2 * abs(gain) * order.asked.quantity_e4 + weight_e4) // (2 * weight_e4)
+    return size if gain > 0 else -size
+
+
+def quoted_weight_e4(order: Order) -> int:
+    """As it was when the order was priced: the desk may have changed the symbol since."""
+    return scaled(msgspec.json.decode(order.price_anatomy)["quoted_weight"], 4)
+
+
+def lets_go(before: Order, now: Order) -> bool:
+    """Whether the order held a position, and no longer does: its weight goes back to book and stock."""
+    return Status(before.status) in HOLDING and Status(now.status) not in HOLDING
+
+
+def can_change(order: Order) -> bool:
+    return Status(order.status) not in FINAL
+
+
+def hidden(order: Order) -> bool:
+    """Whether the API does not show it: from another channel, and not a deal or no longer going to be one."""
+    return order.source != API and order.status in (Status.PENDING, Status.REJECTED)
+
+
+def counted_as(order: Order) -> str:
+    """The kind of order that it is counted as: its status, told apart where the API hides it."""
+    return f"{order.status}{ELSEWHERE}" if hidden(order) else order.status
+
+
+ELSEWHERE = " elsewhere"

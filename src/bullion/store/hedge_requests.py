@@ -1,0 +1,122 @@
+"""Hedge requests in the store. See `bullion.booking.hedge_requests`."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bullion.booking.breaks import contradicts
+from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
+from bullion.booking.placing import ToHedge
+from bullion.faults import StoreUnavailable
+from bullion.hedge.venue import Confirmed, Final, Refused
+from bullion.orders import life
+from bullion.orders.order import Order
+from bullion.orders.order_id import made_at_us
+from bullion.orders.status import Event, Status
+
+from . import order_changes, order_rows
+from .engine import Engine, Transaction, one_row
+from .gathering import Gathering
+
+_LANES = 2
+_BY = "venue"
+
+Answered = tuple[ToHedge, Final]
+
+
+class StoredHedgeRequests:
+    def __init__(self, engine: Engine, holder: str, now_us: Callable[[], int]) -> None:
+        self._engine = engine
+        self._holder = holder
+        self._now_us = now_us
+        self._answers: Gathering[Answered, Order] = Gathering(self._answer_all, lanes=_LANES)
+
+    async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
+        due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us))
+        if due is None:
+            return ()
+        lease = (self._holder, now_us + LEASE_US)
+
+        async def body(transaction: Transaction) -> list[Claimed]:
+            await transaction.run("claim_hedges", *lease, now_us, limit)
+            found = await transaction.all("claimed_hedges", *lease)
+            return [
+                Claimed(
+                    ToHedge(order_rows.order(row), row["broker"], row["instrument"], bool(row["took_stock"])),
+                    row["tries"],
+                )
+                for row in found
+            ]
+
+        return await self._engine.write("claim_hedges", body)
+
+    async def postpone(self, order: Order, due_at_us: int, words: str) -> None:
+        await self._run("postpone_hedge", order.book_id, order.ordinal, due_at_us, words)
+
+    async def withdraw(self, order: Order) -> None:
+        await self._run("withdraw_hedge", order.book_id, order.ordinal)
+
+    async def _run(self, query: str, *values: str | int) -> None:
+        await self._engine.write(query, lambda transaction: transaction.run(query, *values))
+
+    async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
+        order = await self._answers.get((to_hedge, word))
+        if order is None:
+            raise StoreUnavailable("a pending order is missing from the store")
+        return order
+
+    async def _answer_all(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
+        """What arrives together is one transaction. Books by their ids, as everybody locks them."""
+        in_order = sorted(answers, key=lambda each: (each[0].order.book_id, each[0].order.ordinal))
+
+        async def body(transaction: Transaction) -> dict[Answered, Order]:
+            for book_id in sorted({to_hedge.order.book_id for to_hedge, _ in in_order}):
+                await transaction.run("hold_book", book_id)
+            found: dict[Answered, Order] = {}
+            for each in in_order:
+                order = await self._answer(transaction, *each)
+                if order is not None:
+                    found[each] = order
+            return found
+
+        return await self._engine.write("answer_hedges", body)
+
+    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, word: Final) -> Order | None:
+        name = (to_hedge.order.book_id, to_hedge.order.ordinal)
+        row = await transaction.one("order_at", *name)
+        if row is None:
+            return None
+        order, at_us = order_rows.order(row), self._now_us()
+        state = "answered"
+        if order.status == Status.PENDING:
+            before, words = order, _words(word)
+            order = await self._settled(transaction, to_hedge.broker, order, word, at_us)
+            await order_changes.write(transaction, before, order, at_us, _BY, words)
+        else:
+            known = await one_row(transaction, "one_hedge", *name)
+            if known["state"] == "broken" or known["execution_id"] == word.execution_id:
+                return order  # Told before, by another node.
+            if contradicts(order, word, known["execution_id"]):
+                state = "broken"
+        outcome = "confirmed" if isinstance(word, Confirmed) else "refused"
+        await transaction.run("answer_hedge", *name, state, outcome, word.execution_id, _words(word), at_us)
+        return order
+
+    async def _settled(
+        self, transaction: Transaction, broker: str, order: Order, word: Final, at_us: int
+    ) -> Order:
+        if isinstance(word, Confirmed):
+            deal_no = await order_changes.next_deal_no(transaction, broker)
+            return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no)
+        return life.after(order, Event.REFUSE, at_us)
+
+    async def waiting(self) -> Waiting:
+        async def body(transaction: Transaction) -> Waiting:
+            row = await one_row(transaction, "hedges_waiting")
+            oldest = row["oldest"]
+            broken = (await one_row(transaction, "hedges_broken"))["requests"]
+            return Waiting(row["requests"], None if oldest is None else made_at_us(oldest), broken)
+
+        return await self._engine.read("hedges_waiting", body)
+
+
+def _words(word: Final) -> str:
+    return word.words if isinstance(word, Refused) else f"execution {word.execution_id}"

@@ -1,0 +1,61 @@
+"""Writes what an event made of an order: the order, its life, the counts, and what its book and stock hold.
+
+Whoever calls holds the order's book: so of two events that meet, one comes after the other.
+"""
+
+from bullion.faults import StoreConflict
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+from bullion.orders.life import counted_as, lets_go
+from bullion.orders.order import Order, signed_e4
+
+from . import order_rows
+from .engine import Transaction, one_row
+
+
+async def hold(transaction: Transaction, book_id: int, ordinal: int) -> Order | None:
+    """The order as it is now; it stays so until the transaction ends."""
+    await transaction.run("hold_book", book_id)
+    row = await transaction.one("order_at", book_id, ordinal)
+    return None if row is None else order_rows.order(row)
+
+
+async def next_deal_no(transaction: Transaction, broker: str) -> int:
+    return int((await one_row(transaction, "next_deal_no", broker))["last_deal_no"])
+
+
+async def write(
+    transaction: Transaction, before: Order, now: Order, at_us: int, actor: str, words: str | None = None
+) -> None:
+    name = (now.book_id, now.ordinal)
+    changed = await transaction.one(
+        "change_order",
+        *name,
+        before.status,
+        now.status,
+        now.deal_no,
+        now.close_price_paise,
+        now.realized_pnl_paise,
+        now.closed_at_us,
+    )
+    if changed is None:
+        raise StoreConflict("the order was changed although its book was held")
+    await transaction.run("insert_order_event", *name, now.status, at_us, actor, words)
+    for level, size in enumerate(order_rows.BLOCK_SIZES):
+        block = (now.book_id, level, now.ordinal // size, now.asked.symbol_code, now.asked.trade_type)
+        await transaction.run("uncount_order", *block, counted_as(before))
+        await transaction.run("count_order", *block, counted_as(now), 1)
+    if lets_go(before, now):
+        await _let_go(transaction, now)
+
+
+async def _let_go(transaction: Transaction, order: Order) -> None:
+    asked = order.asked
+    held_e4, bought = signed_e4(asked), asked.trade_type == Side.BUY
+    gold = order.metal is Metal.GOLD
+    await transaction.run("let_go_of_weight", order.book_id, held_e4 if gold else 0, 0 if gold else held_e4)
+    weights = (asked.quantity_e4, 0) if bought else (0, asked.quantity_e4)
+    await transaction.run("let_go_of_symbol", order.book_id, asked.symbol_code, *weights)
+    if bought:
+        place = (order.book_id, order.ordinal, asked.symbol_code)
+        await transaction.run("return_stock", *place, asked.quantity_e4)

@@ -1,0 +1,1 @@
+SELECT count(*) AS requests FROM hedge_requests WHERE state = 'broken'

@@ -1,0 +1,1 @@
+SELECT count(*) AS requests, min(order_id) AS oldest FROM hedge_requests WHERE state = 'waiting'

@@ -1,0 +1,1 @@
+SELECT * FROM hedge_requests WHERE book_id = $1 AND ordinal = $2

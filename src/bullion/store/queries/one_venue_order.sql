@@ -1,0 +1,1 @@
+SELECT * FROM venue_orders WHERE order_id = $1

@@ -1,0 +1,3 @@
+UPDATE hedge_requests
+SET due_at_us = $3, tries = tries + 1, words = $4
+WHERE book_id = $1 AND ordinal = $2 AND state = 'waiting'

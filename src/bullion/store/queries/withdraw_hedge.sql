@@ -1,0 +1,3 @@
+UPDATE hedge_requests
+SET state = 'withdrawn'
+WHERE book_id = $1 AND ordinal = $2 AND state = 'waiting'

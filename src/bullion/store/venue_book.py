@@ -1,0 +1,92 @@
+"""The simulated venue's own book, in tables of its own. See `bullion.hedge.simulated`."""
+
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+
+import msgspec
+
+from bullion.faults import StoreUnavailable
+from bullion.hedge.simulated import Conduct, Mode, Taken
+from bullion.hedge.venue import HedgeRequest, Tradeability
+
+from .engine import Engine, Row, Transaction, one_row
+from .gathering import Gathering
+
+_LANES = 2
+
+Submission = tuple[HedgeRequest, int, int, str | None, int]
+
+
+class StoredVenueBook:
+    """What arrives together is one transaction, as it would be at a venue that thinks of its own speed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
+        self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
+        self._submissions = 0
+
+    async def conduct(self, broker: str) -> Conduct:
+        return await self._conducts.get(broker) or Conduct(broker)
+
+    async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
+        # Numbered: the same order sent twice at once is two submissions.
+        self._submissions += 1
+        taken = await self._taken.get((request, at_us, due_at_us, outcome, self._submissions))
+        if taken is None:
+            raise StoreUnavailable("the venue's book lost an order")
+        return taken
+
+    async def find(self, order_id: str) -> Taken | None:
+        row = await self._engine.read("venue_order", lambda open_: open_.one("one_venue_order", order_id))
+        return None if row is None else _taken(row)
+
+    async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
+        async def body(transaction: Transaction) -> Taken:
+            await transaction.run("decide_venue_order", order_id, outcome, _new_execution_id(), at_us)
+            return _taken(await one_row(transaction, "one_venue_order", order_id))
+
+        return await self._engine.write("decide_venue_order", body)
+
+    async def _read_conducts(self, brokers: Sequence[str]) -> Mapping[str, Conduct]:
+        async def body(transaction: Transaction) -> dict[str, Conduct]:
+            found = {broker: await transaction.one("venue_conduct", broker) for broker in brokers}
+            return {broker: conduct(row) for broker, row in found.items() if row is not None}
+
+        return await self._engine.read("venue_conduct", body)
+
+    async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
+        async def body(transaction: Transaction) -> dict[Submission, Taken]:
+            found = {}
+            for each in sorted(submissions, key=lambda one: (one[0].order_id, one[-1])):
+                request, at_us, due_at_us, outcome, _ = each
+                row = await one_row(
+                    transaction,
+                    "take_venue_order",
+                    request.order_id,
+                    request.broker,
+                    request.instrument,
+                    request.trade_type,
+                    request.quantity_e4,
+                    due_at_us,
+                    outcome,
+                    None if outcome is None else _new_execution_id(),
+                    None if outcome is None else at_us,
+                )
+                found[each] = _taken(row)
+            return found
+
+        return await self._engine.write("take_venue_orders", body)
+
+
+def _new_execution_id() -> str:
+    return f"SIM-{token_hex(8)}"
+
+
+def conduct(row: Row) -> Conduct:
+    instruments = msgspec.json.decode(row["instruments"], type=dict[str, Tradeability])
+    return Conduct(row["broker"], Mode(row["mode"]), row["delay_ms"], instruments)
+
+
+def _taken(row: Row) -> Taken:
+    return Taken(row["order_id"], row["due_at_us"], row["submissions"], row["outcome"], row["execution_id"])

@@ -1,0 +1,92 @@
+"""The desk, opened without a node: for commands."""
+
+import contextlib
+import os
+import pwd
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from bullion.booking.production import Production
+from bullion.desk.actions.brokers import put_broker
+from bullion.desk.bodies import BrokerBody
+from bullion.desk.desk import Desk
+from bullion.faults import AlreadyThere
+from bullion.rates.feeds.simulated import INSTRUMENTS
+from bullion.records.token import Actor, Role
+from bullion.settings import Settings, WrongSetting
+
+from .running import running
+from .store import Store, open_store
+from .trading import Trading
+
+
+def make_desk(
+    settings: Settings,
+    store: Store,
+    refresh: Callable[[], Awaitable[None]],
+    production: Production | None = None,
+) -> Desk:
+    return Desk(
+        store=store.records,
+        chain=store.chain,
+        key_hasher=store.hashers.keys,
+        token_hasher=store.hashers.tokens,
+        refresh=refresh,
+        fed_instruments=frozenset(INSTRUMENTS if settings.feed == "simulated" else ()),
+        hedge=settings.hedge,
+        production=production,
+    )
+
+
+@asynccontextmanager
+async def open_desk(
+    settings: Settings, token: str | None, broker: str | None, *, trading: bool = False
+) -> AsyncIterator[tuple[Desk, Actor]]:
+    """The desk without a node, for commands: what is changed reaches the nodes through the store.
+
+    `trading` is for those that place orders: they need what a node keeps in memory.
+    """
+
+    async with open_store(settings, migrate=False) as store:
+        actor: Actor | None = Actor(
+            f"command line ({_user_name()})", Role.ADMIN, broker or settings.broker, first=True
+        )
+        if token is not None:
+            actor = await store.identities(settings).actor(token)
+        if actor is None:
+            raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
+        if broker is not None and broker != actor.broker:
+            raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
+        desk = make_desk(settings, store, _nothing)
+        if actor.first and actor.broker == settings.broker:
+            await make_default_broker(desk, actor)
+        elif await store.records.read("broker", lambda records: records.broker(actor.broker)) is None:
+            raise WrongSetting(f"--broker: there is no broker {actor.broker}.")
+        if not trading:
+            yield desk, actor
+            return
+        parts = Trading(settings, store)
+        await parts.refresh()
+        await parts.look()
+        async with running(*parts.duties()):
+            yield replace(desk, refresh=parts.refresh, production=parts.production), actor
+
+
+async def _nothing() -> None:
+    return
+
+
+def _user_name() -> str:
+    """Of the process itself: what the environment says of a user could be anything."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # As in many a container.
+        return f"uid {os.geteuid()}"
+
+
+async def make_default_broker(desk: Desk, actor: Actor) -> None:
+    """Nodes that start together all see it missing; one makes it, and the others find it made."""
+    if await desk.store.read("default_broker", lambda records: records.broker(actor.broker)) is None:
+        with contextlib.suppress(AlreadyThere):
+            await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)

@@ -1,0 +1,161 @@
+"""Everything of one node but its sockets."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bullion.api.app import TradingApi
+from bullion.api.docs_page import docs_page
+from bullion.api.endpoints import endpoints
+from bullion.api.gate import Gate
+from bullion.api.market_data import MarketData
+from bullion.api.me import Me
+from bullion.api.openapi import openapi
+from bullion.api.orders import Orders
+from bullion.api.positions import Positions
+from bullion.api.production_orders import ProductionOrders
+from bullion.api.tracer import Tracer
+from bullion.budgets.limiter import Limiter
+from bullion.budgets.memory import MemoryLimiter
+from bullion.budgets.redis import RedisLimiter
+from bullion.budgets.redis_link import RedisLink
+from bullion.desk.desk import Desk
+from bullion.desk.doorkeeper import Doorkeeper
+from bullion.desk.http import desk_app
+from bullion.faults import StoreFault
+from bullion.rates.feeds.feed import FeedRunner
+from bullion.rates.feeds.simulated import SimulatedFeed
+from bullion.records.token import Actor, Role
+from bullion.settings import Settings
+from bullion.store.key_uses import KeyUses
+from bullion.store.order_reader import StoredOrders
+from bullion.store.schema import SchemaMismatch
+from bullion.store.traces import StoredTraces
+from bullion.web.address import SourceAddress
+from bullion.web.answer import Answer, encode_json
+from bullion.web.calls import CallJournal
+from bullion.web.metrics import Metrics
+
+from .desk import make_default_broker, make_desk
+from .hedge_gauges import HedgeGauges
+from .running import running
+from .store import open_store
+from .trading import Trading
+
+_MEMORY_AGE_S_READY = 2.0
+_CHECK_S = 2.0
+"""A load balancer that asks whether we are ready does not wait for long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    api: Any
+    desk_api: Any
+    desk: Desk
+    first_actor: Actor
+
+
+@asynccontextmanager
+async def open_node(settings: Settings) -> AsyncIterator[Node]:
+    """Everything of one node but its sockets."""
+    async with open_store(settings, migrate=True, serving=True) as store:
+        metrics = Metrics()
+        trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
+        catalogue, keeper = trading.catalogue, trading.keeper
+        key_uses = KeyUses(store.engine, catalogue.now_us)
+        journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
+        addresses = SourceAddress(settings.trusted_proxies)
+        limiter, limiter_duties = _limiter(settings)
+        desk = make_desk(settings, store, trading.refresh, trading.production)
+        first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
+        await make_default_broker(desk, first_actor)
+        await keeper.catch_up()
+        with contextlib.suppress(
+            StoreFault
+        ):  # Then it goes on trying; orders are told that rates are not ready.
+            await trading.board_keeper.catch_up()
+        gate = Gate(
+            catalogue=catalogue,
+            catch_up=keeper.catch_up,
+            limiter=limiter,
+            key_hasher=store.hashers.keys,
+            addresses=addresses,
+            default_broker=settings.broker,
+            note_use=key_uses.note,
+        )
+        doorkeeper = Doorkeeper(store.identities(settings), limiter, addresses)
+
+        async def checks() -> Mapping[str, bool]:
+            fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
+            try:
+                async with asyncio.timeout(_CHECK_S):
+                    current = fresh and await store.engine.steps_missing() == 0
+            except SchemaMismatch:
+                current = False
+            except (StoreFault, TimeoutError):
+                fresh = current = False
+            return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
+
+        def measured() -> Answer:
+            journal.publish()
+            return metrics.answer()
+
+        traces = StoredTraces(store.engine)
+        tracer = Tracer(traces, catalogue.now_us)
+        reader = StoredOrders(store.engine)
+        api_endpoints = endpoints(
+            Me(deploy_on=settings.production),
+            Positions(reader),
+            test=(
+                Orders(trading.test_market, trading.test_queue, reader, tracer, gate),
+                MarketData(catalogue, trading.test_market),
+            ),
+            production=(
+                ProductionOrders(trading.production, reader, tracer, gate),
+                MarketData(catalogue, trading.market),
+            ),
+        )
+        duties = [*trading.duties(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties += [*limiter_duties, *_feed(settings, trading)]
+        async with running(*duties):
+            yield Node(
+                api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
+                desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
+                desk=desk,
+                first_actor=first_actor,
+            )
+        await key_uses.write()
+        await traces.write()
+        journal.write()
+
+
+def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None]]:
+    if settings.feed != "simulated":
+        return []
+    feed = SimulatedFeed(settings.feed_seed)
+    runner = FeedRunner(feed, trading.rates, trading.board, trading.catalogue.now_us, holder=trading.holder)
+    return [runner.keep()]
+
+
+def _limiter(settings: Settings) -> tuple[Limiter, list[Coroutine[Any, Any, None]]]:
+    if settings.redis_url is None:
+        return MemoryLimiter(), []
+    link = RedisLink(settings.redis_url)
+    return RedisLimiter(link, MemoryLimiter()), [link.keep()]
+
+
+def _pages() -> Mapping[str, Answer]:
+    """The description of the interface: made once, served as it is."""
+    description = openapi()
+    page, policy = docs_page(description)
+    html = (
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-security-policy", policy.encode("ascii")),
+    )
+    return {
+        "/openapi.json": Answer(200, encode_json(description)),
+        "/docs": Answer(200, page.encode(), html),
+    }

@@ -1,0 +1,33 @@
+"""Whether the store's schema is this code's: an older copy may be put back under a running node."""
+
+import asyncio
+
+from bullion.faults import StoreFault
+from bullion.store.engine import Engine
+from bullion.store.schema import SchemaMismatch
+
+_EVERY_S = 1.0
+
+
+class SchemaWatch:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._current = True
+
+    def current(self) -> bool:
+        return self._current
+
+    async def look(self) -> None:
+        """A store that cannot be asked is another fault, and told as such."""
+        try:
+            self._current = await self._engine.steps_missing() == 0
+        except SchemaMismatch:
+            self._current = False
+        except StoreFault:
+            return
+
+    async def keep(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await self.look()
+            await asyncio.sleep(_EVERY_S)

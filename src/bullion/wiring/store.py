@@ -1,0 +1,139 @@
+"""The store, opened: the right engine, a schema that is current, and the secret that it was made with."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bullion.desk.identities import Identities
+from bullion.faults import StoreUnavailable
+from bullion.keys.hashing import Hasher
+from bullion.records.audit import Chain
+from bullion.secret import deployment_secret
+from bullion.settings import Settings, WrongSetting
+from bullion.store.engine import Engine, Transaction
+from bullion.store.postgres import PostgresEngine
+from bullion.store.records import DurableRecords
+from bullion.store.sqlite import SqliteEngine, sqlite_path
+
+StoreEngine = PostgresEngine | SqliteEngine
+
+
+@dataclass(frozen=True, slots=True)
+class Hashers:
+    """One for each thing that is hashed, so that a hash of one never passes as another's."""
+
+    keys: Hasher
+    tokens: Hasher
+    audit: Hasher
+    fingerprint: Hasher
+
+    @classmethod
+    def of(cls, secret: bytes) -> "Hashers":
+        return cls(*(Hasher(secret, purpose) for purpose in ("keys", "tokens", "audit", "fingerprint")))
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The open store with everything that needs no running node: enough for commands and for the desk."""
+
+    engine: StoreEngine
+    hashers: Hashers
+    records: DurableRecords
+    chain: Chain
+    steps_taken: int
+    """How many steps the schema was behind."""
+
+    def identities(self, settings: Settings) -> Identities:
+        first = settings.desk_token
+        first_hash = None if first is None else self.hashers.tokens.hash(first.encode("ascii"))
+        return Identities(self.records, self.hashers.tokens, settings.broker, first_hash)
+
+
+def make_engine(settings: Settings) -> StoreEngine:
+    if settings.sqlite:
+        return SqliteEngine(sqlite_path(settings.database_url))
+    return PostgresEngine(settings.database_url)
+
+
+def _secret_folder(settings: Settings) -> Path:
+    """Where the deployment's secret is kept when the settings do not give it."""
+    return sqlite_path(settings.database_url).parent if settings.sqlite else Path("var")
+
+
+@asynccontextmanager
+async def open_store(settings: Settings, *, migrate: bool, serving: bool = False) -> AsyncIterator[Store]:
+    """`migrate` also makes a store that is not there; without it nothing is written.
+
+    `serving` is for a node: it is counted among those that serve the store, before it changes anything.
+    """
+    place = _place(settings)
+    if not migrate and settings.sqlite and not sqlite_path(settings.database_url).exists():
+        raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' makes it.")
+    engine = make_engine(settings)
+    try:
+        await engine.open()
+        if serving and not await engine.join(alone=settings.redis_url is None):
+            raise WrongSetting(_cannot_join(settings))
+        steps_taken = await engine.migrate() if migrate else 0
+        if await engine.steps_missing():
+            raise WrongSetting("The store's schema is not the one of this version. Run 'bullion migrate'.")
+        hashers = await _hashers(settings, engine, may_make=migrate)
+    except StoreUnavailable as fault:
+        await engine.close()
+        raise WrongSetting(f"BULLION_DATABASE_URL: the store {place} cannot be used: {fault}.") from fault
+    except BaseException:
+        await engine.close()
+        raise
+    try:
+        yield Store(engine, hashers, DurableRecords(engine), Chain(hashers.audit), steps_taken)
+    finally:
+        await engine.close()
+
+
+def _place(settings: Settings) -> str:
+    """Where the store is, without the password that its address may hold before or after that."""
+    if settings.sqlite:
+        return str(sqlite_path(settings.database_url))
+    return f"at {settings.database_url.rpartition('@')[2].rpartition('//')[2].partition('?')[0]}"
+
+
+async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
+    """Made from the deployment's secret, once it is known to be the one that the store was made with.
+
+    With another secret every key would be refused and every audit entry look forged: better not to start.
+    """
+
+    async def read(transaction: Transaction) -> str | None:
+        row = await transaction.one("deployment_value", "secret_fingerprint")
+        return None if row is None else str(row["value"])
+
+    made_with = await engine.read("secret_fingerprint", read)
+    secret = deployment_secret(
+        settings.secret, _secret_folder(settings), may_make=may_make and made_with is None
+    )
+    hashers = Hashers.of(secret)
+    fingerprint = hashers.fingerprint.hash(b"fingerprint").hex()
+
+    async def keep(transaction: Transaction) -> str | None:
+        await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
+        return await read(transaction)
+
+    if made_with is None and may_make:
+        made_with = await engine.write("secret_fingerprint", keep)
+    if made_with not in (None, fingerprint):
+        raise WrongSetting(
+            "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
+            "Put the old one back: without it no key and no audit entry can be verified."
+        )
+    return hashers
+
+
+def _cannot_join(settings: Settings) -> str:
+    if settings.sqlite:
+        path = sqlite_path(settings.database_url)
+        return f"BULLION_DATABASE_URL: another node serves {path} already. An SQLite store takes one node."
+    return (
+        "Another node serves this store already, and budgets in memory hold for one node only. "
+        "Set BULLION_REDIS_URL, for all nodes the same, so that they count together."
+    )

@@ -1,0 +1,112 @@
+"""What judges, records and hedges orders: the parts of a node that some commands at the desk need too."""
+
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from typing import Any
+from uuid import uuid4
+
+from bullion.booking.hedge_requests import Waiting
+from bullion.booking.hedging import Hedging
+from bullion.booking.ledger import Ledger
+from bullion.booking.production import Production
+from bullion.booking.queue import BookingQueue
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.keeper import Keeper
+from bullion.hedge.by_hand import VenueByHand
+from bullion.hedge.simulated import SimulatedVenue
+from bullion.hedge.venue import Venue
+from bullion.hedge.watch import VenueWatch
+from bullion.orders.market import Market
+from bullion.rates.board import Board
+from bullion.rates.keeper import BoardKeeper
+from bullion.settings import Settings
+from bullion.store.catalogue_source import StoreSource
+from bullion.store.hedge_requests import StoredHedgeRequests
+from bullion.store.ledger_postgres import PostgresLedger
+from bullion.store.ledger_sqlite import SqliteLedger
+from bullion.store.postgres import PostgresEngine
+from bullion.store.rates import StoredRates
+from bullion.store.venue_book import StoredVenueBook
+
+from .schema_watch import SchemaWatch
+from .store import Store, StoreEngine
+
+
+class Trading:
+    def __init__(
+        self, settings: Settings, store: Store, report: Callable[[Waiting], None] = lambda _: None
+    ) -> None:
+        engine = store.engine
+        self.catalogue = Catalogue()
+        self.keeper = Keeper(self.catalogue, StoreSource(engine))
+        self.board = Board()
+        self.rates = StoredRates(engine)
+        self.board_keeper = BoardKeeper(self.board, self.rates)
+        self.holder = uuid4().hex
+        now_us = self.catalogue.now_us
+        ledger, lanes, batch_max = ledger_of(engine, self.holder)
+
+        def queue(*, verifies: bool) -> BookingQueue:
+            return BookingQueue(
+                ledger, self.catalogue, self.keeper, lanes=lanes, batch_max=batch_max, verifies=verifies
+            )
+
+        # Each environment has a market and a queue of its own: what one is flooded with does not delay the
+        # other, and nothing that a test order meets knows of the venue.
+        self.test_market = Market(self.catalogue, self.board)
+        self.test_queue = queue(verifies=False)
+        venue = _venue(settings, store, now_us)
+        self._watch = VenueWatch(venue, self._traded)
+        self._schema = SchemaWatch(engine)
+        self.market = Market(self.catalogue, self.board, self._watch.tradeability)
+        self._queue = queue(verifies=True)
+        self._hedging = Hedging(venue, StoredHedgeRequests(engine, self.holder, now_us), now_us, report)
+        self.production = Production(
+            deploy_on=settings.production,
+            catalogue=self.catalogue,
+            market=self.market,
+            queue=self._queue,
+            hedging=self._hedging,
+            reachable=self._watch.reachable,
+            schema_current=self._schema.current,
+        )
+
+    async def refresh(self) -> None:
+        """Bring memory to what the store holds. May raise StoreFault."""
+        await self.keeper.catch_up()
+        await self.board_keeper.catch_up()
+
+    async def look(self) -> None:
+        """What a node knows of its venue and its schema, once it has asked."""
+        await self._watch.look()
+        await self._schema.look()
+
+    def duties(self) -> list[Coroutine[Any, Any, None]]:
+        """To be kept up for as long as orders are taken."""
+        return [
+            self.keeper.keep(),
+            self.board_keeper.keep(),
+            self.test_queue.keep(),
+            self._queue.keep(),
+            self._watch.keep(),
+            self._schema.keep(),
+            self._hedging.keep(),
+        ]
+
+    def _traded(self) -> Mapping[str, Collection[str]]:
+        traded: dict[str, set[str]] = {broker: set() for broker in self.catalogue.brokers}
+        for symbol in self.catalogue.symbols.values():
+            traded[symbol.broker].add(symbol.hedged_in)
+        return traded
+
+
+def ledger_of(engine: StoreEngine, holder: str) -> tuple[Ledger, int, int]:
+    """With it, how many batches may be under way at once, and how many orders a batch may hold."""
+    if isinstance(engine, PostgresEngine):
+        return PostgresLedger(engine, holder), 2, 32
+    return SqliteLedger(engine, holder), 1, 64
+
+
+def _venue(settings: Settings, store: Store, now_us: Callable[[], int]) -> Venue:
+    if settings.hedge == "desk":
+        return VenueByHand()
+    return SimulatedVenue(StoredVenueBook(store.engine), now_us)
