@@ -37,6 +37,16 @@ class FoundOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderEvent:
+    """What became of an order after it was recorded."""
+
+    status: str
+    at_us: int
+    actor: str
+    words: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTrace:
     trace: Trace
     login_id: str

@@ -10,13 +10,16 @@ from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
 from bullion.allocation.book import Book
 from bullion.environment import Environment
+from bullion.hedge.simulated import Conduct
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
+from bullion.orders.order import Order
 from bullion.rates.duty import DutyTable
 from bullion.rates.tick import Tick
 
 from .audit import Entry, Head
-from .orders import FoundOrder, FoundTrace, OrderFilter
+from .hedges import Execution, FoundHedge, Hedge
+from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
 from .token import Token
 
 T = TypeVar("T")
@@ -95,8 +98,14 @@ class Records(Protocol):
 
     async def symbol(self, broker: str, code: str) -> HeldSymbol | None: ...
     async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol], int]: ...
-    async def put_symbol(self, symbol: Symbol) -> None: ...
-    async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None: ...
+    async def put_symbol(self, symbol: Symbol) -> None:
+        """Without its stock, which bookings move meanwhile."""
+
+    async def hold_stock(self, broker: str, symbol_code: str) -> int | None:
+        """As it is now; no booking moves it before this transaction ends. None: it is not counted."""
+
+    async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None:
+        """None: it is no longer counted."""
 
     async def group(self, broker: str, code: str) -> Group | None: ...
     async def groups(self, broker: str, page: Page) -> tuple[list[Group], int]: ...
@@ -133,6 +142,44 @@ class Records(Protocol):
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
         """Newest first, without archived ones."""
 
+    async def hold_order(self, broker: str, order_id: str) -> FoundOrder | None:
+        """As it is now; it stays so until this transaction ends, for its book is held."""
+
+    async def change_order(
+        self, before: Order, now: Order, at_us: int, actor: str, words: str | None
+    ) -> None:
+        """Write what became of an order that is held, with all that follows for its book and stock."""
+
+    async def next_deal_no(self, broker: str) -> int: ...
+    async def order_events(self, order: Order) -> list[OrderEvent]:
+        """Oldest first, without its being recorded."""
+
+    async def hedge(self, order: Order) -> Hedge | None:
+        """What is asked of the venue for the order; None: nothing, as for a test order."""
+
+    async def answer_hedge(self, order: Order, execution: Execution, words: str | None) -> None:
+        """The request is answered by this, and nobody asks the venue any more."""
+
+    async def withdraw_hedge(self, order: Order) -> None:
+        """Nobody asks the venue any more; one that is answered stays as it is."""
+
+    async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        """Requests that wait for the venue's word, oldest first."""
+
+    async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        """Where the venue contradicted what had become of the order, oldest first."""
+
+    async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
+        """The desk has dealt with it. False: there is no break."""
+
+    async def venue_conduct(self, broker: str) -> Conduct: ...
+    async def put_venue_conduct(self, conduct: Conduct) -> None: ...
+    async def execute(self, broker: str, wanted: Execution) -> Execution:
+        """Put the desk's own word into the venue's book. What stands there then: the first word stays."""
+
+    async def executions(self, broker: str, order_id: str | None, page: Page) -> tuple[list[Execution], int]:
+        """Those of the newest orders first."""
+
     async def trace(self, broker: str, request_id: str) -> FoundTrace | None: ...
     async def traces(
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
@@ -151,6 +198,12 @@ class Records(Protocol):
     async def delete_token(self, token_id: str, at_us: int) -> None: ...
 
     async def audit_head(self, broker: str) -> Head | None: ...
+    async def hold_audit_head(self, broker: str) -> Head | None:
+        """As it is now; nobody else appends before this transaction ends.
+
+        The last thing that a transaction holds: whoever waits here waits for nobody who waits for us.
+        """
+
     async def append_audit(self, entry: Entry, head: Head) -> None: ...
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
         """Newest first."""
@@ -165,8 +218,12 @@ class Records(Protocol):
 class RecordStore(Protocol):
     """May raise the faults of `bullion.faults`."""
 
-    async def write(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
-        """One durable transaction; `body` may be run again and must have no other effect."""
+    async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
+        """One durable transaction; `body` may be run again and must have no other effect.
+
+        `catalogue`: whether it may change what nodes keep in memory. Such transactions come one after the
+        other, and after each every node judges anew what it has in hand.
+        """
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         """One snapshot."""

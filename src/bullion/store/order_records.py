@@ -1,16 +1,17 @@
 """Orders, books and decisions as the desk reads them: across all accounts of a broker."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
+from bullion.orders.order import Order
 from bullion.orders.order_id import ids_since
 from bullion.orders.trace import Trace
-from bullion.records.orders import FoundOrder, FoundTrace, OrderFilter
+from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
 from bullion.records.port import Page
 
-from . import order_rows, trace_reader
+from . import order_changes, order_rows, trace_reader
 from .engine import Row, Value, one_row
 from .open_transaction import OpenTransaction
 
@@ -34,7 +35,26 @@ class OrderRecords(OpenTransaction):
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
         await self._transaction.run("by_index_alone")
         row = await self._find("desk_order", order_id, broker)
-        return None if row is None else _found(row)
+        return None if row is None else found_order(row)
+
+    async def hold_order(self, broker: str, order_id: str) -> FoundOrder | None:
+        found = await self.order(broker, order_id)
+        if found is None:
+            return None
+        held = await order_changes.hold(self._transaction, found.order.book_id, found.order.ordinal)
+        return None if held is None else replace(found, order=held)
+
+    async def change_order(
+        self, before: Order, now: Order, at_us: int, actor: str, words: str | None
+    ) -> None:
+        await order_changes.write(self._transaction, before, now, at_us, actor, words)
+
+    async def next_deal_no(self, broker: str) -> int:
+        return await order_changes.next_deal_no(self._transaction, broker)
+
+    async def order_events(self, order: Order) -> list[OrderEvent]:
+        found = await self._transaction.all("order_events", order.book_id, order.ordinal)
+        return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
@@ -51,7 +71,7 @@ class OrderRecords(OpenTransaction):
             found, total = await self._counted("desk_account_orders", about, page)
         else:
             found, total = await self._counted("desk_orders", (*kind, *house), page)
-        return [_found(row) for row in found], total
+        return [found_order(row) for row in found], total
 
     async def _counted(self, query: str, about: Sequence[Value], page: Page) -> tuple[Sequence[Row], int]:
         total = (await one_row(self._transaction, f"{query}_count", *about))["total"]
@@ -125,6 +145,6 @@ def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
 
 
-def _found(row: Row) -> FoundOrder:
+def found_order(row: Row) -> FoundOrder:
     order = order_rows.order(row)
     return FoundOrder(order, row["login_id"], order.ordinal <= row["archived_count"])

@@ -21,6 +21,7 @@ from bullion.records.token import Role, Token
 
 from . import rows
 from .engine import Engine, Row, Transaction, one_row
+from .hedge_records import HedgeRecords
 from .order_records import OrderRecords
 from .rate_records import RateRecords
 
@@ -34,7 +35,7 @@ class DurableRecords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def write(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
+    async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
         async def changing(transaction: Transaction) -> T:
             # First of all: it holds the catalogue's row, so changes come one after the other and each sees
             # what the one before it did.
@@ -46,13 +47,16 @@ class DurableRecords:
             await transaction.run("tell_nodes")
             return answer
 
-        return await self._engine.write(name, changing)
+        async def leaving_it_alone(transaction: Transaction) -> T:
+            return await body(OpenRecords(transaction))
+
+        return await self._engine.write(name, changing if catalogue else leaving_it_alone)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
 
 
-class OpenRecords(RateRecords, OrderRecords):
+class OpenRecords(RateRecords, OrderRecords, HedgeRecords):
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:
@@ -97,6 +101,10 @@ class OpenRecords(RateRecords, OrderRecords):
     async def put_symbol(self, symbol: Symbol) -> None:
         await self._note("symbol", symbol.broker, symbol.code)
         await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
+
+    async def hold_stock(self, broker: str, symbol_code: str) -> int | None:
+        row = await self._find("hold_stock", broker, symbol_code)
+        return None if row is None else row["weight_e4"]
 
     async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None:
         if weight_e4 is None:
@@ -226,8 +234,10 @@ class OpenRecords(RateRecords, OrderRecords):
     # The audit trail
 
     async def audit_head(self, broker: str) -> Head | None:
-        row = await self._transaction.one("audit_head", broker)
-        return None if row is None else Head(row["count"], row["hash"], row["seal"])
+        return _head(await self._transaction.one("audit_head", broker))
+
+    async def hold_audit_head(self, broker: str) -> Head | None:
+        return _head(await self._transaction.one("hold_audit_head", broker))
 
     async def append_audit(self, entry: Entry, head: Head) -> None:
         await self._transaction.run(
@@ -269,6 +279,10 @@ def _token(row: Row) -> Token:
         created_at_us=row["created_at_us"],
         deleted_at_us=row["deleted_at_us"],
     )
+
+
+def _head(row: Row | None) -> Head | None:
+    return None if row is None else Head(row["count"], row["hash"], row["seal"])
 
 
 def _entry(row: Row) -> Entry:

@@ -1,13 +1,14 @@
 -- The same where there are few: the counts know in which blocks of which books they are, so that nobody else's
--- orders are read. $8 to $10: broker, environment, login; $11: how many ordinals a block has.
+-- orders are read. $8 to $10: broker, environment, login; $11: how many ordinals a block has. Orders that the API
+-- hides are counted apart, so a place may be named twice.
 WITH places AS MATERIALIZED (
-    SELECT
+    SELECT DISTINCT
         counts.book_id,
         counts.block * $11 AS low,
         counts.block * $11 + $11 - 1 AS high,
         counts.symbol_code,
         counts.trade_type,
-        counts.status,
+        replace(counts.status, ' elsewhere', '') AS status,
         accounts.login_id,
         books.archived_count
     FROM accounts
@@ -18,7 +19,7 @@ WITH places AS MATERIALIZED (
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
         AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
         AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
-        AND (CAST($2 AS TEXT) IS NULL OR counts.status = $2)
+        AND (CAST($2 AS TEXT) IS NULL OR counts.status IN ($2, CAST($2 AS TEXT) || ' elsewhere'))
         AND counts.orders > 0
 )
 

@@ -1,0 +1,102 @@
+"""The hedge as the desk sees it: requests that wait, breaks, the venue's conduct, and its executions."""
+
+import msgspec
+
+from bullion.hedge.simulated import Conduct
+from bullion.orders.order import Order
+from bullion.records.hedges import ANSWERED, Execution, FoundHedge, Hedge
+from bullion.records.port import Page
+
+from . import venue_book
+from .engine import Row, one_row
+from .open_transaction import OpenTransaction
+from .order_records import found_order
+
+
+class HedgeRecords(OpenTransaction):
+    async def hedge(self, order: Order) -> Hedge | None:
+        row = await self._transaction.one("one_hedge", order.book_id, order.ordinal)
+        return None if row is None else _hedge(row)
+
+    async def answer_hedge(self, order: Order, execution: Execution, words: str | None) -> None:
+        answer = (ANSWERED, execution.outcome, execution.execution_id, words, execution.at_us)
+        await self._transaction.run("answer_hedge", order.book_id, order.ordinal, *answer)
+
+    async def withdraw_hedge(self, order: Order) -> None:
+        await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal)
+
+    async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        return await self._hedges("hedge_queue", broker, page)
+
+    async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        return await self._hedges("hedge_breaks", broker, page)
+
+    async def _hedges(self, query: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        await self._transaction.run("by_index_alone")
+        found, total = await self._page(query, f"{query}_count", broker, page)
+        return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
+
+    async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
+        row = await self._transaction.one("resolve_break", order.book_id, order.ordinal, actor, note)
+        return row is not None
+
+    async def venue_conduct(self, broker: str) -> Conduct:
+        row = await self._transaction.one("venue_conduct", broker)
+        return Conduct(broker) if row is None else venue_book.conduct(row)
+
+    async def put_venue_conduct(self, conduct: Conduct) -> None:
+        instruments = msgspec.json.encode(conduct.instruments, order="sorted").decode()
+        await self._transaction.run(
+            "put_venue", conduct.broker, conduct.mode.value, conduct.delay_ms, instruments
+        )
+
+    async def execute(self, broker: str, wanted: Execution) -> Execution:
+        await self._transaction.run(
+            "execute_by_hand",
+            wanted.order_id,
+            broker,
+            wanted.instrument,
+            wanted.trade_type,
+            wanted.quantity_e4,
+            wanted.at_us,
+            wanted.outcome,
+            wanted.execution_id,
+        )
+        return _execution(await one_row(self._transaction, "one_venue_order", wanted.order_id))
+
+    async def executions(self, broker: str, order_id: str | None, page: Page) -> tuple[list[Execution], int]:
+        if order_id is None:
+            await self._transaction.run("by_index_alone")
+            found, total = await self._page("executions_page", "count_executions", broker, page)
+            return [_execution(row) for row in found], total
+        row = await self._find("one_venue_order", order_id)
+        if row is None or row["broker"] != broker or row["outcome"] is None:
+            return [], 0
+        return [_execution(row)][page.offset :], 1
+
+
+def _hedge(row: Row) -> Hedge:
+    return Hedge(
+        instrument=row["instrument"],
+        state=row["state"],
+        tries=row["tries"],
+        words=row["words"],
+        due_at_us=row["due_at_us"],
+        outcome=row["outcome"],
+        execution_id=row["execution_id"],
+        answered_at_us=row["answered_at_us"],
+        resolved_by=row["resolved_by"],
+        resolution=row["resolution"],
+    )
+
+
+def _execution(row: Row) -> Execution:
+    return Execution(
+        order_id=row["order_id"],
+        instrument=row["instrument"],
+        trade_type=row["trade_type"],
+        quantity_e4=row["quantity_e4"],
+        outcome=row["outcome"],
+        execution_id=row["execution_id"],
+        at_us=row["executed_at_us"],
+    )

@@ -1,0 +1,9 @@
+-- Where a simulated venue has decided before, its word stays.
+INSERT INTO venue_orders AS taken (
+    order_id, broker, instrument, trade_type, quantity_e4, submissions, due_at_us, outcome, execution_id,
+    executed_at_us
+)
+VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $6)
+ON CONFLICT (order_id) DO UPDATE
+SET outcome = excluded.outcome, execution_id = excluded.execution_id, executed_at_us = excluded.executed_at_us
+WHERE taken.outcome IS NULL

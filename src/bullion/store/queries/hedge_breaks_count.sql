@@ -1,0 +1,1 @@
+SELECT count(*) AS total FROM hedge_requests WHERE broker = $1 AND state = 'broken'

@@ -1,0 +1,4 @@
+UPDATE hedge_requests
+SET state = 'answered', resolved_by = $3, resolution = $4
+WHERE book_id = $1 AND ordinal = $2 AND state = 'broken'
+RETURNING ordinal
