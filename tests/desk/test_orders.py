@@ -12,8 +12,13 @@ from tests.support.orders import GOLD, SILVER, UNBOUNDED, Trader
 
 ITEM = {
     "id", "environment", "login_id", "symbol_code", "trade_type", "quantity", "unit", "price", "total",
-    "status", "client_order_id", "source", "deal_label", "created_at", "request_id", "key_id",
+    "status", "status_detail", "client_order_id", "source", "deal_no", "deal_label", "close_price",
+    "realized_pnl", "created_at", "closed_at", "request_id", "key_id",
 }  # fmt: skip
+OF_PRODUCTION = {
+    "status_detail": "SIMULATED", "deal_no": None, "close_price": None, "realized_pnl": None, "closed_at": None,
+}  # fmt: skip
+"""What the desk is told of test orders too, though it says nothing of them."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,8 @@ def busy(node: Node, first: Caller) -> Iterator[tuple[Office, list[dict[str, Any
             answer = trader.place(symbol_code=symbol, quantity=1 + number, client_order_id=reference)
             assert answer.status_code == 201
             whose = {"login_id": trader.login_id, "request_id": answer.headers["x-request-id"]}
-            orders.append({**answer.json(), **whose, "key_id": trader.key_id, "source": "api"})
+            whose |= {"key_id": trader.key_id, "source": "api"}
+            orders.append({**answer.json(), **whose, **OF_PRODUCTION})
         yield office, orders[::-1]
     office.close()
 
@@ -160,10 +166,11 @@ def test_one_order_with_all_that_is_known(busy: tuple[Office, list[dict[str, Any
     order = office.desk.do("GET", f"/orders/{listed['id'].upper()}")
     assert {name: order[name] for name in ITEM} == listed
     assert order.keys() - ITEM == {
-        "idempotency_key", "expected_price", "archived", "events", "price_anatomy", "trace",
+        "idempotency_key", "expected_price", "archived", "events", "hedge", "price_anatomy", "trace",
     }  # fmt: skip
     assert order["archived"] is False
-    assert order["events"] == [{"at": listed["created_at"], "status": "filled", "by": "api"}]
+    assert order["events"] == [{"at": listed["created_at"], "status": "filled", "by": "api", "words": None}]
+    assert order["hedge"] is None
     assert order["price_anatomy"]["price"] == listed["price"]
     assert order["trace"] == office.desk.do("GET", f"/traces/{listed['request_id']}")
     assert order["trace"]["outcome"] == "filled"

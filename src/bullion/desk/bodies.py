@@ -24,6 +24,8 @@ T = TypeVar("T")
 # writing, with which one name can be made to look like another. A name is not blank either.
 # `\Z` is the end of the text; `$` would also let a new line come after it.
 _PLAIN = r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*\Z"
+_KEEPABLE = r"^[^\x00]*\Z"
+"""What a client chose is kept as it is; only PostgreSQL's one exception is refused."""
 _CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
 
 Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=rf"^(?=.*\S){_PLAIN}")]
@@ -34,6 +36,7 @@ Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
 Tag = Annotated[str, Meta(pattern=rf"^{BROKER_TAG}\Z")]
 Amount = Annotated[str, Meta(max_length=32)]
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
+Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=rf"^(?=.*\S){_PLAIN}")]
 Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
@@ -147,6 +150,39 @@ class RotateBody(Body, kw_only=True):
     allowed_addresses: Annotated[list[str], Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
 
 
+class PlaceOrderBody(Body, kw_only=True):
+    """What a client asks for over another channel; the side is judged with the market's other checks."""
+
+    login_id: Annotated[str, Meta(max_length=64)]
+    source: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}\Z")]
+    idempotency_key: Annotated[str, Meta(max_length=64, pattern=r"^(?=.*\S)[\x20-\x7e]*\Z")]
+    symbol_code: Annotated[str, Meta(min_length=1, max_length=32, pattern=_KEEPABLE)]
+    trade_type: Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)]
+    quantity: Amount
+    expected_price: Amount | None = None
+    client_order_id: Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)] | None = None
+
+
+class CompleteBody(Body, kw_only=True):
+    close_price: Amount
+
+
+class ReasonBody(Body, kw_only=True):
+    reason: Words | None = None
+
+
+class NoteBody(Body, kw_only=True):
+    note: Words
+
+
+class HedgeBody(Body, kw_only=True):
+    mode: Literal["fill", "refuse", "hold", "down"]
+    delay_ms: Annotated[int, Meta(ge=0, le=600_000)]
+    instruments: Annotated[
+        dict[Instrument, Literal["tradable", "suspended", "unknown"]], Meta(max_length=1000)
+    ]
+
+
 class TokenBody(Body, kw_only=True):
     name: Name
     role: Literal["viewer", "dealer", "admin"]
@@ -215,7 +251,11 @@ def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
     for field, value in patch.items():
         below = whole.get(field)
         # Amounts and limits that stand together may be changed one by one; all else is replaced.
-        if field in ("budgets", "allocation") and isinstance(value, dict) and isinstance(below, dict):
+        if (
+            field in ("budgets", "allocation", "instruments")
+            and isinstance(value, dict)
+            and isinstance(below, dict)
+        ):
             whole[field] = below | value
         else:
             whole[field] = value

@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 import msgspec
 import structlog
 
+from bullion.booking.production import Production
 from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
-from bullion.records.audit import Chain, Entry
+from bullion.orders.trace import TraceBook
+from bullion.records.audit import Chain, Entry, Head
 from bullion.records.port import Records, RecordStore
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
@@ -17,6 +19,9 @@ from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
 View = dict[str, Any]
+
+SIMULATED = "simulated"
+BY_HAND = "desk"
 
 _log = structlog.get_logger("desk")
 
@@ -40,6 +45,12 @@ class Desk:
     """Bring this node's own memory up to date, so that an action holds here as soon as it is answered."""
     fed_instruments: frozenset[str] = frozenset()
     """Those that the deployment's feed supplies: the desk does not quote against it."""
+    hedge: str = SIMULATED
+    """Who covers orders: a venue, or the desk itself."""
+    production: Production | None = None
+    """The way of a production order; None for commands that place none."""
+    traces: TraceBook | None = None
+    """Where it is noted why an order was taken or refused; None where nobody writes that down."""
 
     async def change(
         self,
@@ -50,33 +61,63 @@ class Desk:
         *,
         role: Role = Role.ADMIN,
         broker: str | None = None,
+        catalogue: bool = True,
     ) -> View:
-        """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither."""
+        """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither.
+
+        `catalogue`: whether it may change what nodes keep in memory. Orders are not kept there, and nodes
+        must not judge anew all that they have in hand because one of them was closed.
+        """
         require(actor, role)
+        trail = broker or actor.broker
 
         async def body(records: Records) -> Done:
-            await _require_token(records, actor)
+            await require_token(records, actor)
             done = await work(records)
-            await self._record(records, actor, action, subject, broker or actor.broker, done)
+            head = await records.hold_audit_head(trail)
+            if not catalogue:
+                # Nobody was kept from deleting the token meanwhile; if so, that entry stands before ours.
+                await require_token(records, actor)
+            await self._append(records, head, trail, actor, action, subject, done)
             return done
 
-        done = await self.store.write(action, body)
-        _log.info("action", action=action, subject=subject, actor=actor.name, broker=broker or actor.broker)
+        done = await self.store.write(action, body, catalogue=catalogue)
+        _log.info("action", action=action, subject=subject, actor=actor.name, broker=trail)
+        if catalogue:
+            await self._refresh(action)
+        return done.answer or done.after or {}
+
+    async def note(self, actor: Actor, action: str, subject: str, after: View) -> None:
+        """Record in the trail what is done and cannot be undone, whatever became of the actor since."""
+
+        async def body(records: Records) -> None:
+            head = await records.hold_audit_head(actor.broker)
+            await self._append(records, head, actor.broker, actor, action, subject, Done(None, after))
+
+        await self.store.write(action, body, catalogue=False)
+        _log.info("action", action=action, subject=subject, actor=actor.name, broker=actor.broker)
+
+    async def _refresh(self, action: str) -> None:
         try:
             await self.refresh()
         except StoreFault as fault:
             # It is committed; the feed tells this node too as soon as the store can be read again.
             _log.warning("not_yet_in_memory", action=action, fault=repr(fault))
-        return done.answer or done.after or {}
 
     async def read(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
         require(actor, Role.VIEWER)
         return await self.store.read(name, work)
 
-    async def _record(
-        self, records: Records, actor: Actor, action: str, subject: str, broker: str, done: Done
+    async def _append(
+        self,
+        records: Records,
+        head: Head | None,
+        broker: str,
+        actor: Actor,
+        action: str,
+        subject: str,
+        done: Done,
     ) -> None:
-        head = await records.audit_head(broker)
         entry = Entry(
             broker=broker,
             ordinal=0,
@@ -97,7 +138,7 @@ def require(actor: Actor, role: Role) -> None:
         raise Refused(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
 
 
-async def _require_token(records: Records, actor: Actor) -> None:
+async def require_token(records: Records, actor: Actor) -> None:
     """Once more, with the change in hand: the token may have been deleted while its body was on the way."""
     if actor.token_id is not None:
         token = await records.token(actor.token_id)

@@ -30,7 +30,7 @@ from bullion.web.health import Checks
 
 from .desk import Desk, require
 from .doorkeeper import Doorkeeper
-from .handlers import clients, market, office, orders, rates
+from .handlers import clients, hedge, market, office, orders, rates
 from .request import Handler, Request, Resources
 
 BASE = "/desk/v1"
@@ -41,6 +41,9 @@ _DEALERS = {
     ("PATCH", "/switches"),
     ("PUT", "/rates/{instrument}"),
     ("POST", "/accounts/{login_id}/test-book/reset"),
+    ("POST", "/orders"),
+    *(("POST", f"/orders/{{id}}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
+    ("POST", "/hedge/breaks/{order_id}/resolve"),
 }
 """What a dealer may begin; the action itself then looks at the fields. Every other change is an admin's."""
 
@@ -52,6 +55,7 @@ _RESOURCES: Resources = {
     **rates.RESOURCES,
     **clients.RESOURCES,
     **orders.RESOURCES,
+    **hedge.RESOURCES,
     **office.RESOURCES,
 }
 
@@ -105,7 +109,8 @@ class _Resource:
             if call.method in _WITH_BODY:
                 body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
             query = QueryParams(scope["query_string"])
-            return await handler(Request(self._desk, actor, scope["path_params"], query, body))
+            request_id = call.request_id.decode("ascii")
+            return await handler(Request(self._desk, actor, scope["path_params"], query, body, request_id))
         except CallerLeft:
             raise
         except Refused as refused:

@@ -25,6 +25,7 @@ class Request:
     path: Mapping[str, str]
     query: QueryParams
     body: bytes
+    request_id: str
 
     def page(self) -> Page:
         limit = self._whole_number("limit", default=50)

@@ -2,24 +2,20 @@
 
 import re
 
-import msgspec
-
-from bullion.allocation.book import environment_of
 from bullion.desk import bodies
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
-from bullion.metals.rupees import rupees_text
-from bullion.metals.weight import weight_text
-from bullion.orders.instant import instant_text
-from bullion.records.orders import FoundOrder, FoundTrace, OrderFilter
+from bullion.orders.status import Status
+from bullion.records.orders import FoundOrder, OrderFilter
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 from . import traces
+from .order_view import view, whole_view
 
-STATUSES = ("filled", "pending", "open", "closing", "closed", "rejected", "deleted")
+STATUSES = tuple(status.value for status in Status)
 FILTERS = (
     "environment",
     "login_id",
@@ -30,7 +26,7 @@ FILTERS = (
     "request_id",
     "since",
 )
-_ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def list_orders(
@@ -45,24 +41,26 @@ async def list_orders(
 
 
 async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
-    async def work(records: Records) -> tuple[FoundOrder, FoundTrace | None]:
-        known = _ORDER_ID.fullmatch(order_id.lower())
-        found = await records.order(actor.broker, order_id.lower()) if known else None
-        if found is None:
-            raise Refused(NOT_FOUND, "There is no such order on this broker.")
-        return found, await records.trace(actor.broker, found.order.request_id)
+    async def work(records: Records) -> View:
+        found = await find_order(records, actor.broker, order_id)
+        trace = await records.trace(actor.broker, found.order.request_id)
+        return {
+            **await whole_view(records, found),
+            "trace": None if trace is None else traces.view(trace),
+        }
 
-    found, trace = await desk.read(actor, "order", work)
-    order = found.order
-    return {
-        **view(found),
-        "idempotency_key": order.idempotency_key,
-        "expected_price": order.asked.expected_price,
-        "archived": found.archived,
-        "events": [{"at": instant_text(order.created_at_us), "status": order.status, "by": order.source}],
-        "price_anatomy": msgspec.json.decode(order.price_anatomy),
-        "trace": None if trace is None else traces.view(trace),
-    }
+    return await desk.read(actor, "order", work)
+
+
+async def find_order(records: Records, broker: str, order_id: str, *, hold: bool = False) -> FoundOrder:
+    """With `hold` it stays as it is found until the transaction ends."""
+    order_id = order_id.lower()
+    found = None
+    if ORDER_ID.fullmatch(order_id):
+        found = await (records.hold_order if hold else records.order)(broker, order_id)
+    if found is None:
+        raise Refused(NOT_FOUND, "There is no such order on this broker.")
+    return found
 
 
 def _wanted(filters: dict[str, str | None]) -> OrderFilter:
@@ -93,26 +91,3 @@ def _since_us(text: str) -> int:
     if space and re.fullmatch(r"[0-9]{2}:?[0-9]{2}", late) and ":" in early:
         text = f"{early}+{late}"
     return bodies.instant_us("since", text)
-
-
-def view(found: FoundOrder) -> View:
-    order, asked = found.order, found.order.asked
-    environment = environment_of(order.book_id)
-    return {
-        "id": order.id,
-        "environment": environment.value,
-        "login_id": found.login_id,
-        "symbol_code": asked.symbol_code,
-        "trade_type": asked.trade_type,
-        "quantity": weight_text(asked.quantity_e4),
-        "unit": order.metal.unit,
-        "price": rupees_text(order.price_paise),
-        "total": rupees_text(order.total_paise),
-        "status": order.status,
-        "client_order_id": asked.client_order_id,
-        "source": order.source,
-        "deal_label": f"T-{order.ordinal}" if environment is Environment.TEST else None,
-        "created_at": instant_text(order.created_at_us),
-        "request_id": order.request_id,
-        "key_id": order.key_id,
-    }

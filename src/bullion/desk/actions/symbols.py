@@ -1,5 +1,6 @@
 """Symbols: what is traded, in which sizes, and how it is priced."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -24,8 +25,9 @@ async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> V
     held = _held(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
-        before = await records.symbol(actor.broker, code)
-        await _put(records, held)
+        before = await _hold(records, actor.broker, code)
+        await records.put_symbol(held.symbol)
+        await records.put_stock(actor.broker, code, held.stock_e4)
         return Done(None if before is None else view(before), view(held))
 
     return await desk.change(actor, "put_symbol", code, work)
@@ -35,15 +37,19 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
     """Change single fields. A dealer may freeze and unfreeze."""
     fields = bodies.read(raw, dict[str, Any]).keys()
     require(actor, Role.DEALER if fields <= _DEALERS_FIELDS else Role.ADMIN)
+    name = (actor.broker, code)
 
     async def work(records: Records) -> Done:
-        before = await records.symbol(actor.broker, code)
+        sets_stock = "stock" in fields
+        before = await (_hold(records, *name) if sets_stock else records.symbol(*name))
         if before is None:
             raise Refused(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
         held = _held(actor.broker, code, bodies.merged(current, raw, SymbolBody))
-        await _put(records, held)
+        await records.put_symbol(held.symbol)
+        if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
+            await records.put_stock(*name, held.stock_e4)
         return Done(view(before), view(held))
 
     return await desk.change(actor, "patch_symbol", code, work, role=Role.DEALER)
@@ -54,9 +60,10 @@ async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View]
     return [view(held) for held in found], total
 
 
-async def _put(records: Records, held: HeldSymbol) -> None:
-    await records.put_symbol(held.symbol)
-    await records.put_stock(held.symbol.broker, held.symbol.code, held.stock_e4)
+async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
+    """With its stock as it is now, and stays until it is set."""
+    found = await records.symbol(broker, code)
+    return None if found is None else replace(found, stock_e4=await records.hold_stock(broker, code))
 
 
 def _held(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
@@ -82,6 +89,7 @@ def _held(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
         rate_age_s_max=body.rate_age_s_max,
         freeze_after_s=body.freeze_after_s,
         pricing=_pricing(body.pricing),
+        stock_kept=body.stock is not None,
     )
     return HeldSymbol(symbol, None if body.stock is None else bodies.weight("stock", body.stock))
 

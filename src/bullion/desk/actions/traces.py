@@ -10,6 +10,7 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Status
 from bullion.orders.trace import Trace
 from bullion.records.orders import FoundTrace
 from bullion.records.port import Records
@@ -19,7 +20,7 @@ from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 REQUEST_ID = re.compile(r"[0-9a-f]{24}")
-_OUTCOMES = {"filled", "replayed", *(refusal.code for refusal in CATALOGUE)}
+_OUTCOMES = {"replayed", *Status, *(refusal.code for refusal in CATALOGUE)}
 _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
 """How a number is written out, by the ending of its name."""
 
@@ -28,7 +29,10 @@ async def list_traces(
     desk: Desk, actor: Actor, login_id: str | None, outcome: str | None, limit: int
 ) -> list[View]:
     if outcome is not None and outcome not in _OUTCOMES:
-        raise bodies.refused("outcome: is filled, replayed, or the code of a refusal such as limit_exceeded")
+        raise bodies.refused(
+            "outcome: is replayed, what an order came to such as filled, "
+            "or the code of a refusal such as limit_exceeded"
+        )
     found = await desk.read(
         actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
     )

@@ -1,8 +1,13 @@
-"""Calls about what clients did: their orders, and why each was taken or refused."""
+"""Calls about orders: placing them, what becomes of them, and why each was taken or refused."""
 
-from bullion.desk.actions import orders, traces
+from http import HTTPStatus
+
+from bullion.desk import bodies
+from bullion.desk.actions import order_life, orders, place_order, traces
 from bullion.desk.request import Request, Resources, listed
-from bullion.web.answer import Answer, json_answer
+from bullion.web.answer import JSON, Answer, encode_json, json_answer
+
+_REPLAYED = (b"idempotent-replayed", b"true")
 
 
 async def _get_orders(request: Request) -> Answer:
@@ -12,6 +17,39 @@ async def _get_orders(request: Request) -> Answer:
 
 async def _get_order(request: Request) -> Answer:
     return json_answer(await orders.get_order(request.desk, request.actor, request.path["id"]))
+
+
+async def _place(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.PlaceOrderBody)
+    placed = await place_order.place_order(request.desk, request.actor, body, request.request_id)
+    if placed.replayed:
+        return Answer(HTTPStatus.OK, encode_json(placed.order), (JSON, _REPLAYED))
+    return json_answer(placed.order, HTTPStatus.ACCEPTED if placed.pending else HTTPStatus.CREATED)
+
+
+async def _close(request: Request) -> Answer:
+    bodies.read_if_any(request.body, bodies.Body)
+    return json_answer(await order_life.close_order(request.desk, request.actor, request.path["id"]))
+
+
+async def _complete(request: Request) -> Answer:
+    body = bodies.read(request.body, bodies.CompleteBody)
+    return json_answer(await order_life.complete_order(request.desk, request.actor, request.path["id"], body))
+
+
+async def _delete(request: Request) -> Answer:
+    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    return json_answer(await order_life.delete_order(request.desk, request.actor, request.path["id"], body))
+
+
+async def _confirm(request: Request) -> Answer:
+    bodies.read_if_any(request.body, bodies.Body)
+    return json_answer(await order_life.confirm_order(request.desk, request.actor, request.path["id"]))
+
+
+async def _refuse(request: Request) -> Answer:
+    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    return json_answer(await order_life.refuse_order(request.desk, request.actor, request.path["id"], body))
 
 
 async def _get_traces(request: Request) -> Answer:
@@ -26,8 +64,13 @@ async def _get_trace(request: Request) -> Answer:
 
 
 RESOURCES: Resources = {
-    "/orders": {"GET": _get_orders},
+    "/orders": {"GET": _get_orders, "POST": _place},
     "/orders/{id}": {"GET": _get_order},
+    "/orders/{id}/close": {"POST": _close},
+    "/orders/{id}/complete": {"POST": _complete},
+    "/orders/{id}/delete": {"POST": _delete},
+    "/orders/{id}/confirm": {"POST": _confirm},
+    "/orders/{id}/refuse": {"POST": _refuse},
     "/traces": {"GET": _get_traces},
     "/traces/{request_id}": {"GET": _get_trace},
 }

@@ -1,0 +1,149 @@
+"""The hedge: how the simulated venue behaves, what waits for a venue's word, and what it contradicted."""
+
+from bullion.desk import bodies
+from bullion.desk.bodies import HedgeBody, NoteBody
+from bullion.desk.desk import BY_HAND, Desk, Done, View, require
+from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.venue import Tradeability
+from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
+from bullion.records.hedges import BROKEN, Execution, FoundHedge
+from bullion.records.port import Page, Records
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+from .order_view import hedge_view
+from .orders import ORDER_ID, find_order
+
+_US_PER_S = 1_000_000
+
+
+async def get_hedge(desk: Desk, actor: Actor) -> View:
+    if desk.hedge == BY_HAND:
+        return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
+    return view(desk, await desk.read(actor, "hedge", lambda records: records.venue_conduct(actor.broker)))
+
+
+async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
+    """Change how the simulated venue behaves toward this broker; nodes notice within a second."""
+    require(actor, Role.ADMIN)
+    if desk.hedge == BY_HAND:
+        raise Refused(
+            CONFLICT,
+            "There is no simulated venue here: with BULLION_HEDGE=desk, the desk answers each order itself.",
+        )
+
+    async def work(records: Records) -> Done:
+        before = view(desk, await records.venue_conduct(actor.broker))
+        current = {name: value for name, value in before.items() if name != "venue"}
+        body = bodies.merged(current, raw, HedgeBody)
+        instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
+        after = Conduct(actor.broker, Mode(body.mode), body.delay_ms, instruments)
+        await records.put_venue_conduct(after)
+        return Done(before, view(desk, after))
+
+    return await desk.change(actor, "patch_hedge", actor.broker, work)
+
+
+async def list_executions(
+    desk: Desk, actor: Actor, order_id: str | None, page: Page
+) -> tuple[list[View], int]:
+    if order_id is not None:
+        order_id = order_id.lower()
+        if not ORDER_ID.fullmatch(order_id):
+            raise bodies.refused("order_id: is not the id of an order")
+    found, total = await desk.read(
+        actor, "executions", lambda records: records.executions(actor.broker, order_id, page)
+    )
+    return [_execution_view(each) for each in found], total
+
+
+async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """What waits for the venue's word, oldest first."""
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        now_us = await records.now_us()
+        found, total = await records.hedge_queue(actor.broker, page)
+        return [_waiting_view(each, now_us) for each in found], total
+
+    return await desk.read(actor, "hedge_queue", work)
+
+
+async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """Where the venue's word contradicts what has become of the order, oldest first."""
+    found, total = await desk.read(
+        actor, "hedge_breaks", lambda records: records.hedge_breaks(actor.broker, page)
+    )
+    return [break_view(each) for each in found], total
+
+
+async def resolve_break(desk: Desk, actor: Actor, order_id: str, body: NoteBody) -> View:
+    """Say what was done about a break; then it leaves the list. The order stays as it is."""
+
+    async def work(records: Records) -> Done:
+        found = await find_order(records, actor.broker, order_id, hold=True)
+        hedge = await records.hedge(found.order)
+        if hedge is None or hedge.state != BROKEN:
+            since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
+            raise Refused(CONFLICT, f"There is no break on this order{since}.")
+        await records.resolve_break(found.order, actor.name, body.note)
+        after = await records.hedge(found.order)
+        if after is None:
+            raise LookupError("a hedge request is gone")
+        return Done(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
+
+    return await desk.change(
+        actor, "resolve_break", order_id.lower(), work, role=Role.DEALER, catalogue=False
+    )
+
+
+def view(desk: Desk, conduct: Conduct) -> View:
+    return {
+        "venue": desk.hedge,
+        "mode": conduct.mode.value,
+        "delay_ms": conduct.delay_ms,
+        "instruments": {name: word.value for name, word in sorted(conduct.instruments.items())},
+    }
+
+
+def _execution_view(execution: Execution) -> View:
+    return {
+        "order_id": execution.order_id,
+        "execution_id": execution.execution_id,
+        "outcome": execution.outcome,
+        "quantity": weight_text(execution.quantity_e4),
+        "at": instant_text(execution.at_us),
+    }
+
+
+def _order_view(each: FoundHedge) -> View:
+    order, asked = each.found.order, each.found.order.asked
+    return {
+        "order_id": order.id,
+        "login_id": each.found.login_id,
+        "symbol_code": asked.symbol_code,
+        "trade_type": asked.trade_type,
+        "quantity": weight_text(asked.quantity_e4),
+        "unit": order.metal.unit,
+        "status": order.status,
+        "created_at": instant_text(order.created_at_us),
+    }
+
+
+def _waiting_view(each: FoundHedge, now_us: int) -> View:
+    hedge, age_us = each.hedge, now_us - each.found.order.created_at_us
+    return {
+        **_order_view(each),
+        "age_s": max(0, age_us) // _US_PER_S,
+        "instrument": hedge.instrument,
+        "tries": hedge.tries,
+        "words": hedge.words,
+        "due_at": instant_text(hedge.due_at_us),
+    }
+
+
+def break_view(each: FoundHedge) -> View:
+    hedge = hedge_view(each.hedge)
+    told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
+    return {**_order_view(each), **{name: hedge[name] for name in told}}

@@ -1,0 +1,168 @@
+"""What the desk does to production orders: it closes and deletes them, and answers for the hedge.
+
+Of two who act at once, one comes first; the other is told what has become of the order.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from secrets import token_hex
+
+from bullion.desk import bodies
+from bullion.desk.bodies import CompleteBody, ReasonBody
+from bullion.desk.desk import BY_HAND, Desk, Done, View, require
+from bullion.hedge.simulated import CONFIRMED, REFUSED
+from bullion.orders import life
+from bullion.orders.instant import instant_text
+from bullion.orders.order import Order
+from bullion.orders.status import TRANSITIONS, Event, Status
+from bullion.records.hedges import Execution
+from bullion.records.orders import FoundOrder
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+from .order_view import view, whole_view
+from .orders import find_order
+
+_PAISE_MAX = 2**63 - 1
+"""What a store can keep."""
+_DONE = {
+    Event.CONFIRM: "confirmed",
+    Event.REFUSE: "refused",
+    Event.CLOSE: "closed",
+    Event.COMPLETE: "completed",
+    Event.DELETE: "deleted",
+}
+_WORDS_OF_REFUSAL = "The desk refused it."
+
+Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
+"""What becomes of an order that is held, at this time; and the words for its life."""
+
+
+async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
+    async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
+        return life.after(order, Event.CLOSE, at_us), None
+
+    return await _change(desk, actor, "close_order", order_id, make)
+
+
+async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
+    close_price_paise = bodies.rupees("close_price", body.close_price)
+    if not close_price_paise:
+        raise bodies.refused("close_price: must be above 0")
+
+    async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
+        closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
+        if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
+            raise bodies.refused("close_price: is so far from the price that the result cannot be kept")
+        return closed, None
+
+    return await _change(desk, actor, "complete_order", order_id, make)
+
+
+async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
+    """Of a pending order the venue may know: whoever settles finds out, and a fill is shown as a break."""
+
+    async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
+        deleted = life.after(order, Event.DELETE, at_us)
+        if desk.hedge == BY_HAND:
+            await records.withdraw_hedge(order)  # There is nobody else to ask.
+        return deleted, body.reason
+
+    return await _change(desk, actor, "delete_order", order_id, make)
+
+
+async def confirm_order(desk: Desk, actor: Actor, order_id: str) -> View:
+    _require_by_hand(desk, actor)
+    execution_id = _new_execution_id()
+
+    async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        life.after(order, Event.CONFIRM, at_us)  # Before a deal number is used up.
+        execution = await _execute(records, actor.broker, order, CONFIRMED, execution_id, at_us)
+        words = f"execution {execution.execution_id}"
+        await records.answer_hedge(order, execution, words)
+        deal_no = await records.next_deal_no(actor.broker)
+        return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), words
+
+    return await _change(desk, actor, "confirm_order", order_id, make)
+
+
+async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
+    _require_by_hand(desk, actor)
+    execution_id = _new_execution_id()
+    words = body.reason or _WORDS_OF_REFUSAL
+
+    async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        refused = life.after(order, Event.REFUSE, at_us)
+        execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
+        await records.answer_hedge(order, execution, words)
+        return refused, words
+
+    return await _change(desk, actor, "refuse_order", order_id, make)
+
+
+async def _change(desk: Desk, actor: Actor, action: str, order_id: str, make: Make) -> View:
+    async def work(records: Records) -> Done:
+        found = await find_order(records, actor.broker, order_id, hold=True)
+        before = found.order
+        # Clocks differ a little: nothing becomes of an order before it was recorded.
+        at_us = max(await records.now_us(), before.created_at_us)
+        try:
+            now, words = await make(records, before, at_us)
+        except life.NotAllowed as not_allowed:
+            raise await _refused(records, found, not_allowed.event) from None
+        await records.change_order(before, now, at_us, actor.name, words)
+        changed = replace(found, order=now)
+        after = {**view(changed), "words": words}
+        return Done(view(found), after, await whole_view(records, changed))
+
+    return await desk.change(actor, action, order_id.lower(), work, role=Role.DEALER, catalogue=False)
+
+
+async def _execute(
+    records: Records, broker: str, order: Order, outcome: str, execution_id: str, at_us: int
+) -> Execution:
+    """The desk's word, in the book where a venue's would stand: each order has one, whoever gives it."""
+    hedge = await records.hedge(order)
+    if hedge is None:
+        raise LookupError("a pending order has no hedge request")
+    asked = order.asked
+    wanted = Execution(
+        order.id, hedge.instrument, asked.trade_type, asked.quantity_e4, outcome, execution_id, at_us
+    )
+    stands = await records.execute(broker, wanted)
+    if stands.outcome != outcome:
+        raise Refused(
+            CONFLICT,
+            f"The simulated venue {stands.outcome} this order before the desk took over, as "
+            f"{stands.execution_id}. The desk has to answer likewise.",
+        )
+    return stands
+
+
+def _new_execution_id() -> str:
+    return f"DESK-{token_hex(8)}"
+
+
+def _require_by_hand(desk: Desk, actor: Actor) -> None:
+    require(actor, Role.DEALER)
+    if desk.hedge != BY_HAND:
+        raise Refused(
+            CONFLICT,
+            f"The {desk.hedge} venue answers pending orders here. For the desk to answer them itself, "
+            "start the service with BULLION_HEDGE=desk.",
+        )
+
+
+async def _refused(records: Records, found: FoundOrder, event: Event) -> Refused:
+    order, done = found.order, _DONE[event]
+    if order.status == Status.FILLED:
+        return Refused(CONFLICT, f"This is a test order. Only production orders can be {done}.")
+    *others, last = (status.value for status in TRANSITIONS[event])
+    wanted = f"{', '.join(others)} or {last}" if others else last
+    events = await records.order_events(order)
+    since = f", by {events[-1].actor} at {instant_text(events[-1].at_us)}" if events else ""
+    return Refused(
+        CONFLICT, f"Only an order that is {wanted} can be {done}; this one is {order.status}{since}."
+    )

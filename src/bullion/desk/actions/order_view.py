@@ -1,0 +1,91 @@
+"""An order as the desk reads it: always with the price it was accepted at, and with all that became of it."""
+
+import msgspec
+
+from bullion.allocation.book import environment_of
+from bullion.desk.desk import View
+from bullion.environment import Environment
+from bullion.metals.rupees import rupees_text
+from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
+from bullion.orders.status import DETAILS, Status
+from bullion.records.hedges import WAITING, Hedge
+from bullion.records.orders import FoundOrder, OrderEvent
+from bullion.records.port import Records
+
+
+def view(found: FoundOrder) -> View:
+    order, asked = found.order, found.order.asked
+    environment = environment_of(order.book_id)
+    return {
+        "id": order.id,
+        "environment": environment.value,
+        "login_id": found.login_id,
+        "symbol_code": asked.symbol_code,
+        "trade_type": asked.trade_type,
+        "quantity": weight_text(asked.quantity_e4),
+        "unit": order.metal.unit,
+        "price": rupees_text(order.price_paise),
+        "total": rupees_text(order.total_paise),
+        "status": order.status,
+        "status_detail": DETAILS[Status(order.status)],
+        "client_order_id": asked.client_order_id,
+        "source": order.source,
+        "deal_no": order.deal_no,
+        "deal_label": f"T-{order.ordinal}" if environment is Environment.TEST else None,
+        "close_price": None if order.close_price_paise is None else rupees_text(order.close_price_paise),
+        "realized_pnl": None if order.realized_pnl_paise is None else rupees_text(order.realized_pnl_paise),
+        "created_at": instant_text(order.created_at_us),
+        "closed_at": _instant(order.closed_at_us),
+        "request_id": order.request_id,
+        "key_id": order.key_id,
+    }
+
+
+async def whole_view(records: Records, found: FoundOrder) -> View:
+    """All that is known about it but the decision on it, which is kept elsewhere and takes a search."""
+    order = found.order
+    hedge = await records.hedge(order)
+    return {
+        **view(found),
+        "idempotency_key": order.idempotency_key,
+        "expected_price": order.asked.expected_price,
+        "archived": found.archived,
+        "events": [_recorded(found), *map(_event, await records.order_events(order))],
+        "hedge": None if hedge is None else hedge_view(hedge),
+        "price_anatomy": msgspec.json.decode(order.price_anatomy),
+    }
+
+
+def hedge_view(hedge: Hedge) -> View:
+    return {
+        "instrument": hedge.instrument,
+        "state": hedge.state,
+        "tries": hedge.tries,
+        "words": hedge.words,
+        "due_at": instant_text(hedge.due_at_us) if hedge.state == WAITING else None,
+        "outcome": hedge.outcome,
+        "execution_id": hedge.execution_id,
+        "answered_at": _instant(hedge.answered_at_us),
+        "resolved_by": hedge.resolved_by,
+        "resolution": hedge.resolution,
+    }
+
+
+def _recorded(found: FoundOrder) -> View:
+    order = found.order
+    first = Status.FILLED if environment_of(order.book_id) is Environment.TEST else Status.PENDING
+    return {"at": instant_text(order.created_at_us), "status": first.value, "by": order.source, "words": None}
+
+
+def _event(event: OrderEvent) -> View:
+    return {
+        "at": instant_text(event.at_us),
+        "status": event.status,
+        "by": event.actor,
+        "words": event.words,
+    }
+
+
+def _instant(at_us: int | None) -> str | None:
+    return None if at_us is None else instant_text(at_us)

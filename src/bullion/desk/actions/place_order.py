@@ -1,0 +1,179 @@
+"""Orders from other channels: by the same way as the API's, without its throttle, budgets and switches."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from bullion.accounts.account import Account
+from bullion.allocation.book import book_id
+from bullion.booking.faults_told import booking_refused
+from bullion.booking.placing import Booked, Outcome, Placing
+from bullion.booking.production import Production
+from bullion.desk import bodies
+from bullion.desk.bodies import PlaceOrderBody
+from bullion.desk.desk import Desk, View, require, require_token
+from bullion.environment import Environment
+from bullion.faults import StoreFault
+from bullion.metals.scaled import plain, scaled
+from bullion.orders.order import API
+from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Status
+from bullion.orders.trace import Trace
+from bullion.orders.verdict import REPLAYED, Denied, Verdict
+from bullion.records.orders import FoundOrder
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+from bullion.refusals.catalogue import ACCOUNT_INACTIVE, ORDER_REJECTED
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+from .accounts import find_client
+from .order_view import view
+
+_QUANTITY_E4_MAX = 1_000_000_0000
+_PRICE_PLACES = 15
+_PRICE_DIGITS_MAX = 20
+"""As in the API: the same order, from whichever channel."""
+
+_log = structlog.get_logger("desk")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    order: View
+    replayed: bool
+
+    @property
+    def pending(self) -> bool:
+        return bool(self.order["status"] == Status.PENDING)
+
+
+async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
+    """What became of it, after a short wait for the venue; or Refused, as the API would refuse it."""
+    require(actor, Role.DEALER)
+    if body.source == API:
+        raise bodies.refused(f"source: {API} is for clients' own programs; name another channel, such as web")
+    asked = _asked(body)
+    production = desk.production
+    if production is None:
+        raise Refused(CONFLICT, "No orders can be placed from here.")
+    account = await _account(desk, actor, body.login_id)
+    outcome: Outcome
+    try:
+        # An account that was opened a moment ago on another node is in this node's memory from here on.
+        await desk.refresh()
+        outcome = await production.place(_placing(production, account, body, asked, request_id))
+    except StoreFault as fault:
+        refused = booking_refused(fault)
+        outcome = Denied(refused.refusal, compared={"fault": repr(fault)})
+        _note(desk, account, body, asked, request_id, outcome)
+        raise refused from fault
+    _note(desk, account, body, asked, request_id, outcome)
+    if isinstance(outcome, Denied):
+        raise outcome.refused()
+    return await _booked(desk, actor, account, outcome)
+
+
+async def _account(desk: Desk, actor: Actor, login_id: str) -> Account:
+    async def work(records: Records) -> Account:
+        await require_token(records, actor)
+        return (await find_client(records, actor.broker, login_id)).account
+
+    return await desk.read(actor, "account", work)
+
+
+def _placing(
+    production: Production, account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str
+) -> Placing:
+    def judge() -> Verdict:
+        """By what memory holds now."""
+        now = production.account(account.id)
+        if not now.active:
+            return Denied(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
+        return production.unready(now) or production.judge(now, asked)
+
+    return Placing(
+        book_id=book_id(account.id, Environment.PRODUCTION),
+        broker=account.broker,
+        source=body.source,
+        idempotency_key=body.idempotency_key,
+        asked=asked,
+        key_id=None,
+        request_id=request_id,
+        judge=judge,
+        verdict=judge(),
+    )
+
+
+async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) -> Placed:
+    order = view(FoundOrder(booked.order, account.login_id, archived=False))
+    # An entry of its own, behind the order: bookings of many accounts share their transactions, and must not
+    # wait in the line for the trail. If it is lost with the store, the order is there all the same and has to
+    # be answered for; sending the same key again leaves an entry then, for a replay has one too.
+    try:
+        await desk.note(actor, "place_order", booked.order.id, {**order, "replayed": booked.replayed})
+    except StoreFault as fault:
+        _log.error("not_in_the_trail", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
+    if booked.order.status == Status.REJECTED:
+        raise Refused(
+            ORDER_REJECTED,
+            fields={"order_id": booked.order.id, "order": order},
+            headers=REPLAYED if booked.replayed else None,
+        )
+    return Placed(order, booked.replayed)
+
+
+def _note(
+    desk: Desk, account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str, outcome: Outcome
+) -> None:
+    """Why it was taken or refused, beside the decisions on the API's orders."""
+    if desk.traces is None:
+        return
+    order_id: str | None = None
+    message: str | None = None
+    match outcome:
+        case Booked():
+            named = "replayed" if outcome.replayed else outcome.order.status
+            order_id = outcome.order.id
+        case Denied():
+            named = outcome.refusal.code
+            message = outcome.message or outcome.refusal.message
+    desk.traces.note(
+        Trace(
+            request_id=request_id,
+            at_us=_made_at_us(request_id),
+            broker=account.broker,
+            account_id=account.id,
+            environment=Environment.PRODUCTION.value,
+            key_id=None,
+            outcome=named,
+            idempotency_key=body.idempotency_key,
+            asked=asked,
+            order_id=order_id,
+            message=message,
+            compared=outcome.compared,
+        )
+    )
+
+
+def _made_at_us(request_id: str) -> int:
+    """It begins with its time in milliseconds."""
+    return int(request_id[:12], 16) * 1000
+
+
+def _asked(body: PlaceOrderBody) -> PlaceOrder:
+    quantity_e4 = bodies.weight("quantity", body.quantity)
+    if not 0 < quantity_e4 <= _QUANTITY_E4_MAX:
+        raise bodies.refused("quantity: must be above 0 and at most 1000000")
+    price = None if body.expected_price is None else _expected_price(body.expected_price)
+    return PlaceOrder(body.symbol_code, body.trade_type, quantity_e4, price, body.client_order_id)
+
+
+def _expected_price(text: str) -> str:
+    """In its one shortest form: two bodies that ask for the same are equal."""
+    value = bodies.rule("expected_price: ", scaled, text, _PRICE_PLACES)
+    if value <= 0:
+        raise bodies.refused("expected_price: must be above 0")
+    if len(str(value).rstrip("0")) > _PRICE_DIGITS_MAX:
+        raise bodies.refused(f"expected_price: may have up to {_PRICE_DIGITS_MAX} significant digits")
+    return plain(value, _PRICE_PLACES).rstrip("0").rstrip(".")
