@@ -1,5 +1,6 @@
 """Extensions: the symbols that an account can trade, and its live prices for them."""
 
+from collections.abc import Callable
 from typing import Any
 
 from bullion.accounts.account import Account
@@ -11,6 +12,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
 from bullion.orders.offer import Deal, Offer
+from bullion.orders.verdict import Denied
 from bullion.web.answer import Answer, json_answer
 
 from .list_query import read_symbol_filter
@@ -21,9 +23,16 @@ _MEMORY_AGE_NS_MAX = 2_000_000_000
 
 
 class MarketData:
-    def __init__(self, catalogue: Catalogue, market: Market) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        market: Market,
+        closed: Callable[[Account], Denied | None] = lambda _: None,
+    ) -> None:
+        """`closed`: why the environment takes no orders of the account now, if it takes none."""
         self._catalogue = catalogue
         self._market = market
+        self._closed = closed
 
     async def symbols(self, request: Request) -> Answer:
         offers = self._offers(request.caller.account, None)
@@ -48,7 +57,8 @@ class MarketData:
         # A side that is not offered says nothing about the others; where none is, that is the reason.
         offered = [side for side in Side if side in offer.offered]
         reasons = [self._market.reason_against(account, offer, side) for side in offered or [Side.BUY]]
-        reason = None if None in reasons else reasons[0]
+        closed = self._closed(account)
+        reason = closed.refusal if closed else None if None in reasons else reasons[0]
         prices = {side: _price_text(offer.deal(side)) for side in offered}
         return {
             "symbol_code": offer.symbol.code,

@@ -24,6 +24,8 @@ class Claimed(msgspec.Struct, frozen=True):
     to_hedge: ToHedge
     tries: int
     """How often the venue was asked in vain."""
+    until_us: int
+    """From then on another node may have it."""
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -67,8 +67,8 @@ class Hedging:
     async def hedge(self, to_hedge: ToHedge) -> Order:
         """Send an order that this node just recorded. The order as it is after a short wait."""
         order = to_hedge.order
-        if self._now_us() > order.created_at_us + LEASE_US - int(_CALL_S * _US_PER_S):
-            return order  # It was long in being recorded: another node may be about to take it over.
+        if not self._still_ours(order.created_at_us + LEASE_US):
+            return order  # It was long in being recorded.
         task = asyncio.get_running_loop().create_task(self._send(to_hedge))
         self._under_way[order.id] = task
         task.add_done_callback(lambda _: self._under_way.pop(order.id, None))
@@ -115,13 +115,21 @@ class Hedging:
 
     async def _settle(self, claimed: Claimed) -> None:
         to_hedge, order = claimed.to_hedge, claimed.to_hedge.order
+        if not self._still_ours(claimed.until_us):
+            return
         word: Submitted | Asked = await self._ask(to_hedge)
         if isinstance(word, NotKnown):
             if order.status != Status.PENDING:
                 await self._requests.withdraw(order)
                 return
+            if not self._still_ours(claimed.until_us):
+                return
             word = await self._submit(to_hedge)
         await self._take(to_hedge, word, claimed.tries)
+
+    def _still_ours(self, until_us: int) -> bool:
+        """Whether a call to the venue would be over before another node may take the request over."""
+        return self._now_us() <= until_us - int(_CALL_S * _US_PER_S)
 
     async def _send(self, to_hedge: ToHedge) -> Order:
         try:

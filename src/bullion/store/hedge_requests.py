@@ -1,5 +1,6 @@
 """Hedge requests in the store. See `bullion.booking.hedge_requests`."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from bullion.booking.breaks import contradicts
@@ -15,8 +16,10 @@ from bullion.orders.status import Event, Status
 from . import order_changes, order_rows
 from .engine import Engine, Transaction, one_row
 from .gathering import Gathering
+from .postgres import PostgresEngine
 
 _LANES = 2
+_CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
 
 Answered = tuple[ToHedge, Final]
@@ -42,6 +45,7 @@ class StoredHedgeRequests:
                 Claimed(
                     ToHedge(order_rows.order(row), row["broker"], row["instrument"], bool(row["took_stock"])),
                     row["tries"],
+                    lease[1],
                 )
                 for row in found
             ]
@@ -64,7 +68,37 @@ class StoredHedgeRequests:
         return order
 
     async def _answer_all(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
-        """What arrives together is one transaction. Books by their ids, as everybody locks them."""
+        """What arrives together is one transaction."""
+        if not isinstance(self._engine, PostgresEngine):
+            return await self._one_by_one(answers)
+        found = await self._confirm(self._engine, answers)
+        rest = [each for each in answers if each not in found]
+        return {**found, **await self._one_by_one(rest)} if rest else found
+
+    async def _confirm(self, engine: PostgresEngine, answers: Sequence[Answered]) -> dict[Answered, Order]:
+        """Most words are confirmations of pending orders: those are one statement, in one trip to the server.
+
+        A book is often held for a moment by this node's own bookings, so it is tried again.
+        """
+        found: dict[Answered, Order] = {}
+        for _ in range(_CONFIRM_TRIES):
+            left = {
+                (to_hedge.order.book_id, to_hedge.order.ordinal): (to_hedge, word)
+                for to_hedge, word in answers
+                if isinstance(word, Confirmed) and (to_hedge, word) not in found
+            }
+            if not left:
+                break
+            if found:
+                await asyncio.sleep(_CONFIRM_PAUSE_S)
+            rows = [(*name, to_hedge.broker, word.execution_id) for name, (to_hedge, word) in left.items()]
+            columns = list(zip(*rows, strict=True))
+            booked = await engine.statement("confirm_orders", *columns, self._now_us(), _BY, writes=True)
+            found |= {left[order.book_id, order.ordinal]: order for order in map(order_rows.order, booked)}
+        return found
+
+    async def _one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
+        """Books by their ids, as everybody locks them."""
         in_order = sorted(answers, key=lambda each: (each[0].order.book_id, each[0].order.ordinal))
 
         async def body(transaction: Transaction) -> dict[Answered, Order]:

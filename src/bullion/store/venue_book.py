@@ -9,8 +9,10 @@ from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import Conduct, Mode, Taken
 from bullion.hedge.venue import HedgeRequest, Tradeability
 
-from .engine import Engine, Row, Transaction, one_row
+from .engine import Row, Transaction, one_row
 from .gathering import Gathering
+from .postgres import PostgresEngine
+from .sqlite import SqliteEngine
 
 _LANES = 2
 
@@ -20,7 +22,7 @@ Submission = tuple[HedgeRequest, int, int, str | None, int]
 class StoredVenueBook:
     """What arrives together is one transaction, as it would be at a venue that thinks of its own speed."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: PostgresEngine | SqliteEngine) -> None:
         self._engine = engine
         self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
         self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
@@ -49,34 +51,48 @@ class StoredVenueBook:
         return await self._engine.write("decide_venue_order", body)
 
     async def _read_conducts(self, brokers: Sequence[str]) -> Mapping[str, Conduct]:
-        async def body(transaction: Transaction) -> dict[str, Conduct]:
-            found = {broker: await transaction.one("venue_conduct", broker) for broker in brokers}
-            return {broker: conduct(row) for broker, row in found.items() if row is not None}
-
-        return await self._engine.read("venue_conduct", body)
+        if isinstance(self._engine, SqliteEngine):
+            rows = [row for broker in brokers for row in self._engine.look_up("venue_conduct", broker)]
+        else:
+            rows = [row for each in brokers for row in await self._engine.statement("venue_conduct", each)]
+        return {row["broker"]: conduct(row) for row in rows}
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
+        in_order = sorted(submissions, key=lambda one: (one[0].order_id, one[-1]))
+        if isinstance(self._engine, SqliteEngine) or _twice(submissions):
+            return await self._one_by_one(in_order)
+        columns = list(zip(*map(_values, in_order), strict=True))
+        rows = await self._engine.statement("take_venue_orders", *columns, writes=True)
+        taken = {row["order_id"]: _taken(row) for row in rows}
+        return {each: taken[each[0].order_id] for each in in_order}
+
+    async def _one_by_one(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
         async def body(transaction: Transaction) -> dict[Submission, Taken]:
-            found = {}
-            for each in sorted(submissions, key=lambda one: (one[0].order_id, one[-1])):
-                request, at_us, due_at_us, outcome, _ = each
-                row = await one_row(
-                    transaction,
-                    "take_venue_order",
-                    request.order_id,
-                    request.broker,
-                    request.instrument,
-                    request.trade_type,
-                    request.quantity_e4,
-                    due_at_us,
-                    outcome,
-                    None if outcome is None else _new_execution_id(),
-                    None if outcome is None else at_us,
-                )
-                found[each] = _taken(row)
-            return found
+            return {
+                each: _taken(await one_row(transaction, "take_venue_order", *_values(each)))
+                for each in submissions
+            }
 
         return await self._engine.write("take_venue_orders", body)
+
+
+def _twice(submissions: Sequence[Submission]) -> bool:
+    return len({request.order_id for request, *_ in submissions}) < len(submissions)
+
+
+def _values(submission: Submission) -> tuple[str | int | None, ...]:
+    request, at_us, due_at_us, outcome, _ = submission
+    return (
+        request.order_id,
+        request.broker,
+        request.instrument,
+        request.trade_type,
+        request.quantity_e4,
+        due_at_us,
+        outcome,
+        None if outcome is None else _new_execution_id(),
+        None if outcome is None else at_us,
+    )
 
 
 def _new_execution_id() -> str:

@@ -115,7 +115,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             ),
             production=(
                 ProductionOrders(trading.production, reader, tracer, gate),
-                MarketData(catalogue, trading.market),
+                MarketData(catalogue, trading.market, trading.production.closed),
             ),
         )
         duties = [*trading.duties(), key_uses.keep(), journal.keep(), traces.keep()]

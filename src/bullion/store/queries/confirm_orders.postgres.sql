@@ -1,0 +1,100 @@
+-- What the venue confirmed becomes deals, many orders in one statement, which is its own transaction. The same as
+-- `order_changes` does one by one. A book that somebody else holds is not waited for; its orders, and those that
+-- are no longer pending, are not among the answers.
+WITH wanted AS MATERIALIZED (
+    SELECT *
+    FROM
+        unnest($1::BIGINT [], $2::BIGINT [], $3::TEXT [], $4::TEXT [])
+            AS confirmed (book_id, ordinal, broker, execution_id)
+),
+
+locked AS MATERIALIZED (
+    SELECT id FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+),
+
+-- Only once the books are ours, as everybody else takes it. Gaps are allowed.
+numbers AS (
+    INSERT INTO deals AS deals (broker, last_deal_no)
+    SELECT wanted.broker, count(*)
+    FROM wanted
+    INNER JOIN locked ON locked.id = wanted.book_id
+    GROUP BY wanted.broker
+    ORDER BY wanted.broker
+    ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
+    RETURNING broker, last_deal_no
+),
+
+dealt AS MATERIALIZED (
+    SELECT
+        wanted.*,
+        numbers.last_deal_no
+        - count(*) OVER (PARTITION BY wanted.broker)
+        + row_number() OVER (PARTITION BY wanted.broker ORDER BY wanted.book_id, wanted.ordinal) AS deal_no
+    FROM wanted
+    INNER JOIN locked ON locked.id = wanted.book_id
+    INNER JOIN numbers ON numbers.broker = wanted.broker
+),
+
+booked AS (
+    UPDATE orders
+    SET status = 'open', deal_no = dealt.deal_no
+    FROM dealt
+    WHERE orders.book_id = dealt.book_id AND orders.ordinal = dealt.ordinal AND orders.status = 'pending'
+    RETURNING orders.*, dealt.execution_id
+),
+
+lived AS (
+    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words)
+    SELECT book_id, ordinal, status, $5, $6, 'execution ' || execution_id FROM booked
+),
+
+answered AS (
+    UPDATE hedge_requests
+    SET
+        state = 'answered',
+        outcome = 'confirmed',
+        execution_id = booked.execution_id,
+        words = 'execution ' || booked.execution_id,
+        answered_at_us = $5
+    FROM booked
+    WHERE hedge_requests.book_id = booked.book_id AND hedge_requests.ordinal = booked.ordinal
+),
+
+kinds AS MATERIALIZED (
+    SELECT
+        booked.book_id,
+        levels.level,
+        booked.ordinal / levels.size AS block,
+        booked.symbol_code,
+        booked.trade_type,
+        CASE WHEN booked.source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS was,
+        booked.status AS is_now,
+        count(*) AS orders
+    FROM booked
+    CROSS JOIN (VALUES (0, 512), (1, 65536)) AS levels (level, size)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+),
+
+uncounted AS (
+    UPDATE order_counts AS counts
+    SET orders = counts.orders - kinds.orders
+    FROM kinds
+    WHERE
+        counts.book_id = kinds.book_id
+        AND counts.level = kinds.level
+        AND counts.block = kinds.block
+        AND counts.symbol_code = kinds.symbol_code
+        AND counts.trade_type = kinds.trade_type
+        AND counts.status = kinds.was
+),
+
+counted AS (
+    INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+    SELECT book_id, level, block, symbol_code, trade_type, is_now, sum(orders)
+    FROM kinds
+    GROUP BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
+    DO UPDATE SET orders = counts.orders + excluded.orders
+)
+
+SELECT * FROM booked
