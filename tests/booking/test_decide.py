@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from bullion.allocation.book import Book
 from bullion.allocation.position import Position
 from bullion.booking.decide import Plan, decide, moved
-from bullion.booking.placing import Booked, Outcome, Placing, Settled
+from bullion.booking.placing import Booked, Outcome, Placing, Settled, ToHedge
 from bullion.booking.replay import replay
+from bullion.hedge.venue import HedgeRequest
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
@@ -22,7 +23,10 @@ from bullion.orders.verdict import Denied, Priced, Verdict
 from bullion.refusals.catalogue import (
     IDEMPOTENCY_KEY_REUSED,
     LIMIT_EXCEEDED,
+    OUT_OF_STOCK,
     PRICE_MOVED,
+    PRODUCTION_PREREQUISITES_UNMET,
+    PRODUCTION_TRADING_DISABLED,
     TRADING_HALTED,
 )
 
@@ -43,18 +47,31 @@ def placing(
     of: PlaceOrder | None = None,
     settled: Settled | None = None,
     request_id: str = "r",
+    book: int = 4,
+    source: str = "api",
 ) -> Placing:
     def judge() -> Verdict:
         raise AssertionError("deciding does not judge")
 
     return Placing(
-        4, "main", "api", f"k{next(_keys)}", of or asked(), "key", request_id, judge, verdict, settled=settled
+        book,
+        "main",
+        source,
+        f"k{next(_keys)}",
+        of or asked(),
+        "key",
+        request_id,
+        judge,
+        verdict,
+        settled=settled,
     )
 
 
-def decided(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
+def decided(
+    book: Book, *placings: Placing, now_us: int = NOW_US, stock: dict[tuple[str, str], int] | None = None
+) -> Plan:
     numbers: Iterator[int] = count(1)
-    return decide(book, placings, now_us, lambda at_us, *_: f"id{next(numbers)} at {at_us}")
+    return decide(book, placings, now_us, lambda at_us, *_: f"id{next(numbers)} at {at_us}", stock)
 
 
 def outcomes(plan: Plan) -> list[Outcome]:
@@ -300,6 +317,212 @@ def test_nets_and_ordinals_are_the_sum_of_what_was_booked(
     assert [order.ordinal for order in plan.orders] == list(range(8, 8 + booked))
     assert plan.after.order_count == 7 + booked
     assert plan.after.version == (13 if booked else 12)
+
+
+# --- Production ---------------------------------------------------------------------------------------
+
+REAL = msgspec.structs.replace(BOOK, id=5)
+HEDGED = msgspec.structs.replace(GOLD, instrument="XAUUSD")
+STOCKED = msgspec.structs.replace(HEDGED, stock_kept=True)
+STOCK = ("main", "GOLD")
+
+
+def real(verdict: Verdict = HEDGED, side: str = "buy", quantity_e4: int = 10_000, **fields: Any) -> Placing:
+    return placing(verdict, asked(side, quantity_e4, **fields), book=5)
+
+
+def codes(plan: Plan) -> list[str]:
+    return [code(outcome) for outcome in outcomes(plan)]
+
+
+def test_a_production_order_is_pending_and_is_to_be_hedged() -> None:
+    one, two = real(), placing(HEDGED, asked("sell", 3), book=5, source="web")
+    plan = decided(REAL, one, two)
+    assert [order.status for order in plan.orders] == ["pending", "pending"]
+    assert plan.to_hedge == [
+        ToHedge(plan.orders[0], "main", "XAUUSD", took_stock=False),
+        ToHedge(plan.orders[1], "main", "XAUUSD", took_stock=False),
+    ]
+    assert [order.source for order in plan.orders] == ["api", "web"]
+    assert plan.after.gold.net_e4 == REAL.gold.net_e4 + 10_000 - 3
+    assert plan.stock_taken == {}
+    assert all(order.deal_no is None and order.closed_at_us is None for order in plan.orders)
+
+
+def test_what_the_venue_is_asked_for_is_what_the_client_was_promised() -> None:
+    (to_hedge,) = decided(REAL, real(side="sell", quantity_e4=70_000)).to_hedge
+    order = to_hedge.order
+    assert to_hedge.request() == HedgeRequest(order.id, "main", "XAUUSD", "sell", 70_000, 7_000_000)
+
+
+def test_nothing_of_the_test_environment_is_hedged_or_takes_stock() -> None:
+    plan = decided(BOOK, placing(), stock={STOCK: 5})
+    assert (plan.to_hedge, plan.stock_taken) == ([], {})
+    assert plan.orders[0].status == "filled"
+
+
+def test_what_is_refused_is_not_hedged_and_takes_no_stock() -> None:
+    stock = {STOCK: 10**9}
+    plan = decided(
+        REAL,
+        real(Denied(TRADING_HALTED)),
+        real(STOCKED, quantity_e4=1_000_001),
+        real(STOCKED, expected_price="1"),
+        stock=stock,
+    )
+    assert codes(plan) == ["trading_halted", "limit_exceeded", "price_moved"]
+    assert (plan.orders, plan.to_hedge, plan.stock_taken, stock) == ([], [], {}, {STOCK: 10**9})
+
+
+@pytest.mark.parametrize(
+    ("left_e4", "quantity_e4", "passes"),
+    [(10_000, 10_000, True), (9_999, 10_000, False), (0, 1, False), (1, 1, True), (10**9, 10_000, True)],
+)
+def test_a_buy_takes_its_weight_from_the_stock_as_far_as_that_goes(
+    left_e4: int, quantity_e4: int, passes: bool
+) -> None:
+    stock = {STOCK: left_e4}
+    plan = decided(REAL, real(STOCKED, quantity_e4=quantity_e4), stock=stock)
+    assert codes(plan) == ["booked" if passes else "out_of_stock"]
+    assert plan.changes is passes
+    assert stock == {STOCK: left_e4 - quantity_e4 if passes else left_e4}
+    assert plan.stock_taken == ({STOCK: quantity_e4} if passes else {})
+    assert [each.took_stock for each in plan.to_hedge] == ([True] if passes else [])
+
+
+def test_a_sell_takes_nothing_and_gives_nothing() -> None:
+    stock = {STOCK: 5}
+    plan = decided(REAL, real(STOCKED, "sell"), stock=stock)
+    assert codes(plan) == ["booked"]
+    assert (plan.stock_taken, stock) == ({}, {STOCK: 5})
+    assert [each.took_stock for each in plan.to_hedge] == [False]
+
+
+def test_the_orders_of_a_batch_share_the_stock_and_each_symbol_has_its_own() -> None:
+    stock = {STOCK: 25_000, ("main", "COIN"): 5, ("other", "GOLD"): 10**9}
+    plan = decided(
+        REAL,
+        real(STOCKED),
+        real(STOCKED, quantity_e4=15_001),
+        real(STOCKED, "sell", 50_000),
+        real(STOCKED, quantity_e4=15_000),
+        real(STOCKED, quantity_e4=5, symbol_code="COIN"),
+        real(STOCKED, quantity_e4=1, symbol_code="COIN"),
+        real(HEDGED, quantity_e4=9),
+        stock=stock,
+    )
+    taken = ["booked", "out_of_stock", "booked", "booked", "booked", "out_of_stock", "booked"]
+    assert codes(plan) == taken
+    assert stock == {STOCK: 0, ("main", "COIN"): 0, ("other", "GOLD"): 10**9}
+    assert plan.stock_taken == {STOCK: 25_000, ("main", "COIN"): 5}
+    assert [each.took_stock for each in plan.to_hedge] == [True, False, True, True, False]
+
+
+def test_without_a_stock_in_hand_nothing_is_taken_from_one() -> None:
+    assert codes(decided(REAL, real(STOCKED, quantity_e4=1))) == ["out_of_stock"]
+    assert codes(decided(REAL, real(STOCKED, quantity_e4=1), stock={})) == ["out_of_stock"]
+    assert codes(decided(REAL, real(STOCKED, "sell", 1))) == ["booked"]
+
+
+def test_out_of_stock_answers_after_the_limit_before_a_moved_price_and_leaves_the_key_free() -> None:
+    limit, stock, move = (
+        real(STOCKED, quantity_e4=1_000_001, expected_price="1"),
+        real(STOCKED, quantity_e4=6, expected_price="1"),
+        real(STOCKED, quantity_e4=5, expected_price="1"),
+    )
+    plan = decided(REAL, limit, stock, move, stock={STOCK: 5})
+    assert codes(plan) == ["limit_exceeded", "out_of_stock", "price_moved"]
+    assert [each.idempotency_key for each in plan.price_moves] == [move.idempotency_key]
+
+
+def test_out_of_stock_says_what_is_left() -> None:
+    (outcome,) = outcomes(decided(REAL, real(STOCKED), stock={STOCK: 7_500}))
+    assert isinstance(outcome, Denied)
+    assert outcome.refusal is OUT_OF_STOCK
+    assert outcome.message is not None
+    assert "0.7500 g" in outcome.message
+    assert outcome.compared == {"stock_e4": 7_500, "change_e4": 10_000, "unit": "g"}
+
+
+def test_a_replay_takes_no_stock_and_is_not_hedged_again() -> None:
+    stock = {STOCK: 10_000}
+    (order,) = decided(REAL, real(STOCKED), stock=stock).orders
+    plan = decided(REAL, placing(STOCKED, order.asked, order, "again", book=5), stock=stock)
+    assert outcomes(plan) == [Booked(order, replayed=True)]
+    assert (plan.to_hedge, plan.stock_taken, stock, plan.changes) == ([], {}, {STOCK: 0}, False)
+
+
+CLOSED = [
+    Denied(PRODUCTION_TRADING_DISABLED, fields={"reason": "global"}, closed=True),
+    Denied(PRODUCTION_PREREQUISITES_UNMET, closed=True),
+]
+
+
+@pytest.mark.parametrize("closed", CLOSED, ids=lambda closed: closed.refusal.code)
+def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered(closed: Denied) -> None:
+    order, move = settled_order(), settled_move()
+    other = msgspec.structs.replace(order.asked, quantity_e4=1)
+    plan = decided(
+        REAL,
+        placing(closed, order.asked, order, "again", book=5),
+        placing(closed, order.asked, order, "first", book=5),
+        placing(closed, other, order, "again", book=5),
+        placing(closed, move.asked, move, "again", book=5),
+        placing(closed, other, move, "again", book=5),
+        placing(closed, book=5),
+    )
+    assert outcomes(plan) == [Booked(order, replayed=True), Booked(order), *[closed] * 4]
+    assert not plan.changes
+
+
+def test_an_order_since_refused_by_the_hedge_is_replayed_as_it_is() -> None:
+    order = msgspec.structs.replace(settled_order(), status="rejected")
+    (outcome,) = outcomes(decided(REAL, placing(HEDGED, order.asked, order, "again", book=5)))
+    assert outcome == Booked(order, replayed=True)
+
+
+PRODUCTION_ORDERS = st.tuples(
+    st.sampled_from(["buy", "sell"]), st.integers(1, 300_000), st.booleans(), st.booleans()
+)
+
+
+@given(
+    st.lists(PRODUCTION_ORDERS, max_size=20),
+    st.integers(0, 10**6),
+    st.integers(-(10**6), 10**6),
+    st.integers(0, 10**6),
+)
+def test_stock_and_net_are_what_was_booked_in_the_order_of_the_checks(
+    batch: list[tuple[str, int, bool, bool]], left: int, net: int, limit: int
+) -> None:
+    book = msgspec.structs.replace(REAL, gold=Position(net, limit))
+    stock = {STOCK: left}
+    plan = decided(
+        book,
+        *(
+            real(STOCKED if kept else HEDGED, side, quantity, expected_price="1" if far else None)
+            for side, quantity, kept, far in batch
+        ),
+        stock=stock,
+    )
+    taken = 0
+    for (side, quantity, kept, far), told in zip(batch, codes(plan), strict=True):
+        after = net + (quantity if side == "buy" else -quantity)
+        from_stock = kept and side == "buy"
+        if not (abs(after) <= limit or abs(after) < abs(net)):
+            assert told == "limit_exceeded"
+        elif from_stock and quantity > left - taken:
+            assert told == "out_of_stock"
+        elif far:
+            assert told == "price_moved"
+        else:
+            assert told == "booked"
+            net = after
+            taken += quantity if from_stock else 0
+    assert stock == {STOCK: left - taken}
+    assert plan.stock_taken == ({STOCK: taken} if taken else {})
+    assert plan.after.gold.net_e4 == net
+    assert [each.order for each in plan.to_hedge] == plan.orders
 
 
 # --- The tolerance, exactly ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
+from bullion.hedge.venue import Tradeability
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed
 from bullion.metals.symbol import Side, SizeRule, Symbol
@@ -35,6 +36,8 @@ class Case:
     ticks: tuple[Tick, ...] = (TICK,)
     rates_ready: bool = True
     market_open: bool = True
+    tradeability: Tradeability | None = None
+    """The venue's word; None in the test environment."""
 
     def verdict(self) -> Verdict:
         by_name = {tick.instrument: tick for tick in self.ticks}
@@ -45,6 +48,7 @@ class Case:
             NOW_US,
             rates_ready=self.rates_ready,
             market_open=self.market_open,
+            tradeability=self.tradeability,
         )
 
     def code(self) -> str:
@@ -87,6 +91,8 @@ FAULTS: dict[str, Fault] = {
     "trading_halted": lambda it: replace(it, switches=replace(it.switches, halted=True)),
     "symbol_frozen": lambda it: of_symbol(it, frozen=True),
     "quantity_rule": lambda it: of_symbol(it, size=SizeRule(30_000, 30_000, 30_000)),
+    "tradeability_unverified": lambda it: replace(it, tradeability=Tradeability.UNKNOWN),
+    "symbol_unavailable": lambda it: replace(it, tradeability=Tradeability.SUSPENDED),
     "group_trading_disabled": lambda it: of_group(it, trading=False),
     "group_quantity_rule": lambda it: of_terms(it, minimum_e4=None, maximum_e4=1, step_e4=None),
     "pricing_unavailable": lambda it: of_terms(it, buy_premium_paise=-(10**10)),
@@ -118,7 +124,11 @@ def test_each_alone(code: str) -> None:
     assert FAULTS[code](Case()).code() == code
 
 
-@pytest.mark.parametrize(("first", "second"), list(combinations(CODES, 2)))
+PAIRS = [pair for pair in combinations(CODES, 2) if pair != ("tradeability_unverified", "symbol_unavailable")]
+"""But for the two that are one word of the venue."""
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_of_two_the_higher_answers(first: str, second: str) -> None:
     assert FAULTS[second](FAULTS[first](Case())).code() == first
 
@@ -270,3 +280,33 @@ def test_the_desk_reads_what_a_price_was_missing(case: Case, compared: dict[str,
     verdict = case.verdict()
     assert isinstance(verdict, Denied)
     assert verdict.compared == compared
+
+
+# --- The venue's word ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pricing", "instrument"), [(Direct("GOLD"), "GOLD"), (Fixed(7_000_000, 1), "GOLD"), (LANDED, "XAUUSD")]
+)
+def test_an_order_is_hedged_in_the_instrument_behind_its_price(pricing: Any, instrument: str) -> None:
+    assert of_symbol(Case(), pricing=pricing).symbol.hedged_in == instrument
+
+
+@pytest.mark.parametrize("stock_kept", [True, False])
+@pytest.mark.parametrize("tradeability", [None, Tradeability.TRADABLE])
+def test_what_is_hedged_says_in_what_and_whether_it_takes_from_a_stock(
+    tradeability: Tradeability | None, stock_kept: bool
+) -> None:
+    case = of_symbol(replace(Case(), tradeability=tradeability), stock_kept=stock_kept)
+    verdict = case.verdict()
+    assert isinstance(verdict, Priced)
+    hedged = tradeability is not None
+    assert verdict.instrument == ("GOLD" if hedged else None)
+    assert verdict.stock_kept is (hedged and stock_kept)
+
+
+def test_the_desk_reads_what_the_venue_said() -> None:
+    for word in (Tradeability.UNKNOWN, Tradeability.SUSPENDED):
+        verdict = replace(Case(), tradeability=word).verdict()
+        assert isinstance(verdict, Denied)
+        assert verdict.compared == {"instrument": "GOLD", "venue_says": word.value}

@@ -8,6 +8,7 @@ import pytest
 
 from bullion.accounts.group import Terms
 from bullion.accounts.trading_hours import Opening, TradingHours
+from bullion.hedge.venue import Tradeability
 from bullion.metals.pricing import Fixed
 from bullion.metals.symbol import Side
 from bullion.orders import market as market_module
@@ -216,3 +217,23 @@ def test_the_reason_against_is_what_the_smallest_order_would_meet(
     reason = market.reason_against(ACCOUNT, offer, side)
     assert reason is not None
     assert reason.code == "trading_halted"
+
+
+def test_the_venues_word_on_the_brokers_instrument_is_asked_for_each_order(
+    memory: Memory, board: Board
+) -> None:
+    words = {("main", "GOLD"): Tradeability.TRADABLE}
+    asked_of: list[tuple[str, str]] = []
+
+    def word(broker: str, instrument: str) -> Tradeability:
+        asked_of.append((broker, instrument))
+        return words[broker, instrument]
+
+    market = Market(memory, board, word)
+    assert judged(market) == 7_011_000
+    assert judged(market, asked(symbol_code="NONE")) == "unknown_symbol"
+    words["main", "GOLD"] = Tradeability.SUSPENDED
+    assert judged(market) == "symbol_unavailable"
+    words["main", "GOLD"] = Tradeability.UNKNOWN
+    assert judged(market) == "tradeability_unverified"
+    assert set(asked_of) == {("main", "GOLD")}
