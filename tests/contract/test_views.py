@@ -9,18 +9,25 @@ import pytest
 from msgspec.structs import replace
 
 from bullion.booking.decide import Plan
+from bullion.booking.placing import ToHedge
+from bullion.hedge.venue import Confirmed
 from bullion.metals.metal import Metal
+from bullion.orders.life import after
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Event
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
 from bullion.records.port import Allocation, Records
-from bullion.store.engine import Engine, Row, one_row
+from bullion.store import order_changes
+from bullion.store.engine import Engine, Row, Transaction, one_row
+from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine
+from bullion.store.venue_book import StoredVenueBook
 
 from .test_catalogue import furnish
 
@@ -28,6 +35,12 @@ pytestmark = pytest.mark.anyio
 
 VIEWS = ["readable_accounts", "readable_books", "readable_keys", "readable_symbols", "readable_audit"]
 VIEWS += ["readable_orders", "readable_ticks", "readable_duties"]
+VIEWS += [
+    "readable_order_events",
+    "readable_hedge_requests",
+    "readable_venue_orders",
+    "readable_open_weights",
+]
 ORDER = Order(
     book_id=2,
     ordinal=1,
@@ -104,6 +117,45 @@ async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
     assert str(tick["moved_at"]).startswith("1970-01-01 00:00:00.000007")
     (duty,) = await look(engine, "readable_duties")
     assert (duty["from_date"], Decimal(duty["rupees"])) == ("2026-05-13", Decimal("6250.05"))
+
+
+async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -> None:
+    await DurableRecords(engine).write("furnish", furnish)
+    assert isinstance(engine, SqliteEngine | PostgresEngine)
+    ledger = SqliteLedger(engine, "me") if isinstance(engine, SqliteEngine) else PostgresLedger(engine, "me")
+    before = (await ledger.books([3]))[3]
+    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_version"))
+    pending = replace(ORDER, book_id=3, status="pending", price_anatomy='{"quoted_weight": "10.0000"}')
+    to_hedge = ToHedge(pending, "main", "GOLD")
+    plan = Plan(before, replace(before, order_count=1), orders=[pending], to_hedge=[to_hedge])
+    assert (await ledger.record([plan], [], version["version"])).books[3].recorded
+    await StoredVenueBook(engine).take(to_hedge.request(), 7, 7, "confirmed")
+    booked = await StoredHedgeRequests(engine, "me", lambda: 7).answer(to_hedge, Confirmed("E-1"))
+
+    async def close(transaction: Transaction) -> None:
+        closing = after(booked, Event.CLOSE, 8)
+        await order_changes.write(transaction, booked, closing, 8, "dealer")
+        closed = after(closing, Event.COMPLETE, 9, close_price_paise=7_024_000)
+        await order_changes.write(transaction, closing, closed, 9, "dealer")
+
+    (weight,) = await look(engine, "readable_open_weights")
+    assert Decimal(weight["buy"]) == Decimal("1.0005")
+    await engine.write("close", close)
+    (order,) = await look(engine, "readable_orders")
+    assert (order["status"], order["deal_no"]) == ("closed", 1)
+    assert Decimal(order["close_price"]) == Decimal("70240.00")
+    assert Decimal(order["realized_pnl"]) == Decimal("-100.06")
+    assert str(order["closed_at"]).startswith("1970-01-01 00:00:00.000009")
+    events = await look(engine, "readable_order_events")
+    assert {(row["status"], row["actor"]) for row in events} == {
+        ("open", "venue"),
+        ("closing", "dealer"),
+        ("closed", "dealer"),
+    }
+    (hedge,) = await look(engine, "readable_hedge_requests")
+    assert (hedge["login_id"], hedge["state"], hedge["execution_id"]) == ("aurum", "answered", "E-1")
+    (execution,) = await look(engine, "readable_venue_orders")
+    assert (execution["outcome"], execution["submissions"]) == ("confirmed", 1)
 
 
 @pytest.mark.parametrize("view", VIEWS)
