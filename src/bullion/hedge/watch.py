@@ -54,7 +54,8 @@ class VenueWatch:
         asked_at = self._monotonic()
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                words = await self._venue.instruments(broker, named)
+                told = await self._venue.instruments(broker, named)
+            words = {instrument: Tradeability(word) for instrument, word in told.items()}
         except Exception as error:  # noqa: BLE001 - an adapter's mistake is as bad as a venue out of reach, no worse
             if self._reached_at.pop(broker, None) is not None:
                 _log.warning("venue_unreachable", broker=broker, error=repr(error))

@@ -1,0 +1,287 @@
+"""What the port `bullion.hedge.venue` demands of an adapter, as tests for whoever writes another one.
+
+Make a subclass whose name begins with `Test`, and a fixture `trial` that gives a `VenueTrial`. See
+docs/venues.md; `tests/contract/test_venue.py` does it for the simulated venue.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Protocol
+from uuid import uuid4
+
+import pytest
+
+from bullion.hedge.venue import (
+    Confirmed,
+    Duplicate,
+    HedgeRequest,
+    NotKnown,
+    Refused,
+    Tradeability,
+    Unconfirmed,
+    Venue,
+    VenueUnreachable,
+)
+
+AT_ONCE = 12
+PATIENCE_S = 10.0
+
+
+class VenueTrial(Protocol):
+    """A venue to try an adapter on: a sandbox of it, or a stand-in. What it cannot do, it skips."""
+
+    broker: str
+    instrument: str
+    """One that can be traded."""
+
+    async def adapter(self) -> Venue:
+        """Another adapter at the same venue, as another node has it, or the same node after a restart."""
+
+    async def fill(self) -> None:
+        """From now on the venue confirms what it decides."""
+
+    async def refuse(self) -> None: ...
+
+    async def hold(self) -> None:
+        """From now on the venue takes orders and leaves them undecided."""
+
+    async def linger(self) -> None:
+        """From now on the venue confirms, but takes a while over it."""
+
+    async def cut(self) -> None:
+        """From now on the venue cannot be reached."""
+
+    async def executions(self, order_id: str) -> AbstractSet[str]:
+        """By the venue's own account: the ids of all deals that it made for this order."""
+
+
+class VenueContract:
+    """The sentences of the port."""
+
+    # --- What the venue does not know -----------------------------------------------------------------
+
+    async def test_an_id_that_was_never_sent_is_not_known(self, trial: VenueTrial) -> None:
+        venue = await trial.adapter()
+        for make in (trial.fill, trial.refuse, trial.hold):
+            await make()
+            assert await venue.ask(request(trial)) == NotKnown()
+
+    async def test_asking_does_not_make_an_order_known(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venue, one = await trial.adapter(), request(trial)
+        for _ in range(3):
+            assert await venue.ask(one) == NotKnown()
+        assert await trial.executions(one.order_id) == set()
+        assert isinstance(await venue.submit(one), Confirmed)
+
+    # --- Sending and asking ---------------------------------------------------------------------------
+
+    async def test_what_was_confirmed_is_told_again_as_it_was(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venue, one = await trial.adapter(), request(trial)
+        word = await venue.submit(one)
+        assert isinstance(word, Confirmed)
+        assert await venue.ask(one) == word
+        assert await trial.executions(one.order_id) == {word.execution_id}
+
+    async def test_what_was_refused_is_told_again_and_was_never_executed(self, trial: VenueTrial) -> None:
+        await trial.refuse()
+        venue, one = await trial.adapter(), request(trial)
+        word = await venue.submit(one)
+        assert isinstance(word, Refused)
+        assert word.words.strip()
+        assert await venue.ask(one) == word
+        assert await trial.executions(one.order_id) == set()
+
+    async def test_what_is_undecided_is_told_so_until_it_is_decided(self, trial: VenueTrial) -> None:
+        venue = await trial.adapter()
+        one, other = request(trial), request(trial, "sell")
+        await trial.hold()
+        for each in (one, other):
+            assert isinstance(await venue.submit(each), Unconfirmed)
+            assert isinstance(await venue.ask(each), Unconfirmed)
+            assert await trial.executions(each.order_id) == set()
+        await trial.fill()
+        assert isinstance(await told(venue, one), Confirmed)
+        await trial.refuse()
+        assert isinstance(await told(venue, other), Refused)
+
+    async def test_orders_do_not_touch_each_other(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venue = await trial.adapter()
+        some = [request(trial, side, quantity_e4) for side in ("buy", "sell") for quantity_e4 in (1, 10_000)]
+        words = await asyncio.gather(*map(venue.submit, some))
+        ids = {word.execution_id for word in words if isinstance(word, Confirmed)}
+        assert len(ids) == len(some)
+        assert await venue.ask(request(trial)) == NotKnown()
+
+    # --- An id is executed once at the most -----------------------------------------------------------
+
+    @pytest.mark.parametrize("first", ["fill", "refuse", "hold"])
+    @pytest.mark.parametrize("then", ["fill", "refuse", "hold"])
+    async def test_the_same_id_again_is_a_duplicate_and_changes_nothing(
+        self, trial: VenueTrial, first: str, then: str
+    ) -> None:
+        venue, one = await trial.adapter(), request(trial)
+        await getattr(trial, first)()
+        word = await venue.submit(one)
+        await getattr(trial, then)()
+        for _ in range(2):
+            assert await venue.submit(one) == Duplicate()
+        if isinstance(word, Confirmed | Refused):
+            assert await venue.ask(one) == word
+        assert len(await trial.executions(one.order_id)) <= 1
+
+    async def test_the_same_id_many_times_at_once_is_taken_once(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venue, one = await trial.adapter(), request(trial)
+        words = await asyncio.gather(*(venue.submit(one) for _ in range(AT_ONCE)))
+        await self._taken_once(trial, venue, one, words)
+
+    async def test_the_same_id_from_several_adapters_at_once_is_taken_once(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venues, one = [await trial.adapter() for _ in range(3)], request(trial)
+        words = await asyncio.gather(*(venues[number % 3].submit(one) for number in range(AT_ONCE)))
+        for venue in venues:
+            await self._taken_once(trial, venue, one, words)
+
+    async def _taken_once(
+        self, trial: VenueTrial, venue: Venue, one: HedgeRequest, words: Sequence[object]
+    ) -> None:
+        assert list(words).count(Duplicate()) == len(words) - 1
+        word = await told(venue, one)
+        assert isinstance(word, Confirmed)
+        assert [each for each in words if each != Duplicate()] == [word]
+        assert await trial.executions(one.order_id) == {word.execution_id}
+
+    async def test_what_is_decided_while_several_ask_is_decided_once(self, trial: VenueTrial) -> None:
+        venues, one = [await trial.adapter() for _ in range(3)], request(trial)
+        await trial.hold()
+        await venues[0].submit(one)
+        await trial.fill()
+        words = set(await asyncio.gather(*(told(venues[number % 3], one) for number in range(AT_ONCE))))
+        (word,) = words
+        assert isinstance(word, Confirmed)
+        assert await trial.executions(one.order_id) == {word.execution_id}
+
+    @pytest.mark.parametrize("first", ["fill", "refuse", "hold"])
+    async def test_after_a_restart_the_venue_knows_what_it_knew(self, trial: VenueTrial, first: str) -> None:
+        one = request(trial)
+        await getattr(trial, first)()
+        word = await (await trial.adapter()).submit(one)
+        again = await trial.adapter()
+        asked = await again.ask(one)
+        assert type(asked) is type(word)
+        assert isinstance(asked, Unconfirmed) or asked == word
+        assert await again.submit(one) == Duplicate()
+        assert await again.ask(request(trial)) == NotKnown()
+
+    @pytest.mark.parametrize("first", ["fill", "refuse"])
+    async def test_a_final_word_never_changes(self, trial: VenueTrial, first: str) -> None:
+        venue, one = await trial.adapter(), request(trial)
+        await getattr(trial, first)()
+        word = await venue.submit(one)
+        for make in (trial.refuse, trial.fill, trial.hold, trial.linger):
+            await make()
+            assert await venue.ask(one) == word
+            assert await venue.submit(one) == Duplicate()
+            assert await (await trial.adapter()).ask(one) == word
+
+    # --- Calls that end in the middle -----------------------------------------------------------------
+
+    async def test_a_submit_that_was_cancelled_may_be_asked_for(self, trial: VenueTrial) -> None:
+        """At whichever moment it was: the order is then known, or it is not, and is executed once."""
+        await trial.fill()
+        venue = await trial.adapter()
+        for turns in (0, 1, 2, 5, 20):
+            one = request(trial)
+            call = asyncio.ensure_future(venue.submit(one))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            await self._comes_to_a_fill(trial, venue, one)
+
+    async def test_a_submit_that_took_too_long_may_be_asked_for(self, trial: VenueTrial) -> None:
+        await trial.linger()
+        venue, one = await trial.adapter(), request(trial)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await venue.submit(one)
+        await trial.fill()
+        await self._comes_to_a_fill(trial, venue, one)
+
+    async def test_an_ask_that_was_cancelled_changes_nothing(self, trial: VenueTrial) -> None:
+        venue, one = await trial.adapter(), request(trial)
+        await trial.hold()
+        await venue.submit(one)
+        await trial.fill()
+        for turns in (0, 1, 2, 5):
+            call = asyncio.ensure_future(venue.ask(one))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        await self._comes_to_a_fill(trial, venue, one)
+
+    async def _comes_to_a_fill(self, trial: VenueTrial, venue: Venue, one: HedgeRequest) -> None:
+        """As booking does: ask first, and send only what the venue does not know."""
+        word: object = await told(venue, one)
+        if word == NotKnown():
+            word = await venue.submit(one)
+            if word == Duplicate():  # It was still on its way.
+                word = await told(venue, one)
+        assert isinstance(word, Confirmed)
+        assert await trial.executions(one.order_id) == {word.execution_id}
+
+    # --- A venue out of reach -------------------------------------------------------------------------
+
+    async def test_a_venue_out_of_reach_is_told_by_one_exception_and_nothing_else(
+        self, trial: VenueTrial
+    ) -> None:
+        venue, known, lost = await trial.adapter(), request(trial), request(trial)
+        await trial.fill()
+        word = await venue.submit(known)
+        await trial.cut()
+        with pytest.raises(VenueUnreachable):
+            await venue.submit(lost)
+        for one in (known, lost):
+            with pytest.raises(VenueUnreachable):
+                await venue.ask(one)
+        with pytest.raises(VenueUnreachable):
+            await venue.instruments(trial.broker, [trial.instrument])
+        await trial.fill()
+        assert await venue.ask(known) == word
+        await self._comes_to_a_fill(trial, venue, lost)
+
+    # --- Instruments ----------------------------------------------------------------------------------
+
+    async def test_its_word_on_instruments(self, trial: VenueTrial) -> None:
+        await trial.fill()
+        venue = await trial.adapter()
+        words = await venue.instruments(trial.broker, [trial.instrument])
+        assert dict(words) == {trial.instrument: Tradeability.TRADABLE}
+
+    async def test_it_tells_of_no_instrument_that_it_was_not_asked_for(self, trial: VenueTrial) -> None:
+        """Asked for none it still answers: so it is known whether it can be reached."""
+        await trial.fill()
+        venue = await trial.adapter()
+        assert dict(await venue.instruments(trial.broker, [])) == {}
+        named = {trial.instrument, "NO-SUCH-THING"}
+        words = await venue.instruments(trial.broker, named)
+        assert set(words) <= named
+        assert all(isinstance(word, Tradeability) for word in words.values())
+
+
+def request(trial: VenueTrial, trade_type: str = "buy", quantity_e4: int = 10_000) -> HedgeRequest:
+    """Under an id that nothing else has."""
+    return HedgeRequest(str(uuid4()), trial.broker, trial.instrument, trade_type, quantity_e4, 7_000_000)
+
+
+async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Refused | NotKnown:
+    """What the venue says once it has decided, or that it does not know it."""
+    async with asyncio.timeout(PATIENCE_S):
+        while isinstance(word := await venue.ask(one), Unconfirmed):
+            await asyncio.sleep(0.02)
+    return word

@@ -1,0 +1,37 @@
+"""The simulated venue as a desk sets it up, and venues that misbehave."""
+
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from bullion.hedge.simulated import Mode
+from bullion.hedge.venue import Tradeability
+from bullion.store.engine import Engine
+from bullion.store.postgres import PostgresEngine
+from bullion.store.sqlite import SqliteEngine
+from bullion.store.venue_book import StoredVenueBook
+
+
+def store_clock() -> int:
+    return time.time_ns() // 1000
+
+
+def venue_book_of(engine: Engine) -> StoredVenueBook:
+    assert isinstance(engine, PostgresEngine | SqliteEngine)
+    return StoredVenueBook(engine)
+
+
+async def behave(
+    engine: Engine,
+    mode: Mode,
+    *,
+    broker: str = "main",
+    delay_ms: int = 0,
+    instruments: Mapping[str, Tradeability] | None = None,
+) -> None:
+    """What the desk does when it tells the simulated venue how to behave."""
+    words = msgspec.json.encode(instruments or {}).decode()
+    await engine.write(
+        "behave", lambda transaction: transaction.run("put_venue", broker, mode.value, delay_ms, words)
+    )
