@@ -201,6 +201,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
         lines.append(f"  {names[key.login_id]:<20}{kind}   {key.text}")
     lines += ["", "Paste into another terminal:", ""]
     lines += [f"  {line}" for line in _curl_lines(demo_keys[0].text, desk_token, api_url, desk_url)]
+    lines += ["", *_production_lines(demo, demo_keys[1].text, api_url, desk_url)]
     store_of_demo = f"BULLION_DATABASE_URL={store} " if "@" not in store else ""
     lines += [
         "",
@@ -238,6 +239,36 @@ def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[
         f"curl -s {desk} {desk_base}/orders",
         f"curl -s {desk} {desk_base}/accounts",
         f"curl -s {api_url}/health/ready",
+    ]
+
+
+def _hedged(settings: Settings) -> str:
+    return "hedged at a simulated venue" if settings.hedge == "simulated" else "hedged by the desk"
+
+
+def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) -> list[str]:
+    """How production is opened, switch by switch, and a first deal in it."""
+    if not demo.settings.production:
+        return [
+            "Production is off, as it is by default. To try it with a simulated venue, stop the demo and",
+            "start it with its outermost switch on:",
+            "",
+            "  BULLION_PRODUCTION=on make run",
+        ]
+    desk, desk_base = f"-H 'Authorization: Bearer {demo.desk_token}'", f"{desk_url}/desk/v1"
+    client, base = f"-H 'X-API-Key: {live_key}'", f"{api_url}{Environment.PRODUCTION.base_path}"
+    order = (
+        f"curl -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
+    )
+    return [
+        f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then a deal:",
+        "",
+        f"""  curl -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
+        f"""  curl -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
+        f"  {order}",
+        f"  curl -s {client} {base}/positions",
+        f"  curl -s {desk} {desk_base}/hedge/executions",
     ]
 
 

@@ -26,6 +26,7 @@ async def examine(settings: Settings) -> list[Finding]:
     findings = [Finding("settings", well=True, words=_settings_words(settings))]
     findings.append(await _store(settings))
     findings.append(await _redis(settings))
+    findings.append(_hedge(settings))
     if settings.desk_token is None:
         findings.append(
             Finding(
@@ -55,6 +56,14 @@ async def _store(settings: Settings) -> Finding:
         advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
         return Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")
     return Finding("store", well=True, words=f"{kind}, schema up to date, brokers: {len(brokers)}.")
+
+
+def _hedge(settings: Settings) -> Finding:
+    if settings.hedge == "desk":
+        words = "the desk covers orders itself; see what waits with 'bullion desk hedge queue'."
+    else:
+        words = "a simulated venue: nothing is covered in earnest."
+    return Finding("hedge", well=True, words=words)
 
 
 async def _redis(settings: Settings) -> Finding:
