@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Caller, Office, first_caller
 from tests.support.node import Node, running
 from tests.support.orders import GOLD, UNBOUNDED, Trader
@@ -78,3 +79,27 @@ def other(node: Node, first: Caller) -> Iterator[Office]:
     office = Office.open(node, first)
     yield office
     office.close()
+
+
+@pytest.fixture
+def dealing(office: Office) -> Dealing:
+    """The test's own office, dealing with the simulated venue."""
+    return Dealing(office)
+
+
+@pytest.fixture(scope="session", params=STACKS)
+def node_by_hand(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """A service where the desk itself is the venue."""
+    settings = stack(request.param, request)
+    folder = tmp_path_factory.mktemp("by-hand")
+    with running(folder, BULLION_FEED="desk", BULLION_HEDGE="desk", **settings) as node:
+        yield node
+
+
+@pytest.fixture
+def by_hand(node_by_hand: Node) -> Iterator[Dealing]:
+    """An office of its own on such a service."""
+    with first_caller(node_by_hand) as first:
+        office = Office.open(node_by_hand, first)
+        yield Dealing(office)
+        office.close()

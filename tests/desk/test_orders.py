@@ -16,7 +16,8 @@ ITEM = {
     "realized_pnl", "created_at", "closed_at", "request_id", "key_id",
 }  # fmt: skip
 OF_PRODUCTION = {
-    "status_detail": "SIMULATED", "deal_no": None, "close_price": None, "realized_pnl": None, "closed_at": None,
+    "status_detail": "SIMULATED", "deal_no": None, "close_price": None, "realized_pnl": None,
+    "closed_at": None,
 }  # fmt: skip
 """What the desk is told of test orders too, though it says nothing of them."""
 

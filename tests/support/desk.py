@@ -61,8 +61,9 @@ class Caller(DeskClient):
     def all(self, path: str) -> list[Any]:
         """Every page of a list."""
         found: list[Any] = []
+        more = "&" if "?" in path else "?"
         while True:
-            page = self.do("GET", f"{path}?limit=200&offset={len(found)}")
+            page = self.do("GET", f"{path}{more}limit=200&offset={len(found)}")
             found += page["items"]
             if len(found) >= page["total"]:
                 return found
