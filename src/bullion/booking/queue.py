@@ -218,8 +218,10 @@ class BookingQueue:
                 continue
             try:
                 found = await self._ledger.verify(book_id, [placing.key_name for placing in group])
-            except StoreFault as fault:
-                _fail(group, OutcomeUnknown(*fault.args))
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is known, and nobody waits for ever
+                if not isinstance(error, StoreFault):
+                    _log.exception("not_verified")
+                _fail(group, OutcomeUnknown(*error.args))
                 continue
             for placing in group:
                 settled = found.get(placing.key_name)
@@ -257,7 +259,9 @@ class BookingQueue:
                 if plan.before.id not in recorded.books:
                     held += [placing for placing, _ in plan.outcomes]
                 else:
-                    misses += not await self._conclude(plan, recorded)
+                    misses += not self._conclude(plan, recorded)
+            # Only once all that was recorded is answered: a fault in this is told to those who still wait.
+            await self._find_settled(plans, recorded)
         raise StoreBusy("the book was changed by others again and again")
 
     async def _try(
@@ -285,7 +289,7 @@ class BookingQueue:
             placing.sent = False
         return answer
 
-    async def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
+    def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
         """Answer a plan's orders, if it holds. False: they must be decided again.
 
         A refusal too is given only if the book, seen under its lock, has not moved: whoever could still
@@ -294,18 +298,30 @@ class BookingQueue:
         book_id = plan.before.id
         seen = recorded.books[book_id]
         self._books[book_id] = plan.after if seen.recorded else seen.book
-        if seen.settled:
-            await self._find_settled(plan)
-            return False
-        if seen.book.version != plan.before.version:
+        if seen.settled or seen.book.version != plan.before.version:
             return False
         for placing, outcome in plan.outcomes:
             _answer(placing, outcome)
         return True
 
-    async def _find_settled(self, plan: Plan) -> None:
-        placings = [placing for placing, _ in plan.outcomes if placing.settled is None]
-        found = await self._ledger.settled([placing.key_name for placing in placings])
+    async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
+        """Read what the keys are settled by that kept a plan from being recorded."""
+        books = {book_id for book_id, seen in recorded.books.items() if seen.settled}
+        placings = [
+            placing
+            for plan in plans
+            if plan.before.id in books
+            for placing, _ in plan.outcomes
+            if placing.settled is None
+        ]
+        if not placings:
+            return
+        try:
+            found = await self._ledger.settled([placing.key_name for placing in placings])
+        except StoreFault as fault:
+            if self._verifies:  # There is an order under one of them: "nothing booked" would not be true.
+                raise OutcomeUnknown(*fault.args) from fault
+            raise
         for placing in placings:
             placing.settled = found.get(placing.key_name)
 

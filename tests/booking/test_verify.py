@@ -1,0 +1,542 @@
+"""Production's queue when an answer of the store is lost: what was committed is the answer, never a guess.
+
+The store is real; only the moment of the loss is arranged.
+"""
+
+import asyncio
+import sys
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import product
+
+import pytest
+
+from bullion.booking import queue as queue_module
+from bullion.booking.decide import Plan, decide
+from bullion.booking.placing import Booked, Placing
+from bullion.faults import (
+    AlreadyThere,
+    OutcomeUnknown,
+    RuleBroken,
+    StoreBusy,
+    StoreConflict,
+    StoreUnavailable,
+)
+from bullion.orders.order_id import order_id
+from bullion.store.engine import Engine
+from tests.contract.conftest import MakeEngine
+from tests.model import invariants
+
+from .dealing_node import DealingNode, orders_of
+from .house import GOLD, NOW_US, Node, asked, code, failing, furnish, put, rows, store_of
+
+pytestmark = pytest.mark.anyio
+
+LOST = OutcomeUnknown("the line went dead")
+
+
+@pytest.fixture
+async def live_books(engine: Engine) -> list[int]:
+    """The production books of three clients."""
+    return [book + 1 for book in await furnish(engine)]
+
+
+@pytest.fixture
+async def live(engine: Engine, live_books: list[int]) -> DealingNode:
+    node = DealingNode(engine)
+    await node.start()
+    return node
+
+
+@pytest.fixture
+async def other(make_engine: MakeEngine, live: DealingNode) -> AsyncIterator[DealingNode]:
+    """Another node on the same store."""
+    second = make_engine()
+    await second.open()
+    node = DealingNode(second, holder="the other node")
+    await node.start()
+    yield node
+    await second.close()
+
+
+async def sound(engine: Engine) -> None:
+    await invariants.check(store_of(engine))
+
+
+async def nothing() -> None:
+    return
+
+
+@asynccontextmanager
+async def hurried(node: Node, monkeypatch: pytest.MonkeyPatch, deadline_s: float) -> AsyncIterator[None]:
+    """A node that keeps a deadline shorter than the service's."""
+    monkeypatch.setattr(queue_module, "DEADLINE_S", deadline_s)
+    monkeypatch.setattr(queue_module, "_LOOK_EVERY_S", 0.01)
+    watch = asyncio.create_task(node.queue.keep())
+    yield
+    watch.cancel()
+
+
+# --- The answer is lost -------------------------------------------------------------------------------
+
+
+async def test_an_order_whose_answer_was_lost_after_the_commit_is_the_answer_and_no_replay(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    live.ledger.after.append(failing(LOST))
+    outcome = await live.place(live_books[0], "k")
+    assert isinstance(outcome, Booked)
+    assert not outcome.replayed
+    (row,) = await orders_of(engine, live_books[0], "k")
+    assert (row["id"], row["status"], outcome.order.status) == (outcome.order.id, "pending", "pending")
+    assert len(live.ledger.batches) == 1, "nothing was tried again"
+    assert live.ledger.verified == 1
+    assert await live.told(live_books[0], "k") == "replayed"
+    assert len(await rows(engine, "SELECT 1 AS one FROM hedge_requests")) == 1
+    await sound(engine)
+
+
+async def test_a_commit_that_never_came_to_be_is_told_and_not_tried_again(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    live.ledger.before.append(failing(LOST))
+    assert await live.told(live_books[0], "k") == "NotCompleted"
+    await live.quiet()
+    assert await orders_of(engine, live_books[0], "k") == []
+    assert len(live.ledger.batches) == 1
+    assert await live.told(live_books[0], "k") == "booked"
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+    await sound(engine)
+
+
+async def test_of_a_lost_batch_each_order_is_told_what_became_of_it(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    """Orders, a moved price and a refusal, in three books; what nothing was written for is not completed."""
+    live.ledger.after.append(failing(LOST))
+    told = await asyncio.gather(
+        live.told(live_books[0], "a"),
+        live.told(live_books[0], "b", asked(expected_price="1")),
+        live.told(live_books[1], "c"),
+        live.told(live_books[1], "d", asked("buy", 10**10)),
+        live.told(live_books[2], "e", asked("buy", 10**10)),
+    )
+    assert list(told) == ["booked", "price_moved", "booked", "NotCompleted", "NotCompleted"]
+    assert live.ledger.verified == 3, "once for each book"
+    again = [await live.told(live_books[1], "d", asked("buy", 10**10)), await live.told(live_books[1], "c")]
+    assert again == ["limit_exceeded", "replayed"]
+    await sound(engine)
+
+
+async def test_another_body_under_a_key_that_was_lost_books_nothing(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    live.ledger.after.append(failing(LOST))
+    told = await asyncio.gather(
+        live.told(live_books[0], "k"),
+        live.told(live_books[0], "k", asked("sell")),
+        live.told(live_books[0], "k"),
+    )
+    assert list(told) == ["booked", "idempotency_key_reused", "replayed"]
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+
+
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize(
+    "fault",
+    [StoreUnavailable("away"), StoreBusy("locked"), StoreConflict("again"), OutcomeUnknown("lost too")],
+)
+async def test_what_cannot_be_read_is_unknown_and_the_same_key_tells(
+    live: DealingNode, live_books: list[int], engine: Engine, committed: bool, fault: Exception
+) -> None:
+    (live.ledger.after if committed else live.ledger.before).append(failing(LOST))
+    live.ledger.before_verify.append(failing(fault))
+    assert await live.told(live_books[0], "k") == "OutcomeUnknown"
+    assert await live.told(live_books[0], "k") == ("replayed" if committed else "booked")
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+    await sound(engine)
+
+
+async def test_a_book_that_cannot_be_verified_does_not_hide_the_others(
+    live: DealingNode, live_books: list[int]
+) -> None:
+    live.ledger.after.append(failing(LOST))
+    live.ledger.before_verify.append(failing(StoreUnavailable("for a moment")))
+    told = await asyncio.gather(*(live.told(book, "k") for book in live_books))
+    assert Counter(told) == {"OutcomeUnknown": 1, "booked": 2}
+
+
+async def test_a_mistake_of_our_own_while_verifying_leaves_nobody_waiting(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    live.ledger.after.append(failing(LOST))
+    live.ledger.before_verify.append(failing(ZeroDivisionError()))
+    told = await asyncio.wait_for(live.told(live_books[0], "k"), 5)
+    assert told != "NotCompleted"
+    assert await asyncio.wait_for(live.told(live_books[0], "k"), 5) == "replayed"
+    assert await asyncio.wait_for(live.told(live_books[0], "next"), 5) == "booked"
+    await sound(engine)
+
+
+@pytest.mark.parametrize("fault", [RuleBroken("a rule"), AlreadyThere("there"), StoreConflict("again")])
+async def test_an_abort_that_the_store_itself_told_is_tried_again_order_by_order(
+    live: DealingNode, live_books: list[int], engine: Engine, fault: Exception
+) -> None:
+    live.ledger.before.append(failing(fault))
+    told = await asyncio.gather(*(live.told(live_books[0], key) for key in ("a", "b")))
+    assert list(told) == ["booked", "booked"]
+    assert live.ledger.verified == 0
+    await sound(engine)
+
+
+async def test_an_answer_lost_in_the_second_try_is_verified_too(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    live.ledger.before += [failing(StoreConflict("first")), nothing]
+    live.ledger.after.append(failing(LOST))
+    assert await live.told(live_books[0], "k") == "booked"
+    assert live.ledger.verified == 1
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+
+
+async def test_a_fault_after_some_books_were_recorded_is_not_told_to_those(
+    live: DealingNode, other: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    """The first book has a key that another node settled, and the store goes away as that is looked up.
+
+    The second book's order was recorded by the same statement: it must not be told that nothing was booked.
+    """
+    assert await live.told(live_books[0], "before") == "booked"
+    assert await other.told(live_books[0], "k") == "booked"
+    live.ledger.before_settled.append(failing(StoreUnavailable("gone")))
+    told = await asyncio.gather(live.told(live_books[0], "k"), live.told(live_books[1], "k"))
+    stored = [len(await orders_of(engine, book, "k")) for book in live_books[:2]]
+    assert stored == [1, 1]
+    assert list(told) == ["replayed", "booked"], "and the first, which is there, is looked for once more"
+    live.ledger.before_settled.append(failing(StoreUnavailable("gone")))
+    live.ledger.before_verify.append(failing(StoreUnavailable("still")))
+    told = await asyncio.gather(live.told(live_books[0], "k"), live.told(live_books[1], "new"))
+    assert list(told) == ["OutcomeUnknown", "booked"], "an order is there, so not: nothing was booked"
+
+
+# --- The fence ----------------------------------------------------------------------------------------
+
+
+async def planned(node: DealingNode, book: int, key: str) -> Plan:
+    before = (await node.ledger.inner.books([book]))[book]
+    placing = node.placing(book, key)
+    return decide(before, [placing], NOW_US, lambda at_us, ordinal: order_id(at_us, ordinal, 7))
+
+
+async def recorded(node: DealingNode, plan: Plan) -> bool:
+    """Whether the store records the plan when it arrives now."""
+    names = [placing.key_name for placing, _ in plan.outcomes]
+    seen = await node.ledger.inner.record([plan], names, node.catalogue.version or 0)
+    return seen.books[plan.before.id].recorded
+
+
+async def test_what_was_still_on_its_way_is_not_recorded_after_it_was_told_that_nothing_was(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    book = live_books[0]
+    plan = await planned(live, book, "k")
+    assert await live.ledger.inner.verify(book, [(book, "api", "k")]) == {}
+    assert not await recorded(live, plan)
+    assert await orders_of(engine, book, "k") == []
+    assert await live.told(book, "k") == "booked"
+    assert not await recorded(live, plan)
+    assert len(await orders_of(engine, book, "k")) == 1
+    await sound(engine)
+
+
+async def test_without_the_fence_it_would_be(live: DealingNode, live_books: list[int]) -> None:
+    """The test above proves something only if that very plan would else be recorded."""
+    assert await recorded(live, await planned(live, live_books[0], "k"))
+
+
+async def test_finding_everything_moves_no_book(live: DealingNode, live_books: list[int]) -> None:
+    """Who else has decided on that book need not decide again."""
+    assert await live.told(live_books[0], "k") == "booked"
+    before = (await live.ledger.inner.books([live_books[0]]))[live_books[0]]
+    found = await live.ledger.inner.verify(live_books[0], [(live_books[0], "api", "k")])
+    assert len(found) == 1
+    assert (await live.ledger.inner.books([live_books[0]]))[live_books[0]] == before
+
+
+async def test_a_statement_that_arrives_late_is_not_recorded_and_the_queue_goes_on(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    """Lost to the node, on its way to the store: there it arrives after the key was verified."""
+    book = live_books[0]
+    real, late = live.ledger.inner.record, []
+
+    async def lose(plans: list[Plan], names: list[tuple[int, str, str]], version: int) -> object:
+        late.append((plans, names, version))
+        raise LOST
+
+    live.ledger.inner.record = lose  # type: ignore[method-assign,assignment]
+    assert await live.told(book, "k") == "NotCompleted"
+    live.ledger.inner.record = real  # type: ignore[method-assign]
+    ((plans, names, version),) = late
+    assert not (await real(plans, names, version)).books[book].recorded
+    assert await orders_of(engine, book, "k") == []
+    assert await live.told(book, "k") == "booked"
+    assert not (await real(plans, names, version)).books[book].recorded
+    assert len(await orders_of(engine, book, "k")) == 1
+    await sound(engine)
+
+
+async def test_verifying_waits_for_whoever_may_still_commit(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    """The lost booking holds the book's lock until it is committed: only then is it known."""
+    book = live_books[0]
+    locked, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    theirs = await DealingNode(engine).start()
+    placing = theirs.placing(book, "k", request_id="mine")
+    placing.outcome = loop.create_future()
+
+    def plan(books: object, stock: object) -> list[Plan]:
+        loop.call_soon_threadsafe(locked.set)
+        if "Sqlite" in type(engine).__name__:
+            assert go_on.wait(20)
+        decided = decide(books[book], [placing], NOW_US, lambda at, no: order_id(at, no, 7))  # type: ignore[index]
+        return [decided]
+
+    name = (book, "api", "k")
+    recording = asyncio.create_task(
+        live.ledger.inner.record_locked([book], [], [name], live.catalogue.version or 0, plan)
+    )
+    await locked.wait()
+    verifying = asyncio.create_task(live.ledger.inner.verify(book, [name]))
+    go_on.set()
+    await recording
+    assert len(await verifying) == 1
+
+
+# --- The deadline -------------------------------------------------------------------------------------
+
+
+async def test_at_the_deadline_what_was_sent_is_verified_and_what_was_not_is_busy(
+    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def wait() -> None:
+        await go_on.wait()
+
+    live.ledger.before.append(wait)
+    async with hurried(live, monkeypatch, 0.1):
+        first = asyncio.create_task(live.told(live_books[0], "sent"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        second = asyncio.create_task(live.told(live_books[0], "waiting"))
+        assert (await first, await second) == ("NotCompleted", "StoreBusy")
+        assert live.ledger.verified == 1
+        # The statement goes on at last: neither is recorded.
+        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
+        go_on.set()
+        await live.quiet()
+        for key in ("sent", "waiting"):
+            assert await orders_of(engine, live_books[0], key) == []
+            assert await live.told(live_books[0], key) == "booked"
+            assert len(await orders_of(engine, live_books[0], key)) == 1
+    await sound(engine)
+
+
+async def test_at_the_deadline_what_was_committed_is_found(
+    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store has done it, and its answer does not come."""
+    go_on = asyncio.Event()
+
+    async def wait() -> None:
+        await go_on.wait()
+
+    live.ledger.after.append(wait)
+    async with hurried(live, monkeypatch, 0.2):
+        outcome = await live.place(live_books[0], "k")
+        assert code(outcome) == "booked"
+        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
+        again = asyncio.create_task(live.told(live_books[0], "k"))
+        go_on.set()
+        assert await again == "replayed"
+    await live.quiet()
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+    await sound(engine)
+
+
+async def test_at_the_deadline_an_outcome_that_cannot_be_read_is_unknown(
+    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def wait() -> None:
+        await go_on.wait()
+
+    live.ledger.before.append(wait)
+    live.ledger.before_verify.append(failing(StoreBusy("the book is locked")))
+    async with hurried(live, monkeypatch, 0.1):
+        assert await live.told(live_books[0], "k") == "OutcomeUnknown"
+        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
+        # Not fenced: the statement is recorded after all, and the key tells so.
+        go_on.set()
+        assert await live.told(live_books[0], "k") == "replayed"
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+    await sound(engine)
+
+
+async def test_three_calls_with_one_key_while_the_store_stands_still(
+    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def wait() -> None:
+        await go_on.wait()
+
+    live.ledger.before.append(wait)
+    live.ledger.before_verify += [wait]
+    async with hurried(live, monkeypatch, 0.2):
+        calls = [asyncio.create_task(live.told(live_books[0], "k")) for _ in range(3)]
+        assert [await calls[1], await calls[2]] == ["StoreConflict", "StoreConflict"]
+        assert not calls[0].done()
+        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
+        go_on.set()
+        assert await calls[0] in ("booked", "NotCompleted")
+        await live.quiet()
+        assert await live.told(live_books[0], "k") in ("booked", "replayed")
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+    await sound(engine)
+
+
+async def test_orders_that_wait_behind_a_lost_one_are_booked(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    late: list[asyncio.Task[str]] = []
+
+    async def lose() -> None:
+        late.append(asyncio.create_task(live.told(live_books[0], "behind")))
+        await asyncio.sleep(0.01)
+        raise LOST
+
+    live.ledger.before.append(lose)
+    assert await live.told(live_books[0], "k") == "NotCompleted"
+    assert await late[0] == "booked"
+    await sound(engine)
+
+
+async def test_a_caller_who_leaves_while_its_order_is_verified_takes_nothing_along(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    verifying = asyncio.Event()
+
+    async def tell() -> None:
+        verifying.set()
+        await asyncio.sleep(0.02)
+
+    live.ledger.after.append(failing(LOST))
+    live.ledger.before_verify.append(tell)
+    call = asyncio.create_task(live.place(live_books[0], "k"))
+    await verifying.wait()
+    call.cancel()
+    await live.quiet()
+    assert not live.queue._in_flight
+    assert not live.queue._busy
+    assert await live.told(live_books[0], "k") == "replayed"
+
+
+async def test_the_catalogue_moves_while_the_answer_is_lost(
+    live: DealingNode, live_books: list[int], engine: Engine
+) -> None:
+    """Judged again, sent again, and then lost: still once."""
+    live.ledger.before += [lambda: put(engine, GOLD), nothing]
+    live.ledger.after += [nothing, failing(LOST)]
+    assert await live.told(live_books[0], "k") == "booked"
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+
+
+# --- Sent or given up: decided between two threads ----------------------------------------------------
+
+
+def a_placing() -> Placing:
+    def judge() -> object:
+        raise AssertionError("nobody judges here")
+
+    placing = Placing(1, "main", "api", "k", asked(), None, "r", judge, None)  # type: ignore[arg-type]
+    placing.outcome = asyncio.Future()
+    return placing
+
+
+async def test_an_order_is_never_both_sent_and_given_up_as_not_sent() -> None:
+    """One thread is about to write, the other looks at the clock: at least one sees the other."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    placings = [a_placing() for _ in range(3000)]
+    sent, certain = [False] * len(placings), [False] * len(placings)
+    together = threading.Barrier(2)
+
+    def write() -> None:
+        together.wait()
+        for number, placing in enumerate(placings):
+            sent[number] = placing.send()
+
+    def look() -> None:
+        together.wait()
+        for number, placing in enumerate(placings):
+            certain[number] = placing.give_up()
+
+    threads = [threading.Thread(target=each) for each in (write, look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert not any(was_sent and was_certain for was_sent, was_certain in zip(sent, certain, strict=True))
+
+
+def steps(placing: Placing) -> tuple[list[Callable[[], object]], list[Callable[[], object]]]:
+    """The reads and writes of `send` and `give_up`, one at a time, to be put in any order."""
+    seen: dict[str, bool] = {}
+
+    def write() -> None:
+        placing.sent = True
+
+    def read() -> None:
+        seen["may be recorded"] = placing.waits and not placing.given_up
+
+    def mark() -> None:
+        placing.given_up = True
+
+    def look() -> None:
+        seen["certain"] = not placing.sent
+
+    placing_seen[id(placing)] = seen
+    return [write, read], [mark, look]
+
+
+placing_seen: dict[int, dict[str, bool]] = {}
+
+
+@pytest.mark.parametrize("order", [o for o in product("sg", repeat=4) if o.count("s") == 2])
+async def test_whatever_the_order_of_their_steps_one_of_them_sees_the_other(order: tuple[str, ...]) -> None:
+    placing = a_placing()
+    sending, giving_up = steps(placing)
+    for turn in order:
+        (sending if turn == "s" else giving_up).pop(0)()
+    seen = placing_seen.pop(id(placing))
+    assert not (seen["may be recorded"] and seen["certain"])
+
+
+async def test_one_that_was_given_up_is_never_sent_later() -> None:
+    placing = a_placing()
+    assert placing.give_up()
+    assert not placing.send()
+
+
+async def test_one_that_was_sent_is_not_given_up_as_not_sent() -> None:
+    placing = a_placing()
+    assert placing.send()
+    assert not placing.give_up()
