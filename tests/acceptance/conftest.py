@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.node import DeskClient, Node, running
 from tests.support.orders import Market, Trader
+from tests.support.production import LiveMarket, LiveTrader
 from tests.support.stacks import STACKS, stack
 
 _numbers = count(1)
@@ -59,3 +60,28 @@ def own_market(node: Node) -> Iterator[Market]:
 def trader(market: Market) -> Trader:
     """A new account, with room for a million of either metal."""
     return market.trader()
+
+
+@pytest.fixture(scope="session")
+def shared_live_market(node: Node) -> Iterator[LiveMarket]:
+    with LiveMarket.open(node) as market:
+        yield market
+
+
+@pytest.fixture
+def live_market(shared_live_market: LiveMarket) -> Iterator[LiveMarket]:
+    """Open for production, for tests that leave switches, venue and symbols as they are."""
+    with shared_live_market.visit() as market:
+        yield market
+
+
+@pytest.fixture
+def own_live_market(node: Node) -> Iterator[LiveMarket]:
+    """For tests that turn its switches, or tell its venue how to behave."""
+    with LiveMarket.open(node) as market:
+        yield market
+
+
+@pytest.fixture
+def live_trader(live_market: LiveMarket) -> LiveTrader:
+    return live_market.trader()

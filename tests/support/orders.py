@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from uuid import uuid4
 
 import httpx
@@ -24,6 +24,12 @@ QUOTES = f"{BASE}/quotes"
 STATUS = {row.code: row.status for row in CATALOGUE}
 REPLAYED = "idempotent-replayed"
 BUY_PRICE, SELL_PRICE = "71240.00", "71230.00"
+MORE_FIELDS = {
+    "invalid_request": {"errors"},
+    "production_trading_disabled": {"reason"},
+    "order_rejected": {"order_id", "order"},
+}
+"""What some refusals tell beside code and message."""
 
 GOLD: dict[str, Any] = {
     "metal": "gold",
@@ -61,7 +67,7 @@ def refused(answer: httpx.Response, code: str) -> dict[str, Any]:
     assert detail["code"] == code, answer.text
     assert answer.status_code == STATUS[code]
     assert detail["message"]
-    assert detail.keys() == {"code", "message"} | ({"errors"} if code == "invalid_request" else set())
+    assert detail.keys() == {"code", "message"} | MORE_FIELDS.get(code, set())
     assert len(answer.headers["x-request-id"]) == 24
     if answer.status_code == STATUS["rate_limited"]:
         assert int(answer.headers["retry-after"]) >= 1
@@ -97,6 +103,8 @@ def replayed(answer: httpx.Response) -> dict[str, Any]:
 class Trader:
     """One key at work."""
 
+    base: ClassVar[str] = BASE
+
     def __init__(self, http: httpx.Client, login_id: str, issued: Mapping[str, Any]) -> None:
         self.http = http
         self.login_id = login_id
@@ -114,7 +122,7 @@ class Trader:
         given = {"Content-Type": "application/json", **headers}
         if idempotency_key is not None:
             given["Idempotency-Key"] = idempotency_key
-        return self.http.post(ORDERS, content=content, headers=given)
+        return self.http.post(f"{self.base}/orders", content=content, headers=given)
 
     def raw(self, body: bytes, *headers: bytes, framed: bool = True) -> httpx.Response:
         """Headers as no decent client would send them; the connection is closed after the answer.
@@ -123,7 +131,7 @@ class Trader:
         """
         host, port = self.http.base_url.host, self.http.base_url.port
         head = [
-            b"POST " + ORDERS.encode() + b" HTTP/1.1",
+            b"POST " + self.base.encode() + b"/orders HTTP/1.1",
             b"Host: " + self.http.headers["host"].encode(),
             b"X-API-Key: " + self.key.encode(),
             b"Connection: close",
@@ -157,17 +165,17 @@ class Trader:
         return answer.json()
 
     def orders(self, **parameters: Any) -> Any:
-        return self.get(ORDERS, **parameters)
+        return self.get(f"{self.base}/orders", **parameters)
 
     def order(self, order_id: str) -> httpx.Response:
-        return self.http.get(f"{ORDERS}/{order_id}")
+        return self.http.get(f"{self.base}/orders/{order_id}")
 
     def net(self, metal: str = "gold") -> str:
-        net: str = self.get(POSITIONS)[metal]["net"]
+        net: str = self.get(f"{self.base}/positions")[metal]["net"]
         return net
 
     def quote(self, symbol_code: str = "GOLD") -> Any:
-        (quote,) = self.get(QUOTES, symbol_code=symbol_code)["items"]
+        (quote,) = self.get(f"{self.base}/quotes", symbol_code=symbol_code)["items"]
         return quote
 
 
@@ -191,8 +199,11 @@ async def _all_at_once(
 
         async def place(number: int, idempotency_key: str, body: Mapping[str, Any]) -> httpx.Response:
             async with turn:
-                return await many[number % len(many)].post(
-                    ORDERS, json=body, headers={"Idempotency-Key": idempotency_key}
+                turn_of = number % len(many)
+                return await many[turn_of].post(
+                    f"{traders[turn_of].base}/orders",
+                    json=body,
+                    headers={"Idempotency-Key": idempotency_key},
                 )
 
         return await asyncio.gather(*(place(number, *each) for number, each in enumerate(placed)))
@@ -230,10 +241,10 @@ class Market:
             yield market
 
     @contextlib.contextmanager
-    def visit(self) -> Iterator["Market"]:
+    def visit(self) -> Iterator[Self]:
         """The same market, whose traders go home at the end."""
         with contextlib.ExitStack() as clients:
-            yield Market(self.node, self.tag, self.desk, clients)
+            yield type(self)(self.node, self.tag, self.desk, clients)
 
     def symbol(self, code: str, **fields: Any) -> str:
         self.desk.do("PUT", f"/symbols/{code}", {**GOLD, **fields})

@@ -1,0 +1,241 @@
+"""A client's program that trades in earnest, and a broker of a test's own that is open for it."""
+
+import contextlib
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+from uuid import uuid4
+
+import httpx
+
+from .node import Node, own_address, until
+from .orders import REPLAYED, UNBOUNDED, Market, Trader, refused
+from .servers import find
+
+BASE = "/api/trading/v1"
+ORDERS = f"{BASE}/orders"
+POSITIONS = f"{BASE}/positions"
+QUOTES = f"{BASE}/quotes"
+SYMBOLS = f"{BASE}/symbols"
+ME = f"{BASE}/me"
+
+FIELDS = {
+    "id",
+    "environment",
+    "symbol_code",
+    "trade_type",
+    "quantity",
+    "unit",
+    "price",
+    "total",
+    "status",
+    "client_order_id",
+    "created_at",
+    "deal_no",
+    "status_detail",
+    "source",
+    "close_price",
+    "realized_pnl",
+    "closed_at",
+}
+DETAILS = {
+    "pending": "HEDGE_WAIT",
+    "open": "BOOKED",
+    "closing": "CLOSE_REQUESTED",
+    "closed": "SETTLED",
+    "rejected": "HEDGE_REFUSED",
+    "deleted": "REMOVED",
+}
+WIDE_OPEN = UNBOUNDED | {"account_orders_per_minute": 100_000}
+
+SETTLES_S = 5.0
+"""How soon an order is what its venue made of it, once the venue has an answer again."""
+PATIENCE_S = SETTLES_S + 10.0
+"""The same on a machine that is busy with other tests."""
+
+
+def opened(answer: httpx.Response) -> dict[str, Any]:
+    """The order of a call that was booked at once."""
+    return _placed(answer, 201, "open")
+
+
+def pending(answer: httpx.Response) -> dict[str, Any]:
+    """The order of a call whose hedge is still confirming."""
+    return _placed(answer, 202, "pending")
+
+
+def _placed(answer: httpx.Response, status_code: int, status: str) -> dict[str, Any]:
+    assert answer.status_code == status_code, f"{answer.status_code} {answer.text}"
+    assert REPLAYED not in answer.headers
+    order: dict[str, Any] = answer.json()
+    assert order["status"] == status
+    return order
+
+
+def rejected(answer: httpx.Response, *, again: bool = False) -> dict[str, Any]:
+    """The order of a call that the hedge refused; `again` if it had done so before."""
+    detail = refused(answer, "order_rejected")
+    assert answer.headers.get(REPLAYED) == ("true" if again else None)
+    order: dict[str, Any] = detail["order"]
+    assert detail["order_id"] == order["id"]
+    assert order["status"] == "rejected"
+    return order
+
+
+def closed_by(answer: httpx.Response) -> str:
+    """Which switch keeps the order out."""
+    assert REPLAYED not in answer.headers
+    reason: str = refused(answer, "production_trading_disabled")["reason"]
+    return reason
+
+
+class LiveTrader(Trader):
+    """One live key at work."""
+
+    base: ClassVar[str] = BASE
+
+    def read(self, order_id: str) -> dict[str, Any]:
+        answer = self.order(order_id)
+        assert answer.status_code == 200, answer.text
+        order: dict[str, Any] = answer.json()
+        return order
+
+    def becomes(self, order_id: str, status: str) -> dict[str, Any]:
+        """The order once it is in that state; polled as a client would, only more often."""
+        until(lambda: self.read(order_id)["status"] == status, within_s=PATIENCE_S)
+        return self.read(order_id)
+
+    def positions(self) -> dict[str, Any]:
+        positions: dict[str, Any] = self.get(POSITIONS)
+        return positions
+
+    def symbol_rows(self) -> dict[str, tuple[str, str, str]]:
+        """Of each symbol with an open position: bought, sold, net."""
+        rows = self.positions()["symbols"]
+        return {row["symbol_code"]: (row["buy"], row["sell"], row["net"]) for row in rows}
+
+
+class LiveMarket(Market):
+    """A broker whose production is open, and whose simulated venue fills."""
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, node: Node) -> Iterator[Self]:
+        with super().open(node) as market:
+            market.switch(production=True, budgets=WIDE_OPEN)
+            market.ready("GOLD", "SILVER")
+            yield market
+
+    @contextlib.contextmanager
+    def at(self, node: Node) -> Iterator[Self]:
+        """The same broker, at a service that was started anew."""
+        token = self.desk.headers["Authorization"].removeprefix("Bearer ")
+        with contextlib.ExitStack() as clients:
+            yield type(self)(node, self.tag, clients.enter_context(node.desk(token)), clients)
+
+    def ready(self, *symbols: str) -> None:
+        """Wait for the venue's word on what was opened a moment ago."""
+        with self.visit() as visited:
+            watcher = visited.trader()
+            for symbol in symbols:
+                until(lambda symbol=symbol: watcher.quote(symbol)["reason"] is None, within_s=PATIENCE_S)
+
+    def live(self, code: str, **fields: Any) -> str:
+        """A symbol on which the venue has given its word."""
+        self.symbol(code, **fields)
+        self.ready(code)
+        return code
+
+    def account(self, gold: str = "1000000", silver: str = "1000000", **fields: Any) -> str:
+        return super().account(gold, silver, **{"production_trading": True, **fields})
+
+    def trader(self, login_id: str | None = None, *, node: Node | None = None, **fields: Any) -> LiveTrader:
+        login_id = login_id or self.account()
+        issued = self.desk.key(login_id, **{"environment": "production", **fields})
+        return self.at_work(login_id, issued, node=node)
+
+    def tester(self, login_id: str | None = None, **fields: Any) -> Trader:
+        """A test key of the account."""
+        login_id = login_id or self.account()
+        issued = self.desk.key(login_id, **fields)
+        return Trader(self._client(issued), login_id, issued)
+
+    def at_work(
+        self,
+        login_id: str,
+        issued: Mapping[str, Any],
+        *,
+        address: str | None = None,
+        node: Node | None = None,
+    ) -> LiveTrader:
+        return LiveTrader(self._client(issued, address, node), login_id, issued)
+
+    def _client(
+        self, issued: Mapping[str, Any], address: str | None = None, node: Node | None = None
+    ) -> httpx.Client:
+        http = (node or self.node).api(issued["key"], address or own_address(), Host=self.host)
+        return self._clients.enter_context(http)
+
+    # --- What the desk does with production orders ----------------------------------------------------
+
+    def venue(self, **conduct: Any) -> None:
+        self.desk.do("PATCH", "/hedge", conduct)
+
+    def executions(self, **filters: str) -> list[dict[str, Any]]:
+        """The venue's ledger; not more than a page of it."""
+        answer = self.desk.get("/hedge/executions", params={"limit": 200, **filters})
+        assert answer.status_code == 200, answer.text
+        items: list[dict[str, Any]] = answer.json()["items"]
+        assert answer.json()["total"] == len(items)
+        return items
+
+    def elsewhere(self, login_id: str, /, **body: Any) -> httpx.Response:
+        """An order from another channel: a buy of 1 gold from the web unless the body says otherwise."""
+        whole = {
+            "login_id": login_id,
+            "source": "web",
+            "idempotency_key": str(uuid4()),
+            "symbol_code": "GOLD",
+            "trade_type": "buy",
+            "quantity": "1",
+            **body,
+        }
+        return self.desk.post("/orders", json=whole)
+
+    def act(self, order_id: str, what: str, **body: Any) -> dict[str, Any]:
+        """Close, complete, delete, confirm or refuse."""
+        done: dict[str, Any] = self.desk.do("POST", f"/orders/{order_id}/{what}", body or None)
+        return done
+
+    def complete(self, order_id: str, close_price: str) -> None:
+        self.act(order_id, "close")
+        self.act(order_id, "complete", close_price=close_price)
+
+    def stock(self, code: str = "GOLD") -> str:
+        (stock,) = (row["stock"] for row in self.desk.do("GET", "/symbols")["items"] if row["code"] == code)
+        assert isinstance(stock, str)
+        return stock
+
+
+def store_says(node: Node, statement: str) -> list[tuple[str, ...]]:
+    """What the node's store answers to a statement, run behind the service's back."""
+    url = node.settings.get("BULLION_DATABASE_URL")
+    if url is None:
+        path = node.folder / "var" / "bullion.db"
+        with contextlib.closing(sqlite3.connect(path, timeout=10)) as connection, connection:
+            rows = connection.execute(statement).fetchall()
+        return [tuple(str(value) for value in row) for row in rows]
+    done = subprocess.run(
+        [find("psql"), "-X", "-A", "-t", "-q", "-F", "\t", "-v", "ON_ERROR_STOP=1", url, "-c", statement],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+
+
+def sent_to_venue(market: Market) -> list[str]:
+    """The ids of all orders of this broker that the venue was ever asked to cover, decided or not."""
+    rows = store_says(market.node, f"SELECT order_id FROM venue_orders WHERE broker = '{market.tag}'")
+    return [order_id for (order_id,) in rows]
