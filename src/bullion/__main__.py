@@ -184,8 +184,10 @@ def doctor_command() -> None:
     sys.exit(0 if all(finding.well for finding in findings) else 1)
 
 
-def _open_desk(token: str | None, broker: str | None) -> AbstractAsyncContextManager[tuple[Desk, Actor]]:
-    return open_desk(read_settings(os.environ), token, broker)
+def _open_desk(
+    token: str | None, broker: str | None, trading: bool
+) -> AbstractAsyncContextManager[tuple[Desk, Actor]]:
+    return open_desk(read_settings(os.environ), token, broker, trading=trading)
 
 
 main.add_command(desk_group(_open_desk))

@@ -1,7 +1,5 @@
 """Where the desk is the venue itself: it confirms and refuses what is pending, once."""
 
-from typing import Any
-
 import pytest
 
 from tests.support.dealing import Dealing
@@ -68,8 +66,8 @@ def test_a_deleted_order_leaves_the_queue_at_once(by_hand: Dealing) -> None:
 
 
 def test_there_is_no_simulated_venue(by_hand: Dealing) -> None:
-    nothing = {"venue": "desk", "mode": None, "delay_ms": None, "instruments": {}}
-    assert by_hand.desk.do("GET", "/hedge") == nothing
+    shown = by_hand.desk.do("GET", "/hedge")
+    assert shown == {"venue": "desk", "mode": None, "delay_ms": None, "instruments": {}}
     with nothing_changed(by_hand.desk):
         words = by_hand.desk.refused("PATCH", "/hedge", {"mode": "fill"}, status=409, code="conflict")
         assert "BULLION_HEDGE=desk" in words
@@ -83,10 +81,8 @@ def test_a_pending_order_cannot_be_closed_and_strangers_find_nothing(by_hand: De
         assert words == "Only an order that is open can be closed; this one is pending."
         for unknown in (NEVER, "x", "%00"):
             by_hand.desk.refused("POST", f"/orders/{unknown}/{what}", status=404, code="not_found")
-        viewer: Any = by_hand.office.hire
-    caller = viewer("viewer")
-    caller.refused("POST", f"/orders/{order['id']}/{what}", status=403, code="role_too_low")
-    dealer = viewer("dealer")
+    viewer, dealer = by_hand.office.hire("viewer"), by_hand.office.hire("dealer")
+    viewer.refused("POST", f"/orders/{order['id']}/{what}", status=403, code="role_too_low")
     assert dealer.do("POST", f"/orders/{order['id']}/{what}")["status"] in ("open", "rejected")
 
 

@@ -12,9 +12,11 @@ from bullion.desk.actions.brokers import put_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
 from bullion.faults import AlreadyThere
+from bullion.orders.trace import TraceBook
 from bullion.rates.feeds.simulated import INSTRUMENTS
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings, WrongSetting
+from bullion.store.traces import StoredTraces
 
 from .running import running
 from .store import Store, open_store
@@ -26,6 +28,7 @@ def make_desk(
     store: Store,
     refresh: Callable[[], Awaitable[None]],
     production: Production | None = None,
+    traces: TraceBook | None = None,
 ) -> Desk:
     return Desk(
         store=store.records,
@@ -36,6 +39,7 @@ def make_desk(
         fed_instruments=frozenset(INSTRUMENTS if settings.feed == "simulated" else ()),
         hedge=settings.hedge,
         production=production,
+        traces=traces,
     )
 
 
@@ -66,11 +70,13 @@ async def open_desk(
         if not trading:
             yield desk, actor
             return
+        traces = StoredTraces(store.engine)
         parts = Trading(settings, store)
         await parts.refresh()
         await parts.look()
         async with running(*parts.duties()):
-            yield replace(desk, refresh=parts.refresh, production=parts.production), actor
+            yield replace(desk, refresh=parts.refresh, production=parts.production, traces=traces), actor
+        await traces.write()
 
 
 async def _nothing() -> None:

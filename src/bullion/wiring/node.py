@@ -69,7 +69,8 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, limiter_duties = _limiter(settings)
-        desk = make_desk(settings, store, trading.refresh, trading.production)
+        traces = StoredTraces(store.engine)
+        desk = make_desk(settings, store, trading.refresh, trading.production, traces)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await make_default_broker(desk, first_actor)
         await keeper.catch_up()
@@ -103,7 +104,6 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             journal.publish()
             return metrics.answer()
 
-        traces = StoredTraces(store.engine)
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
         api_endpoints = endpoints(

@@ -15,32 +15,37 @@ _YES_NO = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
 def assigned(shape: type[Body], assignments: Sequence[str]) -> dict[str, Any]:
-    """The fields of a PATCH: `halted=true`, `allocation.gold=500`, `sides=buy,sell`, `stock=null`."""
+    """The fields of a PATCH: `halted=true`, `allocation.gold=500`, `sides=buy,sell`, `stock=null`,
+    `instruments.GOLD=suspended`.
+    """
     patch: dict[str, Any] = {}
     for assignment in assignments:
         path, equals, text = assignment.partition("=")
         if not equals:
             raise click.UsageError(f"{assignment!r} is not of the form field=value.")
         *parents, field = path.split(".")
-        within, place = shape, patch
+        within: Any = shape
+        place = patch
         for parent in parents:
-            kind = _field_type(within, parent)
-            within = _body_of(kind, path)
+            within = _holder_of(_field_type(within, parent), path)
             place = place.setdefault(parent, {})
         place[field] = _value(path, text, _field_type(within, field))
     return patch
 
 
-def _field_type(shape: type[Body], name: str) -> Any:
+def _field_type(shape: Any, name: str) -> Any:
+    if typing.get_origin(shape) is dict:
+        return typing.get_args(shape)[1]
     hints = typing.get_type_hints(shape, include_extras=True)
     if name not in hints:
         raise click.UsageError(f"There is no field {name!r}; there are: {', '.join(sorted(hints))}.")
     return hints[name]
 
 
-def _body_of(kind: Any, path: str) -> type[Body]:
+def _holder_of(kind: Any, path: str) -> Any:
+    """What holds further fields: a body, or a dictionary by whichever name."""
     for each in _alternatives(kind):
-        if isinstance(each, type) and issubclass(each, Body):
+        if typing.get_origin(each) is dict or (isinstance(each, type) and issubclass(each, Body)):
             return each
     raise click.UsageError(f"{path!r}: only fields that hold others can be followed by a dot.")
 

@@ -3,11 +3,13 @@
 import click
 
 from .clients import accounts_group, keys_group
+from .hedge import hedge_group
 from .market import brokers_group, groups_group, switches_group, symbols_group
 from .office import audit_group, tokens_group
-from .orders import orders_group, traces_group
+from .orders import orders_group
 from .rates import duties_group, rates_group
 from .session import OpenDesk, Session
+from .traces import traces_group
 
 
 def desk_group(open_desk: OpenDesk) -> click.Group:
@@ -19,7 +21,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
     @click.pass_context
     def desk(context: click.Context, token: str | None, broker: str | None, as_json: bool) -> None:
-        """Work at the desk: accounts, keys, symbols, rates, switches, orders, tokens, audit.
+        """Work at the desk: accounts, keys, symbols, rates, switches, orders, hedge, tokens, audit.
 
         Works on the store that the settings name, whether or not the service runs; running nodes see a change
         within a second. Without --token you act as whoever may read this deployment's settings, and the
@@ -31,6 +33,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
           bullion desk keys issue aurum --environment test --name "trading program"
           bullion desk switches set halted=true
           bullion desk orders list --login aurum
+          bullion desk hedge queue
           bullion desk --json audit list --limit 5
         """
         context.obj = Session(open_desk, token, broker, as_json)
@@ -45,6 +48,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
         accounts_group,
         keys_group,
         orders_group,
+        hedge_group,
         traces_group,
         tokens_group,
         audit_group,

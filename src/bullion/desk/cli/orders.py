@@ -1,19 +1,26 @@
-"""Commands for what clients did: their orders, and why each was taken or refused."""
+"""Commands for orders: looking through them, placing them for clients, and what becomes of them."""
 
 import click
+import msgspec
 
-from bullion.desk.actions import orders, traces
+from bullion.desk import bodies
+from bullion.desk.actions import order_life, orders
+from bullion.desk.actions.place_order import Placed, place_order
+from bullion.desk.bodies import CompleteBody, PlaceOrderBody, ReasonBody
+from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.records.port import Page
+from bullion.records.token import Actor
+from bullion.web.answer import new_request_id
 
-from .session import Session, limit_option, offset_option, pass_session
-from .tables import print_items, print_list, print_one
+from .session import Session, confirm, limit_option, offset_option, pass_session, yes_option
+from .tables import print_list, print_one
 
 _COLUMNS = [
     "created_at",
     "environment",
     "login_id",
-    "deal_label",
+    "deal",
     "symbol_code",
     "trade_type",
     "quantity",
@@ -24,6 +31,24 @@ _COLUMNS = [
     "client_order_id",
     "id",
 ]
+
+_TOLD = [
+    "id",
+    "login_id",
+    "source",
+    "symbol_code",
+    "trade_type",
+    "quantity",
+    "unit",
+    "price",
+    "total",
+    "status",
+    "deal_no",
+    "close_price",
+    "realized_pnl",
+    "closed_at",
+]
+"""What somebody wants to see who has just done something to an order; `show` has the rest."""
 
 
 @click.group("orders")
@@ -55,7 +80,12 @@ def _orders_list(session: Session, /, limit: int, offset: int, **filters: str | 
       bullion desk --json orders list --environment test --limit 200
     """
     found = session.run(lambda desk, actor: orders.list_orders(desk, actor, filters, Page(limit, offset)))
-    print_list(found, _COLUMNS, as_json=session.as_json)
+    if session.as_json:
+        print_list(found, [], as_json=True)
+        return
+    items, total = found
+    numbered = [{**each, "deal": each["deal_no"] or each["deal_label"]} for each in items]
+    print_list((numbered, total), _COLUMNS, as_json=False)
 
 
 @orders_group.command("show")
@@ -68,46 +98,120 @@ def _orders_show(session: Session, order_id: str) -> None:
     )
 
 
-@click.group("traces")
-def traces_group() -> None:
-    """Why orders were taken or refused, call by call."""
-
-
-@traces_group.command("list")
-@click.option("--login", "login_id", metavar="LOGIN_ID", help="Only of this account.")
+@orders_group.command("place")
+@click.argument("login_id")
+@click.option("--symbol", "symbol_code", metavar="CODE", required=True, help="What is traded.")
 @click.option(
-    "--outcome", metavar="CODE", help="Only this: filled, replayed, or a refusal such as limit_exceeded."
+    "--side", "trade_type", type=click.Choice(["buy", "sell"]), required=True, help="The client's side."
 )
-@limit_option
+@click.option("--quantity", required=True, help="The weight, in the symbol's unit.")
+@click.option("--source", required=True, help="The channel the order came by, such as phone or web.")
+@click.option(
+    "--key",
+    "idempotency_key",
+    required=True,
+    help="A name of your own for this order. The same again shows the order and books nothing.",
+)
+@click.option("--expected-price", metavar="RUPEES", help="Refuse it if the price is too far from this.")
+@click.option("--client-order-id", metavar="TEXT", help="The client's own reference.")
 @pass_session
-def _traces_list(session: Session, login_id: str | None, outcome: str | None, limit: int) -> None:
-    """List the newest decisions on orders, newest first.
+def _orders_place(session: Session, /, **fields: str | None) -> None:
+    """Place a production order for the account LOGIN_ID.
+
+    It goes the way of the client's own orders: the same checks, price, allocation and venue.
 
     \b
-    Examples:
-      bullion desk traces list --login aurum --limit 10
-      bullion desk traces list --outcome stale_rate
+    Example:
+      bullion desk orders place aurum --symbol GOLD --side buy --quantity 100 --source phone --key call-1842
     """
-    found = session.run(lambda desk, actor: traces.list_traces(desk, actor, login_id, outcome, limit))
-    columns = [
-        "at",
-        "environment",
-        "login_id",
-        "outcome",
-        "asked.symbol_code",
-        "asked.trade_type",
-        "asked.quantity",
-        "message",
-        "request_id",
-    ]
-    print_items(found, columns, as_json=session.as_json)
+
+    async def work(desk: Desk, actor: Actor) -> Placed:
+        body = bodies.read(msgspec.json.encode(fields), PlaceOrderBody)
+        return await place_order(desk, actor, body, new_request_id().decode("ascii"))
+
+    placed = session.run(work, trading=True)
+    _print_order(session, placed.order)
+    if placed.replayed:
+        click.echo("Nothing was booked now: this key had placed the order already.", err=True)
+    elif placed.pending:
+        click.echo("It is pending: nobody has confirmed its hedge yet.", err=True)
 
 
-@traces_group.command("show")
-@click.argument("request_id")
+@orders_group.command("close")
+@click.argument("order_id")
 @pass_session
-def _traces_show(session: Session, request_id: str) -> None:
-    """Show the decision on one call, by the X-Request-Id that its client got."""
-    print_one(
-        session.run(lambda desk, actor: traces.get_trace(desk, actor, request_id)), as_json=session.as_json
-    )
+def _orders_close(session: Session, order_id: str) -> None:
+    """Begin to close an order that is open."""
+    _print_order(session, session.run(lambda desk, actor: order_life.close_order(desk, actor, order_id)))
+
+
+@orders_group.command("complete")
+@click.argument("order_id")
+@click.option("--price", "close_price", metavar="RUPEES", required=True, help="The closing rate.")
+@yes_option
+@pass_session
+def _orders_complete(session: Session, order_id: str, close_price: str, yes: bool) -> None:
+    """Complete the closing of an order, at a price. Its profit or loss follows from that, for good."""
+    confirm(f"Close the order {_words(session, order_id, yes)} at {close_price}, for good?", yes=yes)
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        body = bodies.read(msgspec.json.encode({"close_price": close_price}), CompleteBody)
+        return await order_life.complete_order(desk, actor, order_id, body)
+
+    _print_order(session, session.run(work))
+
+
+@orders_group.command("delete")
+@click.argument("order_id")
+@click.option("--reason", metavar="TEXT", help="Kept with the order.")
+@yes_option
+@pass_session
+def _orders_delete(session: Session, order_id: str, reason: str | None, yes: bool) -> None:
+    """Remove an order that is pending, open or closing.
+
+    It counts no longer, and can still be read. A fill that the venue reports later is shown as a break.
+    """
+    confirm(f"Delete the order {_words(session, order_id, yes)}? It cannot be undone.", yes=yes)
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        return await order_life.delete_order(desk, actor, order_id, _reason(reason))
+
+    _print_order(session, session.run(work))
+
+
+@orders_group.command("confirm")
+@click.argument("order_id")
+@pass_session
+def _orders_confirm(session: Session, order_id: str) -> None:
+    """Confirm that a pending order is hedged: it becomes a deal. With BULLION_HEDGE=desk alone."""
+    _print_order(session, session.run(lambda desk, actor: order_life.confirm_order(desk, actor, order_id)))
+
+
+@orders_group.command("refuse")
+@click.argument("order_id")
+@click.option("--reason", metavar="TEXT", help="Kept with the order.")
+@pass_session
+def _orders_refuse(session: Session, order_id: str, reason: str | None) -> None:
+    """Refuse to hedge a pending order: nothing is booked. With BULLION_HEDGE=desk alone."""
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        return await order_life.refuse_order(desk, actor, order_id, _reason(reason))
+
+    _print_order(session, session.run(work))
+
+
+def _reason(text: str | None) -> ReasonBody:
+    return bodies.read(msgspec.json.encode({"reason": text}), ReasonBody)
+
+
+def _words(session: Session, order_id: str, yes: bool) -> str:
+    """Which order it is, for whoever is asked about it."""
+    if yes:
+        return order_id
+    order = session.run(lambda desk, actor: orders.get_order(desk, actor, order_id))
+    told = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
+    return f"{order_id} ({told})"
+
+
+def _print_order(session: Session, order: View) -> None:
+    print_one(order if session.as_json else {name: order[name] for name in _TOLD}, as_json=session.as_json)

@@ -10,13 +10,15 @@ from typing import TypeVar
 import click
 
 from bullion.desk.desk import Desk
+from bullion.faults import StoreFault
 from bullion.records.token import Actor
 from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
 
-OpenDesk = Callable[[str | None, str | None], AbstractAsyncContextManager[tuple[Desk, Actor]]]
-"""Opens the desk for a token's text (None: whoever can read the settings of this deployment) and a broker."""
+OpenDesk = Callable[[str | None, str | None, bool], AbstractAsyncContextManager[tuple[Desk, Actor]]]
+"""Opens the desk for a token's text (None: whoever can read this deployment's settings) and a broker; the last
+says whether orders are to be placed."""
 
 _REFUSED = 1
 
@@ -28,12 +30,18 @@ class Session:
     broker: str | None
     as_json: bool
 
-    def run(self, work: Callable[[Desk, Actor], Awaitable[T]]) -> T:
+    def run(self, work: Callable[[Desk, Actor], Awaitable[T]], *, trading: bool = False) -> T:
         """Do one thing at the desk; a refusal ends the command with its sentence and exit code 1."""
 
         async def opened() -> T:
-            async with self.open_desk(self.token, self.broker) as (desk, actor):
-                return await work(desk, actor)
+            # Raised once the desk is closed: the duties that run beside it would wrap it up in a group.
+            failed: Refused | StoreFault
+            async with self.open_desk(self.token, self.broker, trading) as (desk, actor):
+                try:
+                    return await work(desk, actor)
+                except (Refused, StoreFault) as error:
+                    failed = error
+            raise failed
 
         try:
             return asyncio.run(opened())

@@ -1,0 +1,179 @@
+"""`bullion desk orders …` and `bullion desk hedge …` on both stores, as tables and as JSON."""
+
+import json
+import logging
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from click.testing import CliRunner, Result
+
+from bullion.__main__ import main
+from tests.support.node import SECRET
+from tests.support.orders import GOLD
+from tests.support.stacks import STACKS, stack
+
+NEVER = "01a1de14-d0ac-74ff-b60f-dff545fade43"
+PLACE = "orders place aurum --symbol GOLD --side buy --quantity 5 --source phone --key {}"
+
+
+class Shell:
+    """A terminal in one process: to start Python for each command would take half a second each."""
+
+    def run(self, line: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(main, shlex.split(f"desk {line}"), prog_name="bullion", input=stdin)
+
+    def desk(self, line: str, stdin: str | None = None) -> Any:
+        done = self.run(f"--json {line}", stdin)
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    def told(self, line: str) -> str:
+        """What a person reads."""
+        done = self.run(line)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    def refused(self, line: str, code: int = 1) -> str:
+        done = self.run(line)
+        assert done.exit_code == code, (done.exit_code, done.output)
+        assert "Traceback" not in done.output
+        return done.stderr
+
+    def place(self, key: str) -> Any:
+        return self.desk(PLACE.format(key))
+
+
+@pytest.fixture(params=STACKS)
+def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BULLION_SECRET", SECRET)
+    for name, value in stack(request.param, request).items():
+        monkeypatch.setenv(name, value)
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    shell = Shell()
+    assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
+    shell.desk("symbols put GOLD --file -", json.dumps(GOLD))
+    terms = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
+    shell.desk("groups put retail --file -", json.dumps(terms))
+    shell.desk("accounts create aurum --group retail --gold 1000")
+    yield shell
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
+
+
+def test_a_day_of_dealing(shell: Shell) -> None:
+    order = shell.place("call-1")
+    assert (order["status"], order["source"], order["quantity"]) == ("open", "phone", "5.0000")
+    again = shell.run(PLACE.format("call-1"))
+    assert "this key had placed the order already" in again.stderr
+    assert str(order["deal_no"]) in again.stdout
+    assert shell.desk("orders list --status open")["total"] == 1
+    listed = shell.told("orders list")
+    assert order["id"] in listed
+    assert "deal" in listed
+    assert "closing" in shell.told(f"orders close {order['id']}")
+    closed = shell.desk(f"orders complete {order['id']} --price 71300 --yes")
+    assert (closed["status"], closed["realized_pnl"]) == ("closed", "30.00")
+    assert "Only an order that is open" in shell.refused(f"orders close {order['id']}")
+    shown = shell.told(f"orders show {order['id']}")
+    assert "command line (" in shown
+    other = shell.place("call-2")
+    told = shell.told(f"orders delete {other['id']} --reason 'entered twice' --yes")
+    assert "deleted" in told
+    assert shell.desk(f"orders show {other['id']}")["events"][-1]["words"] == "entered twice"
+    assert [entry["action"] for entry in shell.desk("audit list --limit 6")["items"]] == [
+        "delete_order",
+        "place_order",
+        "complete_order",
+        "close_order",
+        "place_order",
+        "place_order",
+    ]
+    assert CliRunner().invoke(main, ["audit", "verify"]).exit_code == 0
+
+
+def test_the_hedge(shell: Shell) -> None:
+    assert shell.desk("hedge show") == {
+        "venue": "simulated",
+        "mode": "fill",
+        "delay_ms": 0,
+        "instruments": {},
+    }
+    first = shell.place("a")
+    (execution,) = shell.desk("hedge executions")["items"]
+    assert execution["order_id"] == first["id"]
+    assert shell.desk(f"hedge executions --order {NEVER}")["items"] == []
+    changed = shell.desk("hedge set mode=hold instruments.OTHER=suspended delay_ms=5")
+    assert changed["instruments"] == {"OTHER": "suspended"}
+    done = shell.run(PLACE.format("b"))
+    assert (done.exit_code, "nobody has confirmed" in done.stderr) == (0, True)
+    (waiting,) = shell.desk("hedge queue")["items"]
+    queue = shell.told("hedge queue")
+    assert waiting["order_id"] in queue
+    assert "aurum" in queue
+    assert "None." in shell.told("hedge breaks")
+    assert "no break" in shell.refused(f"hedge resolve {waiting['order_id']} --note done")
+    shell.desk("hedge set mode=refuse delay_ms=0")
+    assert "refused" in shell.refused(PLACE.format("c"))
+    for wrong in ("hedge set mode=odd", "hedge set modes=fill", "hedge set delay_ms.x=1", "hedge set mode"):
+        assert shell.refused(wrong, code=2)
+
+
+def test_a_break_is_seen_and_resolved(shell: Shell) -> None:
+    shell.desk("hedge set mode=hold")
+    order = shell.place("a")
+    assert order["status"] == "pending"
+    shell.desk(f"orders delete {order['id']} --yes")
+    shell.desk("hedge set mode=fill")
+    # While it waits for the venue with an order of its own, the command settles what was left.
+    for number in range(40):
+        shell.place(f"next {number}".replace(" ", "-"))
+        if shell.desk("hedge breaks")["total"]:
+            break
+    assert order["id"] in shell.told("hedge breaks")
+    resolved = shell.desk(f"hedge resolve {order['id']} --note 'sold back'")
+    assert resolved["resolution"] == "sold back"
+    assert shell.desk("hedge breaks")["total"] == 0
+
+
+def test_the_desk_as_its_own_venue(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BULLION_HEDGE", "desk")
+    one, two = shell.place("a"), shell.place("b")
+    assert shell.desk("hedge show")["venue"] == "desk"
+    assert shell.desk("hedge queue")["total"] == 2
+    confirmed = shell.desk(f"orders confirm {one['id']}")
+    assert confirmed["hedge"]["execution_id"].startswith("DESK-")
+    assert "rejected" in shell.told(f"orders refuse {two['id']} --reason 'no cover'")
+    assert shell.desk("hedge executions")["total"] == 2
+    assert "BULLION_HEDGE=desk" in shell.refused("hedge set mode=fill")
+
+
+@pytest.mark.parametrize(
+    "line", ["orders complete {} --price 71000", "orders delete {}"], ids=["complete", "delete"]
+)
+def test_what_hurts_is_asked_about(shell: Shell, line: str) -> None:
+    order = shell.place("a")
+    if "complete" in line:
+        shell.desk(f"orders close {order['id']}")
+    words = shell.refused(line.format(order["id"]), code=2)
+    assert "aurum: buy 5.0000 g GOLD at 71240.00" in words
+    assert "--yes" in words
+    assert shell.desk(f"orders show {order['id']}")["status"] in ("open", "closing")
+
+
+def test_refusals_are_sentences(shell: Shell) -> None:
+    order = shell.place("a")
+    assert "There is no such order" in shell.refused(f"orders close {NEVER}")
+    assert "BULLION_HEDGE=desk" in shell.refused(f"orders confirm {order['id']}")
+    too_much = PLACE.format("b").replace("--quantity 5", "--quantity 5000")
+    assert "past the weight allocation" in shell.refused(too_much)
+    assert "source" in shell.refused(PLACE.format("c").replace("phone", "api"))
+    assert "no such account" in shell.refused(PLACE.format("d").replace("aurum", "nobody"))
+    assert "quantity" in shell.refused(PLACE.format("e").replace("--quantity 5", "--quantity 1e2"))
+    assert shell.refused("orders place aurum --symbol GOLD", code=2)
+    assert shell.refused(f"orders complete {order['id']} --yes", code=2)
