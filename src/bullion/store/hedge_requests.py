@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
+import structlog
+
 from bullion.booking.breaks import contradicts
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.placing import ToHedge
-from bullion.faults import StoreUnavailable
+from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
 from bullion.hedge.venue import Confirmed, Final, Refused
 from bullion.orders import life
 from bullion.orders.order import Order
@@ -23,6 +25,10 @@ _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
 
 Answered = tuple[ToHedge, Final]
+Postponed = tuple[int, int, int, str]
+"""Book, ordinal, until when, and the venue's words."""
+
+_log = structlog.get_logger("hedge")
 
 
 class StoredHedgeRequests:
@@ -31,6 +37,7 @@ class StoredHedgeRequests:
         self._holder = holder
         self._now_us = now_us
         self._answers: Gathering[Answered, Order] = Gathering(self._answer_all, lanes=_LANES)
+        self._postponed: Gathering[Postponed, bool] = Gathering(self._postpone_all, lanes=1)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
         due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us))
@@ -53,27 +60,44 @@ class StoredHedgeRequests:
         return await self._engine.write("claim_hedges", body)
 
     async def postpone(self, order: Order, due_at_us: int, words: str) -> None:
-        await self._run("postpone_hedge", order.book_id, order.ordinal, due_at_us, words)
+        await self._postponed.get((order.book_id, order.ordinal, due_at_us, words))
+
+    async def _postpone_all(self, postponed: Sequence[Postponed]) -> Mapping[Postponed, bool]:
+        async def body(transaction: Transaction) -> dict[Postponed, bool]:
+            for each in sorted(postponed):
+                await transaction.run("postpone_hedge", *each)
+            return dict.fromkeys(postponed, True)
+
+        return await self._engine.write("postpone_hedges", body)
 
     async def withdraw(self, order: Order) -> None:
-        await self._run("withdraw_hedge", order.book_id, order.ordinal)
-
-    async def _run(self, query: str, *values: str | int) -> None:
-        await self._engine.write(query, lambda transaction: transaction.run(query, *values))
+        name = (order.book_id, order.ordinal)
+        await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name))
 
     async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
         order = await self._answers.get((to_hedge, word))
         if order is None:
-            raise StoreUnavailable("a pending order is missing from the store")
+            raise StoreUnavailable("the order is missing from the store, or could not be written")
         return order
 
     async def _answer_all(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """What arrives together is one transaction."""
-        if not isinstance(self._engine, PostgresEngine):
-            return await self._one_by_one(answers)
-        found = await self._confirm(self._engine, answers)
+        found: Mapping[Answered, Order] = {}
+        if isinstance(self._engine, PostgresEngine):
+            found = await self._confirm(self._engine, answers)
         rest = [each for each in answers if each not in found]
-        return {**found, **await self._one_by_one(rest)} if rest else found
+        return {**found, **await self._apart(rest)} if rest else found
+
+    async def _apart(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
+        """One that cannot be written must not keep the others from it, today and at every later try."""
+        try:
+            return await self._one_by_one(answers)
+        except (RuleBroken, AlreadyThere) as fault:
+            if len(answers) == 1:
+                _log.error("hedge_not_written", order_id=answers[0][0].order.id, fault=repr(fault))
+                return {}
+        alone = [await self._apart([each]) for each in answers]
+        return {each: order for found in alone for each, order in found.items()}
 
     async def _confirm(self, engine: PostgresEngine, answers: Sequence[Answered]) -> dict[Answered, Order]:
         """Most words are confirmations of pending orders: those are one statement, in one trip to the server.

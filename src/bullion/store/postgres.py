@@ -187,23 +187,21 @@ class PostgresEngine:
 
         All in all it takes no longer than `within_s`; a lock that is not had by then is StoreBusy.
         """
+        # Half of the time for the lock, so that there is some left to say that it was not had.
+        begin = (
+            f"BEGIN; SET LOCAL lock_timeout = {int(within_s * 500)}; "
+            f"SET LOCAL application_name = 'bullion {name}'"
+        )
         with _faults():
             async with asyncio.timeout(within_s):
                 connection = await asyncpg.connect(self._url, **self._connect_options())
-        try:
-            with _faults():
-                async with asyncio.timeout(within_s):
-                    # Half of the time for the lock, so that there is some left to say that it was not had.
-                    lock_ms = int(within_s * 500)
-                    await connection.execute(
-                        f"BEGIN; SET LOCAL lock_timeout = {lock_ms}; "
-                        f"SET LOCAL application_name = 'bullion {name}'"
-                    )
+                try:
+                    await connection.execute(begin)
                     answer = await body(_Open(connection, self._queries))
                     await connection.execute("COMMIT")
                     return answer
-        finally:
-            connection.terminate()
+                finally:
+                    connection.terminate()
 
     async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
         """One statement that is its own transaction: one round trip.
