@@ -26,24 +26,24 @@ TABLES = {
 Rows = dict[str, list[dict[str, Any]]]
 
 
-async def read(store: str | Path) -> Rows:
+async def read(store: str | Path, tables: Mapping[str, str] = TABLES) -> Rows:
     """All tables from one snapshot: of an SQLite file, or of a PostgreSQL address."""
     if isinstance(store, Path):
-        return _read_sqlite(store)
+        return _read_sqlite(store, tables)
     connection = await asyncpg.connect(store)
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            return {name: [dict(row) for row in await connection.fetch(sql)] for name, sql in TABLES.items()}
+            return {name: [dict(row) for row in await connection.fetch(sql)] for name, sql in tables.items()}
     finally:
         await connection.close()
 
 
-def _read_sqlite(path: Path) -> Rows:
+def _read_sqlite(path: Path, tables: Mapping[str, str]) -> Rows:
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     connection.row_factory = sqlite3.Row
     try:
         connection.execute("BEGIN")
-        return {name: [dict(row) for row in connection.execute(sql)] for name, sql in TABLES.items()}
+        return {name: [dict(row) for row in connection.execute(sql)] for name, sql in tables.items()}
     finally:
         connection.close()
 
@@ -205,7 +205,7 @@ def _counts(tables: Rows) -> list[str]:
             order["ordinal"] // size,
             order["symbol_code"],
             order["trade_type"],
-            order["status"],
+            _kind(order),
         )
         for order in tables["orders"]
         for level, size in BLOCK_SIZES.items()
@@ -223,3 +223,9 @@ def _counts(tables: Rows) -> list[str]:
         for name in sorted(kept.keys() | recount.keys())
         if kept.get(name, 0) != recount[name]
     ]
+
+
+def _kind(order: dict[str, Any]) -> str:
+    """What the API hides is counted apart."""
+    hidden = order["source"] != "api" and order["status"] in ("pending", "rejected")
+    return f"{order['status']} elsewhere" if hidden else str(order["status"])

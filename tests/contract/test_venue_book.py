@@ -1,0 +1,136 @@
+"""The simulated venue's book in the store: each id once, decided once, whoever asks and however often."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.venue import HedgeRequest, Tradeability
+from bullion.store.engine import Engine
+from bullion.store.venue_book import StoredVenueBook
+from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.house import furnish, rows
+from tests.support.venues import behave, venue_book_of
+
+pytestmark = pytest.mark.anyio
+
+
+def request(order_id: str = "a", broker: str = "main") -> HedgeRequest:
+    return HedgeRequest(order_id, broker, "GOLD", "buy", 10_000, 7_000_000)
+
+
+@pytest.fixture
+async def book(engine: Engine) -> StoredVenueBook:
+    await furnish(engine, 1)
+    return venue_book_of(engine)
+
+
+async def test_a_venue_that_nobody_has_told_anything_fills_at_once(book: StoredVenueBook) -> None:
+    assert await book.conduct("main") == Conduct("main", Mode.FILL, 0, {})
+    assert await book.conduct("unheard-of") == Conduct("unheard-of")
+
+
+async def test_it_behaves_as_it_was_told_last(book: StoredVenueBook, engine: Engine) -> None:
+    words = {"GOLD": Tradeability.SUSPENDED, "SILVER": Tradeability.UNKNOWN}
+    for mode in Mode:
+        await behave(engine, mode, delay_ms=17, instruments=words)
+        assert await book.conduct("main") == Conduct("main", mode, 17, words)
+    await behave(engine, Mode.FILL)
+    assert await book.conduct("main") == Conduct("main")
+
+
+async def test_what_was_told_on_another_node_holds_for_the_next_call(
+    book: StoredVenueBook, other_engine: Engine
+) -> None:
+    for mode in (Mode.DOWN, Mode.HOLD):
+        await behave(other_engine, mode)
+        assert (await book.conduct("main")).mode is mode
+
+
+async def test_an_order_is_taken_as_it_is_and_found_again(book: StoredVenueBook) -> None:
+    assert await book.find("a") is None
+    taken = await book.take(request(), 5, 9, None)
+    assert (taken.order_id, taken.due_at_us, taken.submissions) == ("a", 9, 1)
+    assert (taken.outcome, taken.execution_id) == (None, None)
+    assert await book.find("a") == taken
+    assert await book.find("b") is None
+
+
+@pytest.mark.parametrize("outcome", ["confirmed", "refused"])
+async def test_one_that_is_decided_as_it_is_taken_has_its_execution(
+    book: StoredVenueBook, engine: Engine, outcome: str
+) -> None:
+    taken = await book.take(request(), 5, 9, outcome)
+    assert taken.outcome == outcome
+    assert taken.execution_id
+    (row,) = await rows(engine, "SELECT * FROM venue_orders")
+    assert (row["broker"], row["instrument"], row["trade_type"], row["quantity_e4"]) == (
+        "main",
+        "GOLD",
+        "buy",
+        10_000,
+    )
+    assert row["executed_at_us"] == 5
+
+
+@pytest.mark.parametrize("first", [None, "confirmed", "refused"])
+@pytest.mark.parametrize("then", [None, "confirmed", "refused"])
+async def test_sent_again_it_stays_as_it_is_but_for_the_count(
+    book: StoredVenueBook, first: str | None, then: str | None
+) -> None:
+    before = await book.take(request(), 5, 9, first)
+    for number in (2, 3):
+        again = await book.take(request(), 50, 90, then)
+        assert again.submissions == number
+        assert (again.due_at_us, again.outcome, again.execution_id) == (
+            9,
+            before.outcome,
+            before.execution_id,
+        )
+
+
+async def test_the_same_id_at_once_is_taken_once_by_whichever_node(
+    book: StoredVenueBook, other_engine: Engine
+) -> None:
+    books = [book, venue_book_of(other_engine)]
+    done = await asyncio.gather(
+        *(
+            books[number % 2].take(request(order_id), number, 9, "confirmed")
+            for number in range(20)
+            for order_id in ("a", "b")
+        )
+    )
+    for order_id in ("a", "b"):
+        own = [taken for taken in done if taken.order_id == order_id]
+        assert Counter(taken.submissions for taken in own) == Counter(range(1, 21))
+        assert len({taken.execution_id for taken in own}) == 1
+
+
+async def test_many_ids_at_once_are_each_taken(book: StoredVenueBook) -> None:
+    done = await asyncio.gather(*(book.take(request(f"o{number}"), 5, 9, "refused") for number in range(150)))
+    assert [taken.order_id for taken in done] == [f"o{number}" for number in range(150)]
+    assert {taken.submissions for taken in done} == {1}
+    assert len({taken.execution_id for taken in done}) == 150
+
+
+async def test_an_order_is_decided_once_at_the_most(book: StoredVenueBook, other_engine: Engine) -> None:
+    await book.take(request(), 5, 9, None)
+    books = [book, venue_book_of(other_engine)]
+    done = await asyncio.gather(
+        *(
+            books[number % 2].decide("a", "confirmed" if number % 3 else "refused", 10 + number)
+            for number in range(12)
+        )
+    )
+    assert len(set(done)) == 1
+    assert done[0].execution_id
+    assert await book.find("a") == done[0]
+    assert (await book.decide("a", "refused" if done[0].outcome == "confirmed" else "confirmed", 99)) == done[
+        0
+    ]
+
+
+async def test_one_that_was_decided_as_it_was_taken_is_not_decided_again(book: StoredVenueBook) -> None:
+    taken = await book.take(request(), 5, 9, "refused")
+    assert await book.decide("a", "confirmed", 10) == taken
