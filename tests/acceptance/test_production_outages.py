@@ -2,6 +2,7 @@
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,24 @@ def test_rate_limiter_unavailable(postgres: Postgres, redis: Redis, tmp_path: Pa
             assert trader.orders()["total"] == 2
     finally:
         own.remove()
+
+
+def test_accounts_of_two_deployments_on_one_redis_are_counted_apart(
+    postgres: Postgres, redis: Redis, tmp_path: Path
+) -> None:
+    """Each store numbers its accounts from 1."""
+    with ExitStack() as started:
+        traders = []
+        for _ in range(2):
+            settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+            node = started.enter_context(running(tmp_path, **settings, **ON))
+            market = started.enter_context(LiveMarket.open(node))
+            market.switch(budgets={"account_orders_per_minute": 2})
+            traders.append(market.trader())
+        for trader in traders:
+            opened(trader.place())
+            opened(trader.place())
+            refused(trader.place(), "rate_limited")
 
 
 def test_rates_not_ready(settings: dict[str, str], tmp_path: Path) -> None:

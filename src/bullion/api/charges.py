@@ -31,10 +31,13 @@ def order(key_id: str, per_minute: int, per_10_seconds: int) -> tuple[Charge, ..
 
 @lru_cache(maxsize=4096)
 def production_order(
-    key_id: str, account_id: int, per_minute: int, per_10_seconds: int, account_per_minute: int
+    key_id: str, account: tuple[str, str], per_minute: int, per_10_seconds: int, account_per_minute: int
 ) -> tuple[Charge, ...]:
-    """All keys of the account share one more budget."""
-    of_account = Charge(f"orders of {account_id}", account_per_minute, _MINUTE_S)
+    """All keys of the account, given as broker and login, share one more budget.
+
+    Not by its number: another deployment that counts in the same Redis has accounts with the same numbers.
+    """
+    of_account = Charge(f"orders of {' '.join(account)}", account_per_minute, _MINUTE_S)
     return (*order(key_id, per_minute, per_10_seconds), of_account)
 
 

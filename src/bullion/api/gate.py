@@ -95,7 +95,7 @@ class Gate:
             raise Refused(refusal, _scope_message(refusal, scope))
         standing: Standing | None
         if scope is Scope.ORDERS_WRITE:
-            standing = await self._charge_order(failures, key, switches)
+            standing = await self._charge_order(failures, key, account, switches)
         else:
             standing = await self._charge_read(failures, key, switches)
         self.note_use(key.key_id)
@@ -156,12 +156,15 @@ class Gate:
         except LimiterUnavailable:
             return None  # Reads pass uncounted rather than fail.
 
-    async def _charge_order(self, failures: Charge, key: Key, switches: Switches) -> Standing:
+    async def _charge_order(
+        self, failures: Charge, key: Key, account: Account, switches: Switches
+    ) -> Standing:
         budgets = switches.budgets
         of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
         if key.environment is Environment.PRODUCTION:
             of_account = budgets.account_orders_per_minute
-            charged = charges.production_order(key.key_id, key.account_id, *of_key, of_account)
+            name = (account.broker, account.login_id)
+            charged = charges.production_order(key.key_id, name, *of_key, of_account)
         else:
             charged = charges.order(key.key_id, *of_key)
         try:
