@@ -1,0 +1,40 @@
+"""The guide for writers of venue adapters says what the code does."""
+
+from bullion.booking import hedge_requests, hedging
+from bullion.hedge import venue, watch
+from tests.docs.markdown import ROOT, prose, quoted
+
+VENUES = ROOT / "docs/venues.md"
+
+
+def limits() -> dict[str, str]:
+    lines = [line for line in prose(VENUES).splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+def test_the_limits_of_time_are_those_of_the_code() -> None:
+    told = limits()
+    wanted = {
+        "one `submit` or `ask`": f"{hedging._CALL_S:.0f} seconds",
+        "a client waits for the first answer": f"{hedging.WAIT_S:.0f} seconds",
+        "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
+        "one call of `instruments`": f"{watch._PATIENCE_S:.0f} seconds",
+        "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
+        "a word on an instrument counts": f"for {watch._WORD_AGE_S_MAX:.0f} seconds",
+        "asked again after `Unconfirmed`": "after 1 second, then 2, then every 4",
+        "the log says `hedge_waits_long`": f"is {hedging._OLD_US // 1_000_000} seconds old",
+    }
+    for name, words in wanted.items():
+        assert words in told[name], name
+    assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1.0, 4.0)
+    assert watch._EVERY_S == 0.5
+    assert "every half second" in prose(VENUES)
+
+
+def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
+    words = {"Confirmed", "Refused", "Unconfirmed", "Duplicate", "NotKnown", "VenueUnreachable"}
+    calls = {"submit", "ask", "instruments"}
+    assert all(hasattr(venue, word) for word in words)
+    assert {name for name in vars(venue.Venue) if not name.startswith("_")} == calls
+    assert words | calls | {word.value for word in venue.Tradeability} <= set(quoted(VENUES))
