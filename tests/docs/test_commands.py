@@ -10,13 +10,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import msgspec
 import pytest
 import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
-from bullion.orders.trace import Trace
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 from tests.support.node import SECRET
@@ -112,20 +110,43 @@ def put_order(store: Path) -> str:
     with closing(sqlite3.connect(store)) as open_store, open_store:
         (book,) = open_store.execute("SELECT id FROM books WHERE environment = 'test'").fetchone()
         places = ", ".join("?" * (len(values) + 3))
-        open_store.execute(f"INSERT INTO orders VALUES ({places})", (book, 1, order_id, *values))
+        columns = [row[1] for row in open_store.execute("PRAGMA table_info(orders)")][: len(values) + 3]
+        into = f"orders ({', '.join(columns)})"
+        open_store.execute(f"INSERT INTO {into} VALUES ({places})", (book, 1, order_id, *values))
         open_store.execute("UPDATE books SET order_count = 1 WHERE id = ?", (book,))
     return order_id
 
 
-def put_trace(store: Path) -> str:
-    """A decision likewise. The id of its call."""
-    request_id = "0" * 24
-    with closing(sqlite3.connect(store)) as open_store, open_store:
-        (account,) = open_store.execute("SELECT id FROM accounts").fetchone()
-        trace = Trace(request_id, 1, "main", account, "test", None, "filled")
-        text = msgspec.json.encode([trace]).decode()
-        open_store.execute("INSERT INTO trace_batches VALUES (1, 0, 0, ?, ?)", (len(text), text))
-    return request_id
+ON_ITS_WAY = {"close": ["confirm"], "complete": ["confirm", "close"], "resolve": ["delete --yes"]}
+"""What is done to a pending order before these words can be said of it."""
+
+
+def open_the_market(shell: Shell) -> None:
+    """The examples above closed it for everybody."""
+    for line in (
+        "symbols set GOLD frozen=false rate_age_s_max=null freeze_after_s=null",
+        "switches set halted=false --yes",
+        "rates put GOLD --bid 150463 --ask 150480 --yes",
+    ):
+        assert shell.run(f"bullion desk {line}").exit_code == 0, line
+
+
+def deal(shell: Shell, store: Path, verb: str, number: int) -> str:
+    """A production order that the command can do its work on. Its id."""
+    placed = shell.run(
+        "bullion desk --json orders place aurum --symbol GOLD --side buy --quantity 1 --source web "
+        f"--key example-{number}"
+    )
+    assert placed.exit_code == 0, placed.output
+    order_id = str(json.loads(placed.stdout)["id"])
+    for before in ON_ITS_WAY.get(verb, []):
+        word, *options = before.split()
+        done = shell.run(f"bullion desk orders {word} {order_id} {' '.join(options)}")
+        assert done.exit_code == 0, done.output
+    if verb == "resolve":  # As if a venue had filled it after all.
+        with closing(sqlite3.connect(store)) as open_store, open_store:
+            open_store.execute("UPDATE hedge_requests SET state = 'broken' WHERE order_id = ?", (order_id,))
+    return order_id
 
 
 @pytest.fixture
@@ -139,18 +160,28 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     structlog.reset_defaults()
 
 
-def test_every_example_of_the_table_works(shell: Shell, tmp_path: Path) -> None:
+def test_every_example_of_the_table_works(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The desk is the venue itself, so that it may confirm and refuse; but where it tells a simulated one."""
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     (tmp_path / "retail.json").write_text(json.dumps(RETAIL))
     assert shell.run("bullion migrate").exit_code == 0
-    for _, _, example in rows():
+    for number, (name, _, example) in enumerate(rows()):
         ids = {}
+        dealing = name.startswith(("`bullion desk orders", "`bullion desk hedge"))
+        by_hand = dealing and not name.startswith(("`bullion desk hedge set", "`bullion desk hedge show"))
+        monkeypatch.setenv("BULLION_HEDGE", "desk" if by_hand else "simulated")
+        monkeypatch.setenv("BULLION_FEED", "desk" if dealing else "simulated")
+        if "orders place" in name:
+            open_the_market(shell)
         if "$KEY_ID" in example:
             ids["KEY_ID"] = shell.newest("keys list aurum", "key_id")
         if "$ORDER_ID" in example:
-            ids["ORDER_ID"] = put_order(tmp_path / "var/bullion.db")
+            store, verb = tmp_path / "var/bullion.db", name.strip("`").split()[-1]
+            ids["ORDER_ID"] = put_order(store) if verb == "show" else deal(shell, store, verb, number)
         if "$REQUEST_ID" in example:
-            ids["REQUEST_ID"] = put_trace(tmp_path / "var/bullion.db")
+            ids["REQUEST_ID"] = shell.newest("traces list", "request_id")
         if "$TOKEN_ID" in example:
             ids["TOKEN_ID"] = shell.newest("tokens list", "token_id")
         done = shell.run(Template(example.strip("`")).substitute(ids))
@@ -171,7 +202,7 @@ def test_every_way_to_write_a_field_works(shell: Shell, tmp_path: Path) -> None:
     section = prose(DESK).partition("| You write | It means |")[2].partition("\n\n")[0]
     written = [text for row in section.splitlines() for text in _in_backticks(row.split(" | ")[0])]
     assert len(written) > 5
-    things = ("symbols set GOLD", "accounts set aurum", "switches set --yes")
+    things = ("symbols set GOLD", "accounts set aurum", "switches set --yes", "hedge set")
     for text in written:
         tried = [shell.run(f"bullion desk {thing} {shlex.quote(text)}") for thing in things]
         assert [done.exit_code for done in tried].count(0) == 1, text
