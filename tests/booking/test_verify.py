@@ -8,7 +8,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from itertools import product
 
 import pytest
@@ -30,7 +29,7 @@ from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .house import GOLD, NOW_US, Node, asked, code, failing, furnish, put, rows, store_of
+from .house import GOLD, NOW_US, asked, failing, furnish, put, rows, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -69,13 +68,32 @@ async def nothing() -> None:
     return
 
 
-@asynccontextmanager
-async def hurried(node: Node, monkeypatch: pytest.MonkeyPatch, deadline_s: float) -> AsyncIterator[None]:
-    """A node that keeps a deadline shorter than the service's."""
-    monkeypatch.setattr(queue_module, "DEADLINE_S", deadline_s)
+class Clock:
+    """A node that keeps its deadline as the test wants it, and a store that answers when it is let."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.reached, self.go_on = asyncio.Event(), asyncio.Event()
+        self.far()
+
+    async def stand_still(self) -> None:
+        """To be put where the store should not answer."""
+        self.reached.set()
+        await self.go_on.wait()
+
+    def far(self) -> None:
+        self._monkeypatch.setattr(queue_module, "DEADLINE_S", 600.0)
+
+    def near(self, deadline_s: float = 0.0) -> None:
+        self._monkeypatch.setattr(queue_module, "DEADLINE_S", deadline_s)
+
+
+@pytest.fixture
+async def clock(live: DealingNode, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Clock]:
     monkeypatch.setattr(queue_module, "_LOOK_EVERY_S", 0.01)
-    watch = asyncio.create_task(node.queue.keep())
-    yield
+    clock = Clock(monkeypatch)
+    watch = asyncio.create_task(live.queue.keep())
+    yield clock
     watch.cancel()
 
 
@@ -321,93 +339,77 @@ async def test_verifying_waits_for_whoever_may_still_commit(
 
 
 async def test_at_the_deadline_what_was_sent_is_verified_and_what_was_not_is_busy(
-    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    live: DealingNode, live_books: list[int], engine: Engine, clock: Clock
 ) -> None:
-    go_on = asyncio.Event()
-
-    async def wait() -> None:
-        await go_on.wait()
-
-    live.ledger.before.append(wait)
-    async with hurried(live, monkeypatch, 0.1):
-        first = asyncio.create_task(live.told(live_books[0], "sent"))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        second = asyncio.create_task(live.told(live_books[0], "waiting"))
-        assert (await first, await second) == ("NotCompleted", "StoreBusy")
-        assert live.ledger.verified == 1
-        # The statement goes on at last: neither is recorded.
-        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
-        go_on.set()
-        await live.quiet()
-        for key in ("sent", "waiting"):
-            assert await orders_of(engine, live_books[0], key) == []
-            assert await live.told(live_books[0], key) == "booked"
-            assert len(await orders_of(engine, live_books[0], key)) == 1
+    live.ledger.before.append(clock.stand_still)
+    first = asyncio.create_task(live.told(live_books[0], "sent"))
+    await clock.reached.wait()
+    second = asyncio.create_task(live.told(live_books[0], "waiting"))
+    await asyncio.sleep(0)
+    clock.near()
+    assert (await first, await second) == ("NotCompleted", "StoreBusy")
+    assert live.ledger.verified == 1
+    # The statement goes on at last: neither is recorded.
+    clock.far()
+    clock.go_on.set()
+    await live.quiet()
+    for key in ("sent", "waiting"):
+        assert await orders_of(engine, live_books[0], key) == []
+        assert await live.told(live_books[0], key) == "booked"
+        assert len(await orders_of(engine, live_books[0], key)) == 1
     await sound(engine)
 
 
 async def test_at_the_deadline_what_was_committed_is_found(
-    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    live: DealingNode, live_books: list[int], engine: Engine, clock: Clock
 ) -> None:
     """The store has done it, and its answer does not come."""
-    go_on = asyncio.Event()
-
-    async def wait() -> None:
-        await go_on.wait()
-
-    live.ledger.after.append(wait)
-    async with hurried(live, monkeypatch, 0.2):
-        outcome = await live.place(live_books[0], "k")
-        assert code(outcome) == "booked"
-        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
-        again = asyncio.create_task(live.told(live_books[0], "k"))
-        go_on.set()
-        assert await again == "replayed"
+    live.ledger.after.append(clock.stand_still)
+    first = asyncio.create_task(live.told(live_books[0], "k"))
+    await clock.reached.wait()
+    clock.near()
+    assert await first == "booked"
+    clock.far()
+    again = asyncio.create_task(live.told(live_books[0], "k"))
+    clock.go_on.set()
+    assert await again == "replayed"
     await live.quiet()
     assert len(await orders_of(engine, live_books[0], "k")) == 1
     await sound(engine)
 
 
 async def test_at_the_deadline_an_outcome_that_cannot_be_read_is_unknown(
-    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    live: DealingNode, live_books: list[int], engine: Engine, clock: Clock
 ) -> None:
-    go_on = asyncio.Event()
-
-    async def wait() -> None:
-        await go_on.wait()
-
-    live.ledger.before.append(wait)
+    live.ledger.before.append(clock.stand_still)
     live.ledger.before_verify.append(failing(StoreBusy("the book is locked")))
-    async with hurried(live, monkeypatch, 0.1):
-        assert await live.told(live_books[0], "k") == "OutcomeUnknown"
-        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
-        # Not fenced: the statement is recorded after all, and the key tells so.
-        go_on.set()
-        assert await live.told(live_books[0], "k") == "replayed"
+    first = asyncio.create_task(live.told(live_books[0], "k"))
+    await clock.reached.wait()
+    clock.near()
+    assert await first == "OutcomeUnknown"
+    clock.far()
+    # Not fenced: the statement is recorded after all, and the key tells so.
+    clock.go_on.set()
+    assert await live.told(live_books[0], "k") == "replayed"
     assert len(await orders_of(engine, live_books[0], "k")) == 1
     await sound(engine)
 
 
 async def test_three_calls_with_one_key_while_the_store_stands_still(
-    live: DealingNode, live_books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    live: DealingNode, live_books: list[int], engine: Engine, clock: Clock
 ) -> None:
-    go_on = asyncio.Event()
-
-    async def wait() -> None:
-        await go_on.wait()
-
-    live.ledger.before.append(wait)
-    live.ledger.before_verify += [wait]
-    async with hurried(live, monkeypatch, 0.2):
-        calls = [asyncio.create_task(live.told(live_books[0], "k")) for _ in range(3)]
-        assert [await calls[1], await calls[2]] == ["StoreConflict", "StoreConflict"]
-        assert not calls[0].done()
-        monkeypatch.setattr(queue_module, "DEADLINE_S", 60.0)
-        go_on.set()
-        assert await calls[0] in ("booked", "NotCompleted")
-        await live.quiet()
-        assert await live.told(live_books[0], "k") in ("booked", "replayed")
+    live.ledger.before.append(clock.stand_still)
+    live.ledger.before_verify.append(clock.stand_still)
+    first = asyncio.create_task(live.told(live_books[0], "k"))
+    await clock.reached.wait()
+    clock.near(0.1)
+    assert [await live.told(live_books[0], "k") for _ in range(2)] == ["StoreConflict", "StoreConflict"]
+    assert not first.done()
+    clock.far()
+    clock.go_on.set()
+    assert await first in ("booked", "NotCompleted")
+    await live.quiet()
+    assert await live.told(live_books[0], "k") in ("booked", "replayed")
     assert len(await orders_of(engine, live_books[0], "k")) == 1
     await sound(engine)
 
@@ -456,6 +458,66 @@ async def test_the_catalogue_moves_while_the_answer_is_lost(
     live.ledger.after += [nothing, failing(LOST)]
     assert await live.told(live_books[0], "k") == "booked"
     assert len(await orders_of(engine, live_books[0], "k")) == 1
+
+
+# --- The same key again, while the book cannot be had -------------------------------------------------
+
+HELD_OFF = [StoreBusy("locked"), StoreConflict("again and again"), StoreUnavailable("takes no writes")]
+
+
+@pytest.mark.parametrize("fault", HELD_OFF)
+async def test_an_order_that_is_there_is_told_although_its_book_cannot_be_had(
+    live: DealingNode, live_books: list[int], fault: Exception
+) -> None:
+    """Whoever reads that nothing was booked would believe it."""
+    first = await live.place(live_books[0], "k")
+    live.ledger.poison, live.ledger.poison_fault = {"k", "new"}, fault
+    again = await live.place(live_books[0], "k")
+    assert isinstance(first, Booked)
+    assert isinstance(again, Booked)
+    assert (again.replayed, again.order) == (True, first.order)
+    assert await live.told(live_books[0], "k", asked("sell")) == "idempotency_key_reused"
+    assert await live.told(live_books[0], "new") == type(fault).__name__
+
+
+@pytest.mark.parametrize("fault", HELD_OFF)
+@pytest.mark.parametrize("committed", [True, False])
+async def test_a_key_whose_outcome_is_unknown_stays_so_while_its_book_cannot_be_had(
+    live: DealingNode, live_books: list[int], engine: Engine, committed: bool, fault: Exception
+) -> None:
+    """The first call's commit may be parked, with the lock in its hands, and be done in the end."""
+    (live.ledger.after if committed else live.ledger.before).append(failing(LOST))
+    live.ledger.before_verify.append(failing(StoreBusy("parked")))
+    assert await live.told(live_books[0], "k") == "OutcomeUnknown"
+    live.ledger.poison, live.ledger.poison_fault = {"k", "other"}, fault
+    live.ledger.before_settled += [failing(StoreUnavailable("nor can it be read"))] * 2
+    told = [await live.told(live_books[0], key) for key in ("k", "other")]
+    assert told == ["OutcomeUnknown", type(fault).__name__]
+    assert await live.told(live_books[0], "k") == ("replayed" if committed else "OutcomeUnknown")
+    live.ledger.poison = set()
+    assert await live.told(live_books[0], "k") == ("replayed" if committed else "booked")
+    assert not live.queue._unknown
+    assert len(await orders_of(engine, live_books[0], "k")) == 1
+
+
+async def test_a_key_that_was_verified_is_no_longer_unknown(live: DealingNode, live_books: list[int]) -> None:
+    live.ledger.before += [failing(LOST), failing(LOST)]
+    live.ledger.before_verify.append(failing(StoreBusy("parked")))
+    told = [await live.told(live_books[0], "k") for _ in range(2)]
+    assert told == ["OutcomeUnknown", "NotCompleted"]
+    live.ledger.poison, live.ledger.poison_fault = {"k"}, StoreBusy("locked")
+    assert await live.told(live_books[0], "k") == "StoreBusy"
+
+
+async def test_only_so_many_unknown_keys_are_remembered_the_newest(
+    live: DealingNode, live_books: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_module, "_UNKNOWN_KEPT_MAX", 2)
+    for number in range(4):
+        live.ledger.before.append(failing(LOST))
+        live.ledger.before_verify.append(failing(StoreBusy("parked")))
+        assert await live.told(live_books[0], f"k{number}") == "OutcomeUnknown"
+    assert [key for _, _, key in live.queue._unknown] == ["k2", "k3"]
 
 
 # --- Sent or given up: decided between two threads ----------------------------------------------------

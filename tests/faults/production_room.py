@@ -22,7 +22,21 @@ _PROBE = "application_name=probe"
 
 ORDER = (201, 202)
 RETRY_AFTER = {"booking_busy", "booking_not_completed", "booking_outcome_unknown"}
-NOTHING_BOOKED = {"booking_busy", "booking_conflict", "booking_unavailable", "booking_not_completed"}
+NOTHING_BOOKED = {"booking_busy", "booking_unavailable", "booking_not_completed"}
+
+
+def true_words(answer: httpx.Response, stored: list[str]) -> str:
+    """In one word what an answer says, which must be well-formed, and true of what is stored by its key."""
+    if answer.status_code in (200, *ORDER):
+        assert [answer.json()["id"]] == stored, "the order that was told is the one that is there"
+        assert (answer.headers.get(REPLAYED) == "true") == (answer.status_code == 200)
+        return "replayed" if answer.status_code == 200 else "order"
+    code: str = answer.json()["detail"]["code"]
+    refused(answer, code)
+    assert ("retry-after" in answer.headers) == (code in RETRY_AFTER), f"{code} {answer.headers}"
+    if code in NOTHING_BOOKED:
+        assert stored == [], f"{code}, and it is booked"
+    return code
 
 
 @dataclass
@@ -44,18 +58,7 @@ class Room:
 
     def told(self, trader: LiveTrader, answer: httpx.Response, key: str) -> str:
         """In one word what the answer says, which must be true of the store, and well-formed."""
-        found = self.orders(key)
-        if answer.status_code in (200, *ORDER):
-            (row,) = found
-            assert answer.json()["id"] == row[0], "the order that was told is the one that is there"
-            assert (answer.headers.get(REPLAYED) == "true") == (answer.status_code == 200)
-            return "replayed" if answer.status_code == 200 else "order"
-        code: str = answer.json()["detail"]["code"]
-        refused(answer, code)
-        assert ("retry-after" in answer.headers) == (code in RETRY_AFTER), answer.headers
-        if code in NOTHING_BOOKED:
-            assert found == [], f"{code}, and it is booked"
-        return code
+        return true_words(answer, [order_id for order_id, _ in self.orders(key)])
 
     def same_key_tells(self, trader: LiveTrader, key: str, **body: Any) -> dict[str, Any]:
         """Once the fault is over: the definitive outcome, one order, executed once."""

@@ -54,12 +54,17 @@ def test_a_book_that_stays_locked_is_busy_and_one_key_sent_thrice_conflicts(
     other = room.market.trader()
     books = f"{room.book_of(trader)}, {room.book_of(other)}"
     url = f"postgresql://bullion@127.0.0.1:{room.server.port}/{room.database}"
+    there = room.same_key_tells(trader, "there")
     with holding(url, f"SELECT * FROM books WHERE id IN ({books}) FOR UPDATE"):
+        again = room.call(trader, "there")
         alone = room.call(trader, "alone")
         thrice = [room.call(other, "thrice") for _ in range(3)]
         told = room.told(trader, alone.result(), "alone")
         codes = Counter(room.told(other, each.result(), "thrice") for each in thrice)
     assert told == "booking_busy"
+    assert (again.result().status_code, again.result().json()) == (200, there), (
+        "a replay is told all the same"
+    )
     assert codes["booking_conflict"] >= 1
     assert codes.keys() <= {"booking_conflict", "booking_busy"}
     # Nobody booked them when the lock was let go.
@@ -405,6 +410,9 @@ def test_a_commit_that_stays_parked_is_unknown_until_it_is_not(
         until(lambda: room.parked_commits(room.book_of(trader)), within_s=PATIENCE_S)
         assert room.told(trader, first.result(), key) == "booking_outcome_unknown"
         assert room.orders(key) == []
+        # Not busy: that would say that nothing was booked, and it will be there without being sent again.
+        assert room.told(trader, trader.place(key), key) == "booking_outcome_unknown"
+    until(lambda: room.orders(key) != [], within_s=PATIENCE_S)
     order = room.same_key_tells(trader, key)
     assert room.orders(key) == [[order["id"], "open"]]
 

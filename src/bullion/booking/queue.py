@@ -10,6 +10,7 @@ tried again.
 import asyncio
 from collections import deque
 from collections.abc import Collection, Coroutine, Iterable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from random import getrandbits
 from typing import Any
 
@@ -30,7 +31,7 @@ from bullion.orders.order_id import RANDOM_BITS, order_id
 
 from .decide import Plan, decide, takes_stock
 from .ledger import Ledger, Recorded
-from .placing import Booked, KeyName, Outcome, Placing, StockName
+from .placing import Booked, KeyName, Outcome, Placing, Settled, StockName
 from .replay import replay
 
 DEADLINE_S = 6.0
@@ -40,6 +41,8 @@ _OPTIMISTIC_TRIES = 2
 _HELD_AT_ONCE = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
+_UNKNOWN_KEPT_MAX = 10_000
+_LOOK_S = 1.0
 
 _log = structlog.get_logger("booking")
 
@@ -68,6 +71,8 @@ class BookingQueue:
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
         self._under_way: set[Placing] = set()
+        self._unknown: dict[KeyName, None] = {}
+        """Keys whose callers were told that their outcome is unknown, and who have not heard better since."""
         self._holding = asyncio.Semaphore(_HELD_AT_ONCE)
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -77,6 +82,42 @@ class BookingQueue:
 
         Nothing was recorded then, unless it is OutcomeUnknown: sending the same key again tells.
         """
+        if not self._verifies:
+            return await self._place(placing)
+        name = placing.key_name
+        try:
+            outcome = await self._place(placing)
+        except OutcomeUnknown:
+            self._remember(name)
+            raise
+        except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
+            return await self._despite(fault, placing)
+        except NotCompleted:
+            self._unknown.pop(name, None)
+            raise
+        self._unknown.pop(name, None)
+        return outcome
+
+    def _remember(self, name: KeyName) -> None:
+        if len(self._unknown) >= _UNKNOWN_KEPT_MAX:
+            del self._unknown[next(iter(self._unknown))]
+        self._unknown[name] = None
+
+    async def _despite(self, fault: StoreFault, placing: Placing) -> Outcome:
+        """The book could not be had. An earlier call's order may be there for all that, or be on its way."""
+        name = placing.key_name
+        found: Mapping[KeyName, Settled] = {}
+        with suppress(StoreFault, TimeoutError):
+            async with asyncio.timeout(_LOOK_S):
+                found = await self._ledger.settled([name])
+        if name in found:
+            self._unknown.pop(name, None)
+            return replay(found[name], placing.asked, placing.request_id)
+        if name in self._unknown:
+            raise OutcomeUnknown(*fault.args) from fault
+        raise fault
+
+    async def _place(self, placing: Placing) -> Outcome:
         loop = asyncio.get_running_loop()
         placing.since_s = loop.time()
         name = placing.key_name
