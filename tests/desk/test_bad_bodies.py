@@ -32,6 +32,7 @@ NOT_OBJECTS: dict[str, bytes] = {
     "a lone low surrogate": rb'{"name": "a\udc00b"}',
     "a lone surrogate for a name": rb'{"\ud800": "and some more text"}',
 }
+NEVER = "01a1de14-d0ac-74ff-b60f-dff545fade43"
 WRITES = [
     ("PUT", "/symbols/GOLD"),
     ("PATCH", "/symbols/GOLD"),
@@ -46,6 +47,10 @@ WRITES = [
     ("POST", "/keys/{key_id}/revoke"),
     ("PATCH", "/switches"),
     ("POST", "/tokens"),
+    ("POST", "/orders"),
+    *(("POST", f"/orders/{NEVER}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
+    ("PATCH", "/hedge"),
+    ("POST", f"/hedge/breaks/{NEVER}/resolve"),
 ]
 
 
@@ -75,6 +80,8 @@ def test_two_values_for_one_name_are_refused(standing: Office, key_id: str) -> N
         ("PUT", "/groups/retail"): b'{"terms": {"GOLD": {}, "GOLD": {"step": "1"}}}',
         ("PUT", "/rates/GOLD"): b'{"bid": "1", "ask": "2", "bid": "2"}',
         ("PUT", "/duties/gold"): b'[{"from": "2026-05-13", "rupees": "1", "rupees": "2"}]',
+        ("PATCH", "/hedge"): b'{"instruments": {"GOLD": "unknown", "GOLD": "tradable"}}',
+        ("POST", f"/orders/{NEVER}/complete"): b'{"close_price": "1", "close_price": "2"}',
         ("POST", f"/keys/{key_id}/rotate"): b'{"overlap_s": 1, "overlap_s": 2}',
     }
     with nothing_changed(standing.desk):

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Caller, Office, without_age
-from tests.support.node import Node
+from tests.support.node import Node, until
 from tests.support.orders import GOLD, Trader
 
 LISTS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/c0/keys", "/tokens", "/audit"]
@@ -103,3 +104,24 @@ def test_a_page_has_50_unless_asked(office: Office) -> None:
     page = office.desk.do("GET", "/symbols")
     assert (len(page["items"]), page["total"]) == (50, 51)
     assert len(office.desk.do("GET", "/symbols?limit=200")["items"]) == 51
+
+
+def test_the_lists_of_the_hedge_have_pages_too(dealing: Dealing) -> None:
+    dealing.venue(mode="hold")
+    for _ in range(3):
+        dealing.placed()
+    dealing.desk.do("POST", f"/orders/{dealing.placed()['id']}/delete")
+    dealing.venue(mode="fill")
+    until(lambda: dealing.desk.do("GET", "/hedge/queue")["total"] == 0, within_s=20)
+    assert dealing.desk.do("GET", "/hedge/breaks")["total"] == 1
+    assert dealing.desk.do("GET", "/hedge/executions")["total"] == 5
+    for path in ("/hedge/executions", "/hedge/breaks", "/hedge/queue"):
+        whole = dealing.desk.do("GET", path)
+        paged = [
+            item
+            for offset in range(0, 6, 2)
+            for item in dealing.desk.do("GET", f"{path}?limit=2&offset={offset}")["items"]
+        ]
+        assert paged == whole["items"]
+        assert dealing.desk.do("GET", f"{path}?offset={10**18}")["items"] == []
+        assert "limit" in dealing.desk.refused("GET", f"{path}?limit=0")

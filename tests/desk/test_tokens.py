@@ -11,6 +11,7 @@ from tests.support.node import Node, own_address
 
 READS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/client", "/switches", "/tokens", "/audit"]
 READS += ["/accounts/client/keys", "/rates", "/duties", "/orders", "/traces"]
+READS += ["/hedge", "/hedge/queue", "/hedge/executions", "/hedge/breaks"]
 WRITES: dict[str, tuple[str, str, Any]] = {
     "put a broker": ("PUT", "/brokers/{broker}", {"name": "A"}),
     "put a symbol": ("PUT", "/symbols/GOLD", SYMBOL),
@@ -28,6 +29,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "change a switch": ("PATCH", "/switches", {"production": True}),
     "halt": ("PATCH", "/switches", {"halted": True}),
     "make a token": ("POST", "/tokens", {"name": "mine", "role": "viewer"}),
+    "tell the venue": ("PATCH", "/hedge", {"mode": "hold"}),
     "delete a token": ("DELETE", "/tokens/{token_id}", None),
 }
 DEALERS_OWN = ["freeze a symbol", "halt", "put a rate", "reset a test book"]

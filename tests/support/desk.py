@@ -22,7 +22,8 @@ SYMBOL: dict[str, Any] = {
     "pricing": {"kind": "direct", "instrument": "GOLD"},
 }
 KEY: dict[str, Any] = {"environment": "test", "name": "a key", "scopes": ["account:read"]}
-LISTS = ("/brokers", "/symbols", "/groups", "/duties", "/rates", "/accounts", "/orders", "/tokens", "/audit")
+LISTS = ["/brokers", "/symbols", "/groups", "/duties", "/rates", "/accounts", "/orders", "/tokens", "/audit"]
+LISTS += ["/hedge/executions", "/hedge/breaks"]
 
 _numbers = count(1)
 
@@ -76,7 +77,7 @@ class Caller(DeskClient):
         for account in found["/accounts"]:
             path = f"/accounts/{quote(account['login_id'])}/keys"
             found[path] = [{**key, "last_used_at": None} for key in self.all(path)]
-        return {**found, "/switches": self.do("GET", "/switches")}
+        return {**found, "/switches": self.do("GET", "/switches"), "/hedge": self.do("GET", "/hedge")}
 
 
 def without_age(rate: dict[str, Any]) -> dict[str, Any]:
