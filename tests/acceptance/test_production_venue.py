@@ -10,6 +10,7 @@ from tests.support.node import running, until
 from tests.support.orders import all_at_once, refused, replayed
 from tests.support.production import (
     PATIENCE_S,
+    SETTLES_S,
     LiveMarket,
     LiveTrader,
     opened,
@@ -123,8 +124,8 @@ def test_an_order_that_a_lost_venue_never_saw_is_sent_when_it_is_back(own_live_m
     assert [trader.read(order_id)["status"] for order_id in kept] == ["pending"] * len(kept)
     assert sent_to_venue(market) == []
     market.venue(mode="fill")
-    for order_id in kept:
-        trader.becomes(order_id, "open")
+    until(lambda: trader.orders(status="pending")["total"] == 0, within_s=SETTLES_S)
+    assert [trader.read(order_id)["status"] for order_id in kept] == ["open"] * len(kept)
     market.ready("GOLD")
     for name in names:
         assert trader.place(name).is_success

@@ -133,9 +133,12 @@ class Hedging:
 
     async def _send(self, to_hedge: ToHedge) -> Order:
         try:
-            return await self._take(to_hedge, await self._submit(to_hedge), 0)
-        except VenueUnreachable as error:
-            _log.warning("venue_did_not_answer", order_id=to_hedge.order.id, error=str(error))
+            try:
+                return await self._take(to_hedge, await self._submit(to_hedge), 0)
+            except VenueUnreachable as error:
+                _log.warning("venue_did_not_answer", order_id=to_hedge.order.id, error=str(error))
+                # Our call is over: whoever asks next need not wait for the lease to end.
+                await self._postpone(to_hedge.order, 0, str(error))
         except StoreFault as fault:
             _log.warning("not_settled", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - whatever it is: the order is recorded, and the timer goes on with it
