@@ -28,23 +28,46 @@ class Demo:
     banner: str
 
     def variables(self) -> dict[str, str]:
-        """What a page asks its reader to keep: the service's address and the first test key."""
-        return {"API": self._found(r"Trading API +(\S+)"), "KEY": self._found(r"test key +(\S+)")}
+        """What a page asks its reader to keep: the addresses, the first client's keys, the desk's token."""
+        return {
+            "API": self._found(r"Trading API +(\S+)"),
+            "KEY": self._found(r"test key +(\S+)"),
+            "LIVE_KEY": self._found(r"live key +(\S+)"),
+            "DESK": self._found(r"Desk API +(\S+)/desk/v1"),
+            "DESK_TOKEN": self._found(r"Desk token +(\S+)"),
+        }
+
+    def open_production(self) -> None:
+        """The switches that are left once the demo was started with the outermost one on."""
+        with self._desk() as desk:
+            desk.patch("/switches", json={"production": True}).raise_for_status()
+            desk.patch("/accounts/aurum", json={"production_trading": True}).raise_for_status()
+        # A node that has just started has not heard from its venue yet; a reader is not that quick.
+        variables = self.variables()
+        address = f"{variables['API']}/api/trading/v1/quotes?symbol_code=GOLD"
+        with httpx.Client(
+            headers={"X-API-Key": variables["LIVE_KEY"]},
+            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+        ) as client:
+            until(lambda: client.get(address).json()["items"][0]["tradable"], within_s=20)
 
     def stand_still(self) -> None:
         """Rates from the desk, which neither move nor age: a page can then show prices to the paisa."""
-        token = self._found(r"Desk token +(\S+)")
-        with httpx.Client(
-            base_url=self._found(r"Desk API +(\S+)"),
-            headers={"Authorization": f"Bearer {token}"},
-            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
-            timeout=20,
-        ) as desk:
+        with self._desk() as desk:
             for symbol in desk.get("/symbols").raise_for_status().json()["items"]:
                 limits = {"rate_age_s_max": None, "freeze_after_s": None}
                 desk.patch(f"/symbols/{symbol['code']}", json=limits).raise_for_status()
             for instrument, (bid, ask) in _RATES.items():
                 desk.put(f"/rates/{instrument}", json={"bid": bid, "ask": ask}).raise_for_status()
+
+    def _desk(self) -> httpx.Client:
+        token = self._found(r"Desk token +(\S+)")
+        return httpx.Client(
+            base_url=self._found(r"Desk API +(\S+)"),
+            headers={"Authorization": f"Bearer {token}"},
+            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            timeout=20,
+        )
 
     def _found(self, pattern: str) -> str:
         match = re.search(pattern, self.banner)

@@ -35,7 +35,24 @@ QUOTE = {
 POSITIONS = {
     "gold": {"net": "5.0000", "limit": "1000.0000", "used": "5.0000", "free": "995.0000", "unit": "g"}
 }
-ORDER = {"id": "1", "deal_label": "T-1", "quantity": "5.0000", "unit": "g", "price": "150630.00"}
+ORDER = {
+    "id": "1",
+    "deal_label": "T-1",
+    "status": "filled",
+    "quantity": "5.0000",
+    "unit": "g",
+    "price": "150630.00",
+}
+
+
+def live(status: str) -> dict[str, Any]:
+    """A production order in that state."""
+    booked = status not in ("pending", "rejected", "deleted")
+    return ORDER | {
+        "status": status,
+        "deal_no": 7 if booked else None,
+        "price": ORDER["price"] if booked else None,
+    }
 
 
 def answer(status: str, body: object, *headers: str) -> bytes:
@@ -76,9 +93,12 @@ AGAIN = {
 class Fake(ThreadingHTTPServer):
     """Answers each order with the next of its answers, and keeps what it was sent."""
 
-    def __init__(self, answers: Sequence[bytes], quote: dict[str, Any]) -> None:
+    def __init__(self, answers: Sequence[bytes], quote: dict[str, Any], polled: Sequence[str]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = iter(answers)
+        self.polled = iter(polled)
+        """The state of the order, each time that it is asked for."""
+        self.polls = 0
         self.quote = quote
         self.orders: list[tuple[str | None, bytes]] = []
 
@@ -87,8 +107,15 @@ class Handler(BaseHTTPRequestHandler):
     server: Fake
 
     def do_GET(self) -> None:
-        positions = self.path.endswith("/positions")
-        self._send(answer("200 OK", POSITIONS if positions else {"items": [self.server.quote]}))
+        self._send(answer("200 OK", self._read()))
+
+    def _read(self) -> object:
+        if self.path.endswith("/positions"):
+            return POSITIONS
+        if self.path.endswith("/orders/1"):
+            self.server.polls += 1
+            return live(next(self.server.polled))
+        return {"items": [self.server.quote]}
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -104,8 +131,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fake(*answers: bytes, **quote: object) -> Iterator[Fake]:
-    with Fake(answers, QUOTE | quote) as server:
+def fake(*answers: bytes, polled: Sequence[str] = (), **quote: object) -> Iterator[Fake]:
+    with Fake(answers, QUOTE | quote, polled) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -115,9 +142,9 @@ def fake(*answers: bytes, **quote: object) -> Iterator[Fake]:
             thread.join()
 
 
-def run(server: Fake) -> subprocess.CompletedProcess[str]:
+def run(server: Fake, key: str = "key_test.x") -> subprocess.CompletedProcess[str]:
     """The program as it stands in the guide, but for its pauses."""
-    variables = {"API": f"http://127.0.0.1:{server.server_port}", "KEY": "key_test.x", "NO_PROXY": "*"}
+    variables = {"API": f"http://127.0.0.1:{server.server_port}", "KEY": key, "NO_PROXY": "*"}
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", NO_PAUSES + PROGRAM],
         env=environment(**variables),
@@ -130,7 +157,10 @@ def run(server: Fake) -> subprocess.CompletedProcess[str]:
 
 def assert_one_order(done: subprocess.CompletedProcess[str], server: Fake, sent: int) -> None:
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["T-1 5.0000 g at 150630.00", "gold: 5.0000 of 1000.0000 g"]
+    assert done.stdout.splitlines() == [
+        "T-1 filled 5.0000 g at 150630.00",
+        "gold: 5.0000 of 1000.0000 g",
+    ]
     assert len(server.orders) == sent
     ((name, body),) = set(server.orders)
     assert name
@@ -185,3 +215,78 @@ def test_without_a_price_or_a_market_nothing_is_sent(quote: dict[str, Any]) -> N
         assert not server.orders
     assert done.returncode == 1
     assert f"Not now: {quote.get('reason', 'there is no price to buy at')}." in done.stderr
+
+
+# --- Production ------------------------------------------------------------------------------------------
+
+LIVE = "key_live.x"
+ACCEPTED = answer("202 Accepted", live("pending"))
+DEAL = ["7 open 5.0000 g at 150630.00", "gold: 5.0000 of 1000.0000 g"]
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [answer("201 Created", live("open")), answer("200 OK", live("open"), "Idempotent-Replayed: true")],
+    ids=["at once", "found again"],
+)
+def test_a_deal_is_not_asked_for_again(taken: bytes) -> None:
+    with fake(taken) as server:
+        done = run(server, LIVE)
+        assert (len(server.orders), server.polls) == (1, 0)
+    assert done.stdout.splitlines() == DEAL
+
+
+@pytest.mark.parametrize("first", [ACCEPTED, answer("200 OK", live("pending"))], ids=["new", "found again"])
+def test_a_pending_order_is_polled_until_it_is_a_deal(first: bytes) -> None:
+    with fake(first, polled=["pending", "pending", "open"]) as server:
+        done = run(server, LIVE)
+        assert (len(server.orders), server.polls) == (1, 3)
+    assert done.stdout.splitlines() == DEAL
+    assert done.stderr.splitlines() == ["paused 1.5"] * 3
+
+
+@pytest.mark.parametrize("end", ["rejected", "deleted"])
+def test_a_pending_order_that_becomes_no_deal_is_told(end: str) -> None:
+    with fake(ACCEPTED, polled=["pending", end]) as server:
+        done = run(server, LIVE)
+        assert len(server.orders) == 1
+    assert done.returncode == 1
+    assert f"It is no deal: 1 is {end}." in done.stderr
+
+
+def test_after_half_a_minute_it_stops_asking_and_orders_nothing_more() -> None:
+    with fake(ACCEPTED, polled=["pending"] * 100) as server:
+        done = run(server, LIVE)
+        assert len(server.orders) == 1
+    pauses = [float(line.removeprefix("paused ")) for line in done.stderr.splitlines() if "paused" in line]
+    assert done.returncode == 1
+    assert sum(pauses) == 30
+    assert all(1 <= pause <= 2 for pause in pauses)
+    assert "ask later for 1." in done.stderr
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        refusal("409 Conflict", "booking_conflict"),
+        refusal("503 Service Unavailable", "booking_unavailable"),
+        refusal("503 Service Unavailable", "booking_busy", "Retry-After: 2"),
+        refusal("503 Service Unavailable", "booking_not_completed", "Retry-After: 2"),
+        refusal("503 Service Unavailable", "booking_outcome_unknown", "Retry-After: 2"),
+    ],
+    ids=["conflict", "unavailable", "busy", "not completed", "outcome unknown"],
+)
+def test_a_booking_that_failed_is_sent_again_under_the_same_key(refused: bytes) -> None:
+    with fake(refused, refused, ACCEPTED, polled=["open"]) as server:
+        done = run(server, LIVE)
+        assert len(server.orders) == 3
+        assert len(set(server.orders)) == 1
+    assert done.stdout.splitlines() == DEAL
+
+
+def test_an_order_that_the_hedge_refused_is_not_sent_again() -> None:
+    with fake(refusal("409 Conflict", "order_rejected")) as server:
+        done = run(server, LIVE)
+        assert len(server.orders) == 1
+    assert done.returncode == 1
+    assert "order_rejected: No." in done.stderr

@@ -17,13 +17,21 @@ DESK = ROOT / "docs/desk.md"
 README = ROOT / "README.md"
 CLIENT_GUIDE = ROOT / "docs/client-guide.md"
 TRADING_API = ROOT / "docs/trading-api.md"
+ORDER_LIFE = ROOT / "docs/order-life.md"
 
 
-@pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API], ids=lambda page: page.name)
+ON = {"BULLION_PRODUCTION": "on"}
+"""As the pages tell their readers to start the demo, to try production too."""
+
+
+@pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API, ORDER_LIFE], ids=lambda page: page.name)
 def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
     """On the demo with rates from the desk, which stand still: every number of the page is compared."""
-    with demo_in(tmp_path, BULLION_FEED="desk") as demo:
+    with demo_in(tmp_path, BULLION_FEED="desk", **ON) as demo:
         demo.stand_still()
+        if page != CLIENT_GUIDE:  # That one opens it before the reader's eyes.
+            demo.open_production()
+        save_program(tmp_path)
         variables = demo.variables()
         untrue = [*run_shell(page, tmp_path, variables), *run_python(page, tmp_path, variables)]
         assert not untrue, "\n".join(untrue)
@@ -32,13 +40,20 @@ def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [README, CLIENT_GUIDE], ids=lambda page: page.name)
 def test_the_examples_for_clients_on_a_market_that_moves(page: Path, tmp_path: Path) -> None:
     """On the demo just as `make run` starts it: the same but for the prices."""
-    with demo_in(tmp_path) as demo:
+    with demo_in(tmp_path, **ON) as demo:
+        save_program(tmp_path)
         variables = demo.variables()
         untrue = [
             *run_shell(page, tmp_path, variables, market_moves=True),
             *run_python(page, tmp_path, variables, market_moves=True),
         ]
         assert not untrue, "\n".join(untrue)
+
+
+def save_program(folder: Path) -> None:
+    """The whole program of the clients' guide, under the name that the guide gives it."""
+    (program,) = [block.text for block in blocks(CLIENT_GUIDE) if "def place(" in block.text]
+    (folder / "buy.py").write_text(program, "utf-8")
 
 
 def test_the_examples_for_the_desk(tmp_path: Path) -> None:
