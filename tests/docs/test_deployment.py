@@ -10,12 +10,13 @@ import pytest
 
 from bullion import serve, workers
 from bullion.api import gate
-from bullion.booking import queue
+from bullion.booking import hedge_requests, hedging, queue
 from bullion.budgets import redis_link
+from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
+from bullion.store import ledger_postgres, query_files, schema, traces
 from bullion.store import postgres as engine
-from bullion.store import query_files, schema, traces
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
 from tests.support.command import bullion
@@ -63,10 +64,25 @@ def test_the_limits_of_time() -> None:
     assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"
     assert shown["a Redis that does not answer"] == f"{redis_link._HANG_S:g} s"
     assert shown["an order's booking"] == f"{queue.DEADLINE_S:g} s"
+    assert shown["looking for a lost booking"] == f"{ledger_postgres.VERIFY_S:g} s"
+    assert shown["a production order's wait for the venue"] == f"{hedging.WAIT_S:g} s"
+    assert shown["a call to the venue"] == f"{hedging._CALL_S:g} s"
+    assert shown["the lease of a hedge request"] == f"{hedge_requests.LEASE_US / 1_000_000:g} s"
+    assert shown["a venue that does not answer"] == f"{watch._REACHED_AGE_S_MAX:g} s"
     assert shown["the feed's lease"] == f"{feed._LEASE_S:g} s"
     assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
     starts_and_stops = f"{workers._START_S} s, {workers._GRACE_S} s"
     assert shown["a worker's start, a worker's stop"] == starts_and_stops
+
+
+def test_the_metrics_of_its_alarms_exist() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/w*/*.py"))
+    named = {name for row in rows("Alarms") for name in re.findall(r"bullion_\w+", row[0])}
+    assert {"bullion_hedges_waiting", "bullion_hedge_oldest_seconds", "bullion_hedges_broken"} <= named
+    for name in named:
+        assert f'"{name.removesuffix("_total")}"' in source, name
+    assert hedging._EVERY_S * hedging._WATCH_EVERY == 5
+    assert "fresh every five seconds" in section("Alarms")
 
 
 def test_how_long_memory_is_believed() -> None:
@@ -84,6 +100,11 @@ def test_the_names_of_transactions_and_locks() -> None:
         "traces",
         "order_page",
         "record_locked",
+        "claim_hedges",
+        "answer_hedges",
+        "postpone_hedges",
+        "hedges_waiting",
+        "verify",
         "revoke_key",
     ):
         assert f"`{name}`" in words
