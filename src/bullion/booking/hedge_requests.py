@@ -44,7 +44,7 @@ class HedgeRequests(Protocol):
         """Take over requests that are due; they are this node's for the length of a lease."""
 
     async def postpone(self, order: Order, due_at_us: int, words: str) -> None:
-        """The venue has no word yet: somebody asks again then."""
+        """The venue has no word yet: somebody asks again then. Nothing changes if it is another's by now."""
 
     async def withdraw(self, order: Order) -> None:
         """The order is gone, and the venue never had it: there is nothing to ask for."""

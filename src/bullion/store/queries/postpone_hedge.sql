@@ -1,3 +1,4 @@
+-- Only by its holder: one who stood still for longer than its lease must not cut short that of who took over.
 UPDATE hedge_requests
 SET due_at_us = $3, tries = tries + 1, words = $4
-WHERE book_id = $1 AND ordinal = $2 AND state = 'waiting'
+WHERE book_id = $1 AND ordinal = $2 AND state = 'waiting' AND holder = $5
