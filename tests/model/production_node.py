@@ -1,0 +1,159 @@
+"""One node's way of orders in both environments, without its sockets; calls can get lost, and time pass."""
+
+from collections.abc import Callable
+from itertools import count
+
+from bullion.allocation.book import book_id
+from bullion.booking.hedging import Hedging
+from bullion.booking.ledger import Ledger
+from bullion.booking.placing import Booked, Outcome, Placing, ToHedge
+from bullion.booking.production import Production
+from bullion.booking.queue import BookingQueue
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.keeper import Keeper
+from bullion.environment import Environment
+from bullion.faults import StoreUnavailable
+from bullion.hedge.simulated import SimulatedVenue
+from bullion.hedge.venue import Final, HedgeRequest, Submitted, Tradeability, VenueUnreachable
+from bullion.orders.market import Market
+from bullion.orders.order import Order
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Verdict
+from bullion.rates.board import Board
+from bullion.store.catalogue_source import StoreSource
+from bullion.store.engine import Engine
+from bullion.store.hedge_requests import StoredHedgeRequests
+from bullion.store.ledger_postgres import PostgresLedger
+from bullion.store.ledger_sqlite import SqliteLedger
+from bullion.store.postgres import PostgresEngine
+from bullion.store.sqlite import SqliteEngine
+from bullion.store.venue_book import StoredVenueBook
+from tests.booking.house import NOW_US
+
+LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED = "to the venue", "from the venue", "commit", "died"
+_requests = count(1)
+
+
+class Clock(Catalogue):
+    """The node's memory, by a clock that stands still until a test moves it on."""
+
+    at_us = NOW_US
+
+    def now_us(self) -> int:
+        return self.at_us
+
+
+class LossyVenue(SimulatedVenue):
+    """The next submit may not arrive, or its answer may not come back."""
+
+    lose: str | None = None
+
+    async def submit(self, request: HedgeRequest) -> Submitted:
+        lost, self.lose = self.lose, None
+        if lost == LOST_ON_THE_WAY:
+            raise VenueUnreachable("lost on the way")
+        word = await super().submit(request)
+        if lost == LOST_ON_THE_WAY_BACK:
+            raise VenueUnreachable("lost on the way back")
+        return word
+
+
+class LossyRequests(StoredHedgeRequests):
+    """The next final word may not be written down."""
+
+    lose = False
+
+    async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
+        lost, self.lose = self.lose, False
+        if lost:
+            raise StoreUnavailable("gone for a moment")
+        return await super().answer(to_hedge, word)
+
+
+class ProductionNode:
+    def __init__(self, engine: Engine, holder: str) -> None:
+        assert isinstance(engine, PostgresEngine | SqliteEngine)
+        self.clock = Clock()
+        self.keeper = Keeper(self.clock, StoreSource(engine))
+        board = Board()
+        board.take([], 1)
+        on_postgres = isinstance(engine, PostgresEngine)
+        ledger: Ledger = (
+            PostgresLedger(engine, holder)
+            if isinstance(engine, PostgresEngine)
+            else SqliteLedger(engine, holder)
+        )
+
+        def queue(*, verifies: bool) -> BookingQueue:
+            lanes = 2 if on_postgres else 1
+            return BookingQueue(ledger, self.clock, self.keeper, lanes=lanes, batch_max=32, verifies=verifies)
+
+        self._test_market, self._test_queue = Market(self.clock, board), queue(verifies=False)
+        self.venue = LossyVenue(StoredVenueBook(engine), self.clock.now_us)
+        self.requests = LossyRequests(engine, holder, self.clock.now_us)
+        self.hedging = Hedging(self.venue, self.requests, self.clock.now_us)
+        self._queue = queue(verifies=True)
+        market = Market(self.clock, board, lambda _broker, _instrument: Tradeability.TRADABLE)
+        self._production = Production(
+            deploy_on=True,
+            catalogue=self.clock,
+            market=market,
+            queue=self._queue,
+            hedging=self.hedging,
+            reachable=lambda _: True,
+            schema_current=lambda: True,
+        )
+
+    async def place(
+        self, account_id: int, source: str, key: str, asked: PlaceOrder, lose: str | None = None
+    ) -> Outcome:
+        """A production order of any channel. `lose`: what goes wrong after it is recorded."""
+
+        def judge() -> Verdict:
+            account = self._production.account(account_id)
+            return self._production.closed(account) or self._production.judge(account, asked)
+
+        placing = self._placing(account_id, Environment.PRODUCTION, source, key, asked, judge)
+        if lose == DIED:
+            return await self._queue.place(placing)
+        self.venue.lose, self.requests.lose = lose, lose == NOT_WRITTEN
+        try:
+            return await self._production.place(placing)
+        finally:
+            self.venue.lose, self.requests.lose = None, False
+
+    async def place_test(self, account_id: int, key: str, asked: PlaceOrder) -> Outcome:
+        def judge() -> Verdict:
+            return self._test_market.judge(self.clock.accounts[account_id], asked)
+
+        return await self._test_queue.place(
+            self._placing(account_id, Environment.TEST, "api", key, asked, judge)
+        )
+
+    def _placing(
+        self,
+        account_id: int,
+        environment: Environment,
+        source: str,
+        key: str,
+        asked: PlaceOrder,
+        judge: Callable[[], Verdict],
+    ) -> Placing:
+        return Placing(
+            book_id(account_id, environment),
+            self.clock.accounts[account_id].broker,
+            source,
+            key,
+            asked,
+            None,
+            f"{next(_requests):032x}",
+            judge,
+            judge(),
+        )
+
+
+def told(outcome: Outcome) -> str:
+    """In a word."""
+    if isinstance(outcome, Booked):
+        return "replayed" if outcome.replayed else "booked"
+    return outcome.refusal.code + (" again" if outcome.replayed else "")
