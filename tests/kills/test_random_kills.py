@@ -1,0 +1,54 @@
+"""A node that is killed at any moment while its clients flood it, again and again on the same store.
+
+`BULLION_TEST_SCALE` multiplies the number of kills, for a campaign.
+"""
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.node import running, start
+from tests.support.stacks import STACKS, stack
+
+from .house import House, flood, together
+from .scale import SCALE
+
+KILLS = 2 * SCALE
+CAMPAIGN = SCALE > 1
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_node_killed_at_any_moment_loses_nothing(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    seed = random.randrange(1 << 32) if CAMPAIGN else 7  # noqa: S311
+    print(f"seed {seed}")
+    chance = random.Random(seed)  # noqa: S311
+    house = House(tmp_path, stack(name, request), seed)
+    with running(tmp_path, **house.settings) as first:
+        house.furnish(first)
+        house.wishes(1)
+        house.learn_all(first)
+    for _ in range(KILLS):
+        node = start(tmp_path, **house.settings)
+        try:
+            # What earlier nodes left unfinished is settled while the next orders are under way.
+            programs = [(node, wishes) for wishes in house.wishes(8)]
+            after_s = chance.uniform(0.05, 1.5)
+
+            def kill(node=node, after_s=after_s) -> None:  # type: ignore[no-untyped-def]
+                time.sleep(after_s)
+                node.process.kill()
+
+            together([lambda programs=programs: flood([*programs, programs[0]]), kill])
+            assert node.process.wait(timeout=30) == -signal.SIGKILL
+        finally:
+            node.stop(signal.SIGKILL)
+        house.check(dead=True)
+    with running(tmp_path, **house.settings) as last:
+        house.learn_all(last)
+        house.settle(last)
+        house.conclude(last)
