@@ -161,9 +161,11 @@ class Dealings:
 
     async def answer(self, order: Order, word: Confirmed | Refused | None = None) -> Order:
         """As the node does that got the venue's word: a confirmation unless it is another."""
+        return await self.requests.answer(await self.to_hedge(order), word or Confirmed(f"E{next(_numbers)}"))
+
+    async def to_hedge(self, order: Order) -> ToHedge:
         row = await self.request(order)
-        to_hedge = ToHedge(order, row["broker"], row["instrument"], bool(row["took_stock"]))
-        return await self.requests.answer(to_hedge, word or Confirmed(f"E{next(_numbers)}"))
+        return ToHedge(order, row["broker"], row["instrument"], bool(row["took_stock"]))
 
     async def lead(self, order: Order, status: str) -> Order:
         """The shortest way to a state."""
@@ -175,11 +177,11 @@ class Dealings:
             case "deleted":
                 return await self.change(order, Event.DELETE)
         order = await self.answer(order)
-        if status in ("closing", "closed"):
-            order = await self.change(order, Event.CLOSE)
-        if status == "closed":
-            order = await self.change(order, Event.COMPLETE, close_price_paise=7_000_001)
-        return order
+        return order if status == "open" else await self.close(order, complete=status == "closed")
+
+    async def close(self, order: Order, *, complete: bool) -> Order:
+        order = await self.change(order, Event.CLOSE)
+        return await self.change(order, Event.COMPLETE, close_price_paise=7_000_001) if complete else order
 
     # --- Stock, and what must be true -----------------------------------------------------------------
 

@@ -114,7 +114,7 @@ def _lives(tables: Rows) -> Iterator[str]:
         lives[event["book_id"], event["ordinal"]].add(event["status"])
     for order in _orders(tables):
         life = lives.pop((order["book_id"], order["ordinal"]), set())
-        if life not in LIVES[order["status"]]:
+        if life not in LIVES.get(order["status"], []):
             yield f"order {order['id']} is {order['status']} after {sorted(life)}"
     yield from (f"a life of {name}, which is no production order" for name in lives)
 
