@@ -35,8 +35,8 @@ CONFLICT = Refusal(
     "conflict",
     409,
     Env.BOTH,
-    "It exists already, or somebody else changed it first.",
-    "It exists already, or somebody else changed it first.",
+    "It exists already, its state does not allow it, or somebody else changed it first.",
+    "It exists already, its state does not allow it, or somebody else changed it first.",
 )
 INVALID_BODY = Refusal(
     "invalid_request",
