@@ -6,9 +6,9 @@ Parameters that we do not know are ignored.
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote_to_bytes
 
+from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
-from .bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from .problems import Problems, excerpt
 
 TRADE_TYPE_LENGTH_MAX = 8

@@ -10,18 +10,18 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from bullion.metals.weight import PLACES
-from bullion.orders.request import PlaceOrder
-from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
-from bullion.refusals.refusal import Refused
-from bullion.web.answer import Headers
-
-from .bounds import (
+from bullion.orders.bounds import (
     CLIENT_ORDER_ID_LENGTH_MAX,
     KEY_LENGTH_MAX,
     PRICE_DIGITS_MAX,
     QUANTITY_MAX,
     SYMBOL_CODE_LENGTH_MAX,
 )
+from bullion.orders.request import PlaceOrder
+from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import Headers
+
 from .plain_order import read_plain_order
 from .problems import Problems, excerpt
 

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from bullion.metals.weight import PLACES
+from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, QUANTITY_MAX, SYMBOL_CODE_LENGTH_MAX
 from bullion.orders.request import PlaceOrder
-
-from .bounds import CLIENT_ORDER_ID_LENGTH_MAX, QUANTITY_MAX, SYMBOL_CODE_LENGTH_MAX
 
 _QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
 _QUANTITY = re.compile(rb"([0-9]{1,7})(?:\.([0-9]{1,4}))?")

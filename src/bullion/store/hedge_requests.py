@@ -122,8 +122,8 @@ class StoredHedgeRequests:
         return found
 
     async def _one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
-        """Books by their ids, as everybody locks them."""
-        in_order = sorted(answers, key=lambda each: (each[0].order.book_id, each[0].order.ordinal))
+        """Locked as everybody locks them: books by their ids, stocks (of refusals), then deal numbers."""
+        in_order = sorted(answers, key=_lock_order)
 
         async def body(transaction: Transaction) -> dict[Answered, Order]:
             for book_id in sorted({to_hedge.order.book_id for to_hedge, _ in in_order}):
@@ -174,6 +174,12 @@ class StoredHedgeRequests:
             return Waiting(row["requests"], None if oldest is None else made_at_us(oldest), broken)
 
         return await self._engine.read("hedges_waiting", body)
+
+
+def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
+    to_hedge, word = answered
+    order = to_hedge.order
+    return isinstance(word, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
 
 
 def _words(word: Final) -> str:

@@ -15,6 +15,8 @@ from bullion.desk.desk import Desk, View, require, require_token
 from bullion.environment import Environment
 from bullion.faults import StoreFault
 from bullion.metals.scaled import plain, scaled
+from bullion.metals.weight import PLACES
+from bullion.orders.bounds import PRICE_DIGITS_MAX, QUANTITY_MAX
 from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
@@ -30,10 +32,7 @@ from bullion.refusals.refusal import Refused
 from .accounts import find_client
 from .order_view import view
 
-_QUANTITY_E4_MAX = 1_000_000_0000
 _PRICE_PLACES = 15
-_PRICE_DIGITS_MAX = 20
-"""As in the API: the same order, from whichever channel."""
 
 _log = structlog.get_logger("desk")
 
@@ -163,8 +162,8 @@ def _made_at_us(request_id: str) -> int:
 
 def _asked(body: PlaceOrderBody) -> PlaceOrder:
     quantity_e4 = bodies.weight("quantity", body.quantity)
-    if not 0 < quantity_e4 <= _QUANTITY_E4_MAX:
-        raise bodies.refused("quantity: must be above 0 and at most 1000000")
+    if not 0 < quantity_e4 <= QUANTITY_MAX * 10**PLACES:
+        raise bodies.refused(f"quantity: must be above 0 and at most {QUANTITY_MAX}")
     price = None if body.expected_price is None else _expected_price(body.expected_price)
     return PlaceOrder(body.symbol_code, body.trade_type, quantity_e4, price, body.client_order_id)
 
@@ -174,6 +173,6 @@ def _expected_price(text: str) -> str:
     value = bodies.rule("expected_price: ", scaled, text, _PRICE_PLACES)
     if value <= 0:
         raise bodies.refused("expected_price: must be above 0")
-    if len(str(value).rstrip("0")) > _PRICE_DIGITS_MAX:
-        raise bodies.refused(f"expected_price: may have up to {_PRICE_DIGITS_MAX} significant digits")
+    if len(str(value).rstrip("0")) > PRICE_DIGITS_MAX:
+        raise bodies.refused(f"expected_price: may have up to {PRICE_DIGITS_MAX} significant digits")
     return plain(value, _PRICE_PLACES).rstrip("0").rstrip(".")

@@ -10,7 +10,6 @@ from typing import TypeVar
 import click
 
 from bullion.desk.desk import Desk
-from bullion.faults import StoreFault
 from bullion.records.token import Actor
 from bullion.refusals.refusal import Refused
 
@@ -34,14 +33,8 @@ class Session:
         """Do one thing at the desk; a refusal ends the command with its sentence and exit code 1."""
 
         async def opened() -> T:
-            # Raised once the desk is closed: the duties that run beside it would wrap it up in a group.
-            failed: Refused | StoreFault
             async with self.open_desk(self.token, self.broker, trading) as (desk, actor):
-                try:
-                    return await work(desk, actor)
-                except (Refused, StoreFault) as error:
-                    failed = error
-            raise failed
+                return await work(desk, actor)
 
         try:
             return asyncio.run(opened())
