@@ -18,7 +18,9 @@ from .house import Between, Node, rows
 class DealingNode(Node):
     """Its orders are production's: of a book with an odd number, hedged, and verified after a lost answer."""
 
-    def __init__(self, engine: Engine, *, holder: str = "this node", batch_max: int = 32) -> None:
+    def __init__(
+        self, engine: Engine, *, holder: str = "this node", batch_max: int = 32, locks_first: bool = False
+    ) -> None:
         super().__init__(engine, batch_max=batch_max)
         board = Board()
         board.take([], 1)
@@ -37,6 +39,7 @@ class DealingNode(Node):
             lanes=2 if on_postgres else 1,
             batch_max=batch_max,
             verifies=True,
+            locks_first=locks_first,
         )
 
 

@@ -117,7 +117,7 @@ class Campaign:
         then = b"COMMIT" if locked and cut is not Cut.LATER else None
         refuses = self.chance.random() < 0.2
         late = self.chance.random() < 0.5
-        trap = self.room.wire.set_trap(Trap(victim.key.encode(), cut, then, refuses))
+        trap = self.room.wire.set_trap(Trap(victim.key.encode(), cut, then, refuses=refuses))
         self._begin(calls)
         assert trap.sprung.wait(PATIENCE_S)
         try:

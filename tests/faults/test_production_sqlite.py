@@ -95,7 +95,9 @@ def test_a_store_that_stays_locked_is_busy_and_one_key_sent_thrice_conflicts(
     room: Room, trader: LiveTrader
 ) -> None:
     other = room.market.trader()
-    with locked(room), ThreadPoolExecutor(2) as both:
+    with locked(room), ThreadPoolExecutor(3) as both:
+        # Another write of the node waits before them.
+        both.submit(room.market.desk.post, "/accounts", json={"login_id": "late", "group": "retail"})
         alone = both.submit(calls, trader, "alone")
         thrice = both.submit(calls, other, *["thrice"] * 3)
         told = room.told(alone.result()[0], "alone")

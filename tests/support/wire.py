@@ -28,6 +28,8 @@ class Trap:
     words: bytes
     cut: Cut
     then: bytes | None = None
+    also: bytes = b""
+    """What has to be in the first message too."""
     refuses: bool = False
     """Whether whoever connects anew after that is refused."""
     sprung: threading.Event = field(default_factory=threading.Event)
@@ -92,7 +94,7 @@ class Wire:
             trap = self._trap
             if trap is None:
                 return None
-            if trap.line is None and trap.words in data:
+            if trap.line is None and trap.words in data and trap.also in data:
                 trap.line = line
                 if trap.then is not None:
                     return None

@@ -57,10 +57,16 @@ class BookingQueue:
         lanes: int,
         batch_max: int,
         verifies: bool = False,
+        locks_first: bool = False,
     ) -> None:
-        """`verifies`: what became of a commit whose answer was lost is read, and nothing is tried again."""
+        """`verifies`: what became of a commit whose answer was lost is read, and nothing is tried again.
+
+        `locks_first`: orders are decided with their books locked. For a store where that is no detour: one
+        that waits for the lock is then known not to have been sent.
+        """
         self._ledger = ledger
         self._verifies = verifies
+        self._locks_first = locks_first
         self._catalogue = catalogue
         self._keeper = keeper
         self._lanes_free = lanes
@@ -192,7 +198,7 @@ class BookingQueue:
         held: Sequence[Placing] = ()
         self._under_way.update(batch)
         try:
-            held = await self._record(batch)
+            held = await self._record(batch, locked=self._locks_first)
         except StoreUnavailable as fault:
             self._forget(batch)
             _fail(batch, fault)

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TextIO, TypeVar
@@ -191,6 +191,8 @@ class SqliteConnection:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=thread_name)
         self._named = named
         self._open: sqlite3.Connection | None = None
+        self._anew: Callable[[], None] | None = None
+        """Opens another connection, where the last one had to be given up."""
         self._statements: dict[tuple[str, int], str] = {}
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
@@ -200,6 +202,7 @@ class SqliteConnection:
             return await loop.run_in_executor(self._thread, lambda: work(*arguments, **options))
 
     async def shut(self) -> None:
+        self._anew = None
         await self.call(self.disconnect)
         self._thread.shutdown(wait=False)
 
@@ -222,6 +225,7 @@ class SqliteConnection:
         if read_only:
             connection.execute("PRAGMA query_only=ON")
         self._open = connection
+        self._anew = lambda: self.connect(path, read_only=read_only)
 
     def disconnect(self) -> None:
         if self._open is not None:
@@ -243,14 +247,28 @@ class SqliteConnection:
         return self._connection.execute(self._named[query], named).fetchall()
 
     def transact(self, begin: str, work: "Callable[[SqliteConnection], T]") -> T:
+        if self._open is None and self._anew is not None:
+            self._anew()
         self._connection.execute(begin)
         try:
             answer = work(self)
             self._commit()
         except BaseException:
-            self.roll_back()
+            self._abandon()
             raise
         return answer
+
+    def _abandon(self) -> None:
+        """End a transaction that failed. Never raises: what went wrong before must not be lost behind it.
+
+        One that cannot even be rolled back goes with its connection, and so does what it holds.
+        """
+        try:
+            self.roll_back()
+        except sqlite3.Error:
+            with suppress(sqlite3.Error):
+                self.disconnect()
+            self._open = None
 
     def _commit(self) -> None:
         """A commit that fails on its way to the disk may have got there."""

@@ -25,6 +25,7 @@ from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.rates import StoredRates
+from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
 from .schema_watch import SchemaWatch
@@ -47,7 +48,13 @@ class Trading:
 
         def queue(*, verifies: bool) -> BookingQueue:
             return BookingQueue(
-                ledger, self.catalogue, self.keeper, lanes=lanes, batch_max=batch_max, verifies=verifies
+                ledger,
+                self.catalogue,
+                self.keeper,
+                lanes=lanes,
+                batch_max=batch_max,
+                verifies=verifies,
+                locks_first=verifies and isinstance(engine, SqliteEngine),
             )
 
         # Each environment has a market and a queue of its own: what one is flooded with does not delay the
