@@ -270,6 +270,7 @@ def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered
     closed(trader.send(b'{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}'))
     closed(trader.send(b'{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}', "x" * 65))
     closed(trader.place(free, symbol_code="NOWHERE"))
+    closed(trader.send(b"{}", free, **{"Content-Type": "text/plain"}))
     assert replayed(trader.place(placed)) == order
     assert replayed(trader.place(other, quantity=2, client_order_id="other")) == elsewhere
     assert trader.orders()["items"] == [elsewhere, order]

@@ -308,7 +308,8 @@ def test_nothing_is_admitted_after_the_desk_was_told_that_production_is_off(
         answers = raining.result()
     assert reader.orders()["total"] == before
     counted = codes(answers)
-    assert set(counted) <= {"201", "202", how.partition(" ")[0]}, counted
+    # On a busy machine some wait too long behind the others: nothing was booked then either.
+    assert set(counted) <= {"201", "202", "booking_busy", how.partition(" ")[0]}, counted
     assert counted["201"] + counted["202"] == before - start
     for answer in late:
         refused(answer, how.partition(" ")[0])

@@ -134,6 +134,23 @@ def test_an_order_that_a_lost_venue_never_saw_is_sent_when_it_is_back(own_live_m
     assert {row[-1] for row in submissions(market)} == {"1"}
 
 
+def test_an_order_deleted_before_the_venue_saw_it_is_never_sent(own_live_market: LiveMarket) -> None:
+    market, trader = own_live_market, own_live_market.trader()
+    market.venue(mode="down")
+    answer = trader.place()
+    if answer.status_code != 202:  # The node had noticed already.
+        refused(answer, "production_prerequisites_unmet")
+        return
+    order_id = answer.json()["id"]
+    market.act(order_id, "delete")
+    market.venue(mode="fill")
+    until(lambda: market.desk.do("GET", f"/orders/{order_id}")["hedge"]["state"] != "waiting", PATIENCE_S)
+    assert market.desk.do("GET", f"/orders/{order_id}")["hedge"]["state"] == "withdrawn"
+    assert sent_to_venue(market) == []
+    assert trader.read(order_id)["status"] == "deleted"
+    assert market.desk.do("GET", "/hedge/breaks")["total"] == 0
+
+
 def test_a_pending_order_outlives_a_venue_that_is_lost(own_live_market: LiveMarket) -> None:
     market, trader, name = own_live_market, own_live_market.trader(), str(uuid4())
     market.venue(mode="hold")

@@ -3,11 +3,18 @@
 import contextlib
 import sqlite3
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
 import httpx
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from bullion.api.openapi import openapi
 
 from .node import Node, own_address, until
 from .orders import REPLAYED, UNBOUNDED, Market, Trader, refused
@@ -81,6 +88,38 @@ def rejected(answer: httpx.Response, *, again: bool = False) -> dict[str, Any]:
     assert detail["order_id"] == order["id"]
     assert order["status"] == "rejected"
     return order
+
+
+READS_CHECKED_MAX = 20
+_checked: Counter[tuple[str, int]] = Counter()
+
+
+def as_described(answer: httpx.Response) -> None:
+    """What a live key is answered is as the interface's description says; of reads, the first of a kind."""
+    path, method = answer.request.url.path, answer.request.method.lower()
+    if path.startswith(f"{ORDERS}/"):
+        path = f"{ORDERS}/{{order_id}}" if path.count("/") == ORDERS.count("/") + 1 else path
+    if method == "get":
+        _checked[path, answer.status_code] += 1
+        if _checked[path, answer.status_code] > READS_CHECKED_MAX:
+            return
+    described = _description()["paths"].get(path, {}).get(method)
+    if described is not None:
+        assert f"{answer.status_code}" in described["responses"], f"{method} {path}: {answer.status_code}"
+        answer.read()
+        _validator(path, method, f"{answer.status_code}").validate(answer.json())
+
+
+_description = cache(openapi)
+
+
+@cache
+def _validator(path: str, method: str, status: str) -> Draft202012Validator:
+    described = _description()["paths"][path][method]["responses"][status]
+    schema = described["content"]["application/json"]["schema"]
+    resource = DRAFT202012.create_resource({**_description(), "schema": schema})
+    registry: Registry[Any] = Registry().with_resource("urn:description", resource)
+    return Draft202012Validator({"$ref": "urn:description#/schema"}, registry=registry)
 
 
 def closed_by(answer: httpx.Response) -> str:
@@ -175,6 +214,7 @@ class LiveMarket(Market):
         self, issued: Mapping[str, Any], address: str | None = None, node: Node | None = None
     ) -> httpx.Client:
         http = (node or self.node).api(issued["key"], address or own_address(), Host=self.host)
+        http.event_hooks["response"] = [as_described]
         return self._clients.enter_context(http)
 
     # --- What the desk does with production orders ----------------------------------------------------
