@@ -97,3 +97,10 @@ def test_a_book_has_a_position_in_each_metal() -> None:
     book = Book(2, Position(1, 2), Position(3, 4), 0, 0, 0, 1)
     assert book.position(Metal.GOLD) == Position(1, 2)
     assert book.position(Metal.SILVER) == Position(3, 4)
+
+
+def test_a_position_is_a_value_that_nobody_changes() -> None:
+    position = Position(1, 2)
+    with pytest.raises(AttributeError):
+        position.net_e4 = 3  # type: ignore[misc]
+    assert {position, Position(1, 2)} == {position}

@@ -131,12 +131,13 @@ NONSENSE = [
     KeyError("nonsense"),
     RecursionError(),
     ExceptionGroup("several", [ValueError()]),
+    asyncio.CancelledError("from within: nobody stopped us"),
 ]
 
 
 @pytest.mark.parametrize("error", NONSENSE, ids=repr)
 async def test_when_a_call_fails_the_venue_is_out_of_reach_at_once_and_its_words_stay_a_while(
-    bench: Bench, error: Exception
+    bench: Bench, error: BaseException
 ) -> None:
     await bench.watch.look()
     bench.venue.fail("main", error)
@@ -222,6 +223,21 @@ async def test_it_goes_on_looking_for_as_long_as_the_node_runs(
     assert not keeping.done()
     keeping.cancel()
     await asyncio.gather(keeping, return_exceptions=True)
+
+
+async def test_it_can_be_stopped_while_it_asks(bench: Bench) -> None:
+    async def hang_for_ever() -> Words:
+        await asyncio.Event().wait()
+        return {}
+
+    await bench.watch.look()
+    bench.venue.says["main"] = hang_for_ever
+    keeping = asyncio.ensure_future(bench.watch.keep())
+    await asyncio.sleep(0.01)
+    keeping.cancel()
+    await asyncio.wait([keeping], timeout=1)
+    assert keeping.cancelled()
+    assert bench.watch.reachable("main")
 
 
 async def test_a_venue_lost_and_found_is_told_once_each(bench: Bench) -> None:

@@ -23,6 +23,7 @@ from bullion.hedge.venue import (
     Unconfirmed,
     Venue,
     VenueUnreachable,
+    cancelled_from_within,
 )
 from bullion.orders.order import Order
 from bullion.orders.status import Status
@@ -82,15 +83,18 @@ class Hedging:
     async def keep(self) -> None:
         """Run for as long as the node does: finish what was left unfinished, by whichever node."""
         for turn in itertools.count():
-            try:
-                await self.settle()
-                if turn % _WATCH_EVERY == 0:
-                    await self._watch()
-            except StoreFault as fault:
-                _log.warning("not_settled", fault=repr(fault))
-            except Exception:  # noqa: BLE001 - one request that cannot be dealt with must not end the node
-                _log.exception("not_settled")
+            await self._try(self.settle)
+            if turn % _WATCH_EVERY == 0:  # Also when nothing can be settled: then above all.
+                await self._try(self._watch)
             await asyncio.sleep(_EVERY_S)
+
+    async def _try(self, duty: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await duty()
+        except StoreFault as fault:
+            _log.warning("not_settled", fault=repr(fault))
+        except Exception:  # noqa: BLE001 - one request that cannot be dealt with must not end the node
+            _log.exception("not_settled")
 
     async def settle(self) -> None:
         """One turn: claim what is due and ask for it."""
@@ -158,6 +162,10 @@ class Hedging:
                 return await call(to_hedge.request())
         except (TimeoutError, StoreFault) as error:  # The simulated venue keeps its book in the store.
             raise VenueUnreachable(f"no answer: {error!r}") from error
+        except asyncio.CancelledError as error:
+            if not cancelled_from_within():
+                raise
+            raise VenueUnreachable("no answer: the adapter gave the call up") from error
 
     async def _take(self, to_hedge: ToHedge, word: Submitted | Asked, tries: int) -> Order:
         """Do as the venue says. The order as it is then."""

@@ -4,6 +4,7 @@ An order goes to the venue under its own id, and the venue executes an id once a
 know what became of an id asks; only an id that the venue does not know is sent, again or for the first time.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Protocol
@@ -62,6 +63,15 @@ class Tradeability(StrEnum):
 
 class VenueUnreachable(Exception):
     """Nothing is known of what the call did."""
+
+
+def cancelled_from_within() -> bool:
+    """Of a call that ended in CancelledError: whether nobody asked for that.
+
+    An adapter whose line breaks may well cancel what waits for an answer: that must not look as if we stop.
+    """
+    task = asyncio.current_task()
+    return task is not None and not task.cancelling()
 
 
 class Venue(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import structlog
 
-from .venue import Tradeability, Venue
+from .venue import Tradeability, Venue, cancelled_from_within
 
 _EVERY_S = 0.5
 _PATIENCE_S = 2.0
@@ -56,7 +56,10 @@ class VenueWatch:
             async with asyncio.timeout(_PATIENCE_S):
                 told = await self._venue.instruments(broker, named)
             words = {instrument: Tradeability(word) for instrument, word in told.items()}
-        except Exception as error:  # noqa: BLE001 - an adapter's mistake is as bad as a venue out of reach, no worse
+        except (Exception, asyncio.CancelledError) as error:
+            # An adapter's mistake is as bad as a venue out of reach, and no worse.
+            if isinstance(error, asyncio.CancelledError) and not cancelled_from_within():
+                raise
             if self._reached_at.pop(broker, None) is not None:
                 _log.warning("venue_unreachable", broker=broker, error=repr(error))
             return
