@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from tests.support.command import PROGRAM, environment
 from tests.support.node import own_address, until
 
 _LAST_LINE = "Ctrl+C stops the demo."
+_TIME_TO_PASTE_S = 1.0
+"""Whoever reads the banner is not that quick; the node hears of the venue's word on its symbols meanwhile."""
 _RATES = {
     "GOLD": ("150463", "150480"),
     "GOLD995": ("149861", "149877"),
@@ -85,6 +88,7 @@ def demo_in(folder: Path, **settings: str) -> Iterator[Demo]:
     try:
         until(lambda: _LAST_LINE in out.read_text("utf-8") or process.poll() is not None, within_s=60)
         assert process.poll() is None, log.read_text("utf-8")
+        time.sleep(_TIME_TO_PASTE_S)
         yield Demo(out.read_text("utf-8"))
     finally:
         process.terminate()
