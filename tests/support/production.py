@@ -97,8 +97,9 @@ _checked: Counter[tuple[str, int]] = Counter()
 def as_described(answer: httpx.Response) -> None:
     """What a live key is answered is as the interface's description says; of reads, the first of a kind."""
     path, method = answer.request.url.path, answer.request.method.lower()
-    if path.startswith(f"{ORDERS}/"):
-        path = f"{ORDERS}/{{order_id}}" if path.count("/") == ORDERS.count("/") + 1 else path
+    parent, _, order_id = path.rpartition("/")
+    if parent == ORDERS and order_id:
+        path = f"{ORDERS}/{{order_id}}"
     if method == "get":
         _checked[path, answer.status_code] += 1
         if _checked[path, answer.status_code] > READS_CHECKED_MAX:
