@@ -98,10 +98,16 @@ class House:
             self.arriving.append(key)
         return write_key(Environment.TEST, "main", key_id, secret)
 
-    async def call(self, text: str | None, gate: Gate | None = None) -> Caller:
+    async def call(
+        self,
+        text: str | None,
+        gate: Gate | None = None,
+        environment: Environment = Environment.TEST,
+        scope: Scope = Scope.ACCOUNT_READ,
+    ) -> Caller:
         headers = [] if text is None else [(b"x-api-key", text.encode())]
         return await (gate or self.gate).admit(
-            Call(b"id", "GET"), headers, "203.0.113.7", Environment.TEST, Scope.ACCOUNT_READ
+            Call(b"id", "GET"), headers, "203.0.113.7", environment, scope
         )
 
     async def code(self, text: str | None, gate: Gate | None = None) -> str:
@@ -159,6 +165,26 @@ async def test_without_the_store_memory_serves_for_thirty_seconds() -> None:
     house.cut_off = False
     await house.catch_up()
     await house.call(key)
+
+
+@pytest.mark.parametrize(
+    ("environment", "scope", "code"),
+    [
+        (Environment.PRODUCTION, Scope.ORDERS_WRITE, "booking_unavailable"),
+        (Environment.PRODUCTION, Scope.ORDERS_READ, "service_unavailable"),
+        (Environment.TEST, Scope.ORDERS_WRITE, "service_unavailable"),
+    ],
+)
+async def test_after_that_a_production_order_is_refused_in_the_words_of_booking(
+    environment: Environment, scope: Scope, code: str
+) -> None:
+    house = House()
+    text = write_key(environment, "main", "0" * 16, secret_from(bytes(32)))
+    house.cut_off = True
+    house.clock.now_ns += 30 * S + 1
+    with pytest.raises(Refused) as caught:
+        await house.call(text, None, environment, scope)
+    assert caught.value.refusal.code == code
 
 
 async def test_reads_pass_when_calls_cannot_be_counted() -> None:

@@ -90,10 +90,20 @@ def test_minus_zero_is_written_as_zero(office: Office, field: str) -> None:
 
 
 def test_a_second_put_replaces_all_of_it(office: Office) -> None:
-    office.desk.do("PUT", "/symbols/TWICE", EVERY_FIELD)
+    office.desk.do("PUT", "/symbols/TWICE", EVERY_FIELD | {"metal": "gold"})
     office.desk.do("PUT", "/symbols/TWICE", SYMBOL)
     found = the_symbol(office.desk, "TWICE")
     assert (found["metal"], found["stock"], found["sides"]) == ("gold", None, ["buy", "sell"])
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_symbol_keeps_its_metal(office: Office, method: str) -> None:
+    """What is open in it would turn from grams into kilograms."""
+    before = office.desk.do("PUT", "/symbols/KEEPS", SYMBOL)
+    body = {"metal": "silver"} if method == "PATCH" else SYMBOL | {"metal": "silver"}
+    told = office.desk.refused(method, "/symbols/KEEPS", body, status=409, code="conflict")
+    assert "stays one" in told
+    assert the_symbol(office.desk, "KEEPS") == before
 
 
 def test_limits_of_age_may_be_none(office: Office) -> None:
@@ -105,7 +115,6 @@ def test_limits_of_age_may_be_none(office: Office) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"metal": "silver"},
         {"quoted_weight": "100.0000"},
         {"trading": False},
         {"sides": ["buy"]},
@@ -123,9 +132,8 @@ def test_limits_of_age_may_be_none(office: Office) -> None:
 )
 def test_a_patch_changes_what_it_names_and_no_more(office: Office, change: dict[str, Any]) -> None:
     before = office.desk.do("PUT", "/symbols/PATCHED", SYMBOL)
-    unit = {"unit": "kg"} if change.get("metal") == "silver" else {}
     patched = office.desk.do("PATCH", "/symbols/PATCHED", change)
-    assert patched == before | change | unit
+    assert patched == before | change
     assert the_symbol(office.desk, "PATCHED") == patched
 
 

@@ -23,6 +23,7 @@ from bullion.refusals.catalogue import (
     ADDRESS_NOT_ALLOWED,
     API_ACCESS_DISABLED,
     AUTH_THROTTLED,
+    BOOKING_UNAVAILABLE,
     INSUFFICIENT_SCOPE,
     INVALID_CREDENTIAL,
     RATE_LIMITED,
@@ -86,7 +87,7 @@ class Gate:
             await self._count(failures, failed=True)
             raise Refused(text)
         call.key_id = text.key_id
-        key = await self._key(call, text, failures)
+        key = await self._key(call, text, failures, scope)
         judged_by = self.catalogue.version
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
@@ -119,7 +120,7 @@ class Gate:
         """The caller's account as memory holds it now."""
         return self.catalogue.accounts[caller.account.id]
 
-    async def _key(self, call: Call, text: KeyText, failures: Charge) -> Key:
+    async def _key(self, call: Call, text: KeyText, failures: Charge, scope: Scope) -> Key:
         """The key of the text, proved and in force."""
         secret_hash = self.key_hasher.hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
@@ -135,7 +136,8 @@ class Gate:
             key = self.catalogue.keys.get(text.key_id)
             refusal = verify(text, secret_hash, key, self.catalogue.now_us())
         if self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
-            raise Refused(SERVICE_UNAVAILABLE, retry_after_s=1)
+            real = scope is Scope.ORDERS_WRITE and text.environment is Environment.PRODUCTION
+            raise Refused(BOOKING_UNAVAILABLE if real else SERVICE_UNAVAILABLE, retry_after_s=1)
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
             raise Refused(refusal or INVALID_CREDENTIAL)

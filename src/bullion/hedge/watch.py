@@ -40,6 +40,12 @@ class VenueWatch:
         word, at = self._words.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
         return word if self._monotonic() - at <= _WORD_AGE_S_MAX else Tradeability.UNKNOWN
 
+    def lacks_words(self) -> bool:
+        """Whether there are instruments that the venue was not asked about yet."""
+        return any(
+            (broker, each) not in self._words for broker, named in self._traded().items() for each in named
+        )
+
     async def look(self) -> None:
         """Ask once for every broker, each by itself: one that hangs must not hide the others' venues."""
         await asyncio.gather(*(self._look(broker, named) for broker, named in self._traded().items()))

@@ -81,6 +81,8 @@ class Trading:
         """Bring memory to what the store holds. May raise StoreFault."""
         await self.keeper.catch_up()
         await self.board_keeper.catch_up()
+        if self._watch.lacks_words():  # The desk has made a symbol: it can be traded once that is answered.
+            await self._watch.look()
 
     async def look(self) -> None:
         """What a node knows of its venue and its schema, once it has asked."""

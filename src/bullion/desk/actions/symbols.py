@@ -15,7 +15,7 @@ from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.metals.weight import weight_text
 from bullion.records.port import HeldSymbol, Page, Records
 from bullion.records.token import Actor, Role
-from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 _DEALERS_FIELDS = {"frozen"}
@@ -26,6 +26,7 @@ async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> V
 
     async def work(records: Records) -> Done:
         before = await _hold(records, actor.broker, code)
+        _require_same_metal(before, held)
         await records.put_symbol(held.symbol)
         await records.put_stock(actor.broker, code, held.stock_e4)
         return Done(None if before is None else view(before), view(held))
@@ -47,6 +48,7 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
         current = view(before)
         del current["code"], current["unit"]
         held = _held(actor.broker, code, bodies.merged(current, raw, SymbolBody))
+        _require_same_metal(before, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
             await records.put_stock(*name, held.stock_e4)
@@ -58,6 +60,13 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
 async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     found, total = await desk.read(actor, "symbols", lambda records: records.symbols(actor.broker, page))
     return [view(held) for held in found], total
+
+
+def _require_same_metal(before: HeldSymbol | None, after: HeldSymbol) -> None:
+    """What is open in a symbol is weighed in its metal's unit: grams would become kilograms."""
+    if before is not None and before.symbol.metal is not after.symbol.metal:
+        metal, code = before.symbol.metal, before.symbol.code
+        raise Refused(CONFLICT, f"{code} is a {metal} symbol, and stays one. Make another symbol instead.")
 
 
 async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
