@@ -32,7 +32,7 @@ from tests.orders.orders import BOOKED_AT_US, order_in
 
 pytestmark = pytest.mark.anyio
 
-HANGS = object()
+HANGS = "it hangs"
 FILL, REFUSAL, WAITS = Confirmed("E1"), Refused("E1", "no"), Unconfirmed("later")
 
 
