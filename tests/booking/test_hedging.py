@@ -224,10 +224,19 @@ async def test_only_what_the_venue_does_not_know_is_sent_under_the_same_id(bench
 
 @pytest.mark.parametrize("status", [Status.DELETED, Status.OPEN, Status.REJECTED])
 async def test_what_is_no_longer_pending_is_asked_for_but_never_sent(bench: Bench, status: Status) -> None:
+    bench.now_us = BOOKED_AT_US + hedging_module.LATE_US
     bench.claim(status)
     await bench.hedging.settle()
     assert bench.kinds == ["ask"]
     assert bench.requests.done == [("withdrawn", None)]
+
+
+async def test_a_deleted_order_is_asked_for_until_no_call_can_still_be_under_way(bench: Bench) -> None:
+    bench.now_us = BOOKED_AT_US + hedging_module.LATE_US - 1
+    bench.claim(Status.DELETED)
+    await bench.hedging.settle()
+    assert bench.kinds == ["ask"]
+    assert [what for what, _ in bench.requests.done] == ["postponed"]
 
 
 @pytest.mark.parametrize(("tries", "pause_s"), [(0, 1), (1, 2), (2, 4), (3, 4), (50, 4)])

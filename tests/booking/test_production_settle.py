@@ -332,7 +332,10 @@ async def test_an_order_deleted_while_the_venue_was_at_it_stays_deleted(
     await desk.dealings.sound()
 
 
-async def test_an_order_deleted_before_it_was_sent_is_never_sent(desk: Desk) -> None:
+async def test_an_order_deleted_before_it_was_sent_is_never_sent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hedging_module, "LATE_US", 0)
     to_hedge = await desk.place()
     await desk.dealings.change(to_hedge.order, Event.DELETE)
     await desk.turn()

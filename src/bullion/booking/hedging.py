@@ -42,6 +42,8 @@ _CLAIMED_MAX = 100
 _AT_ONCE = 16
 _FIRST_PAUSE_S, _PAUSE_S_MAX = 1.0, 4.0
 _OLD_US = 30_000_000
+LATE_US = 60_000_000
+"""For so long after an order was recorded, a call that nobody waits for may still reach the venue."""
 _US_PER_S = 1_000_000
 
 T = TypeVar("T")
@@ -124,12 +126,19 @@ class Hedging:
         word: Submitted | Asked = await self._ask(to_hedge)
         if isinstance(word, NotKnown):
             if order.status != Status.PENDING:
-                await self._requests.withdraw(order)
+                await self._give_up(order, claimed.tries)
                 return
             if not self._still_ours(claimed.until_us):
                 return
             word = await self._submit(to_hedge)
         await self._take(to_hedge, word, claimed.tries)
+
+    async def _give_up(self, order: Order, tries: int) -> None:
+        """The order is gone, and the venue does not know it; not yet, perhaps: a call may be under way."""
+        if self._now_us() < order.created_at_us + LATE_US:
+            await self._postpone(order, tries, "The order was deleted; so far the venue has not had it.")
+        else:
+            await self._requests.withdraw(order)
 
     def _still_ours(self, until_us: int) -> bool:
         """Whether a call to the venue would be over before another node may take the request over."""

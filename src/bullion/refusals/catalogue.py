@@ -378,7 +378,7 @@ BOOKING_BUSY = _row(
     "booking_busy",
     503,
     "The order waited too long behind the account's other bookings. Nothing was booked.",
-    "Too many bookings on this account at once. Nothing was booked; retry with the same Idempotency-Key.",
+    "Too many bookings on this account at once. This call booked nothing; retry with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
 )
