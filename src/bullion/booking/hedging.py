@@ -102,18 +102,21 @@ class Hedging:
         """One turn: claim what is due and ask for it."""
         claimed = await self._requests.claim(self._now_us(), _CLAIMED_MAX)
         turns = asyncio.Semaphore(_AT_ONCE)
-        unreachable: set[str] = set()
+        unreachable: dict[str, str] = {}
+        """By broker, in whose words."""
 
         async def one(request: Claimed) -> None:
             broker = request.to_hedge.broker
             async with turns:
-                if broker in unreachable:
-                    return  # It stays claimed, and is due again when the lease ends.
-                try:
-                    await self._settle(request)
-                except VenueUnreachable as error:
-                    unreachable.add(broker)
-                    await self._postpone(request.to_hedge.order, request.tries, str(error))
+                if broker not in unreachable:
+                    try:
+                        await self._settle(request)
+                    except VenueUnreachable as error:
+                        unreachable[broker] = str(error)
+                    else:
+                        return
+            # The others need not find out for themselves, nor wait until their lease ends.
+            await self._postpone(request.to_hedge.order, request.tries, unreachable[broker])
 
         for result in await asyncio.gather(*map(one, claimed), return_exceptions=True):
             if isinstance(result, Exception):

@@ -156,7 +156,7 @@ RATE_LIMITER_UNAVAILABLE = _row(
     "rate_limiter_unavailable",
     503,
     "Orders cannot be counted against their budgets just now, so none is taken; reads still work.",
-    "Orders cannot be taken for a moment. Nothing was booked; retry with the same Idempotency-Key.",
+    "Orders cannot be taken for a moment. This call booked nothing; retry with the same Idempotency-Key.",
     retry=Retry.SAME_KEY_AFTER,
 )
 REQUEST_TOO_LARGE = _row(
@@ -370,7 +370,7 @@ BOOKING_UNAVAILABLE = _row(
     "booking_unavailable",
     503,
     "The order could not be recorded. Nothing was booked.",
-    "The order could not be recorded. Nothing was booked; retry in a moment with the same Idempotency-Key.",
+    "The order could not be recorded. This call booked nothing; retry in a moment with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY,
 )
