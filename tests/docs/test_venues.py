@@ -19,6 +19,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
         "one `submit` or `ask`": f"{hedging._CALL_S:.0f} seconds",
         "a client waits for the first answer": f"{hedging.WAIT_S:.0f} seconds",
         "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
+        "a deleted order that the venue does not know": f"is {hedging.LATE_US // 1_000_000} seconds old",
         "one call of `instruments`": f"{watch._PATIENCE_S:.0f} seconds",
         "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
         "a word on an instrument counts": f"for {watch._WORD_AGE_S_MAX:.0f} seconds",
