@@ -109,7 +109,7 @@ class PlainLedger:
         )
 
 
-def _plain_ledger(engine: StoreEngine, holder: str) -> tuple[Ledger, int, int]:  # noqa: ARG001 - test orders alone
+def _plain_ledger(engine: StoreEngine, holder: str, venue: str) -> tuple[Ledger, int, int]:  # noqa: ARG001 - test orders alone
     return PlainLedger(engine), _LANES, 1
 
 

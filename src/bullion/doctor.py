@@ -7,6 +7,7 @@ import hiredis
 
 from bullion.budgets.redis_link import LinkDown, RedisLink
 from bullion.faults import StoreFault
+from bullion.hedge.venue import BY_HAND
 from bullion.settings import Settings, WrongSetting
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.store import open_store
@@ -59,7 +60,7 @@ async def _store(settings: Settings) -> Finding:
 
 
 def _hedge(settings: Settings) -> Finding:
-    if settings.hedge == "desk":
+    if settings.hedge == BY_HAND:
         words = "the desk covers orders itself; see what waits with 'bullion desk hedge queue'."
     else:
         words = "a simulated venue: nothing is covered in earnest."

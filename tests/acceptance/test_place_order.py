@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.orders import BUY_PRICE, ORDERS, SELL_PRICE, Market, Trader, booked, refused
+from tests.support.orders import BUY_PRICE, SELL_PRICE, Market, Trader, booked, refused
 
 FIELDS = {
     "id",
@@ -271,9 +271,3 @@ def test_the_tolerance_is_the_desks(own_market: Market) -> None:
 @pytest.mark.parametrize("text", ["1234567890.12345678901", "1e101", "1e-101", "123456789012345678901"])
 def test_more_than_twenty_digits_or_an_absurd_size_is_invalid(trader: Trader, text: str) -> None:
     refused(trader.send(with_price(text), str(uuid4())), "invalid_request")
-
-
-def test_production_orders_are_not_there_yet(trader: Trader) -> None:
-    """The test environment alone takes orders in this version."""
-    answer = trader.http.post(ORDERS.replace("/test", ""), json={})
-    assert answer.status_code == 404

@@ -55,7 +55,8 @@ def us(year: int, month: int = 1, day: int = 1, hour: int = 0, minute: int = 0, 
 
 @pytest.mark.parametrize("with_status", [True, False])
 def test_no_query_is_the_first_page_of_everything(with_status: bool) -> None:
-    assert read("", with_status=with_status) == ListQuery(50, 0, None, None, None, None, None)
+    status = "all" if with_status else None
+    assert read("", with_status=with_status) == ListQuery(50, 0, None, None, None, None, status)
 
 
 def test_every_parameter_is_read() -> None:
@@ -69,12 +70,12 @@ def test_every_parameter_is_read() -> None:
     "query", ["page=2", "x", "&", "=", "=5", "Limit=0", "limit%20=0", "%ff=1", "a=%ff", "limit[]=0"]
 )
 def test_what_is_not_known_is_ignored(query: str) -> None:
-    assert read(query) == ListQuery()
+    assert read(query) == ListQuery(status="all")
 
 
 def test_names_and_values_are_percent_decoded() -> None:
     assert read("%6Cimit=%31%30&symbol_code=a+b%2B%26%3D&&client_order_id=x=y") == ListQuery(
-        10, 0, "a b+&=", None, None, "x=y"
+        10, 0, "a b+&=", None, None, "x=y", status="all"
     )
 
 
@@ -165,7 +166,7 @@ def test_a_page_of_any_integers(number: int) -> None:
 @pytest.mark.parametrize("name", ["limit", "offset", "since", "status"])
 def test_empty_or_sent_twice_is_refused(name: str) -> None:
     value = {"limit": "5", "offset": "5", "since": "2026-01-01", "status": "open"}[name]
-    assert read(f"{name}={value}") != ListQuery()
+    assert read(f"{name}={value}") != ListQuery(status="all")
     for empty in f"{name}=", name, f"x=1&{name}=&y=2":
         assert problems(empty) == [(name, "empty")]
     for twice in (
@@ -324,7 +325,7 @@ def test_a_status_is_read(status: str) -> None:
 
 
 def test_all_is_what_no_status_means() -> None:
-    assert read("status=all") == ListQuery()
+    assert read("status=all") == read("") == ListQuery(status="all")
 
 
 @pytest.mark.parametrize("status", ["filled", "OPEN", "open ", "open,closed", "*", "x" * 5_000, "\0", "🪙"])

@@ -14,6 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bullion.booking import queue as queue_module
+from bullion.booking import verify as verify_module
 from bullion.booking.decide import Plan, decide
 from bullion.booking.placing import Booked, Placing
 from bullion.faults import (
@@ -498,7 +499,8 @@ async def test_a_key_whose_outcome_is_unknown_stays_so_while_its_book_cannot_be_
     assert await live.told(live_books[0], "k") == ("replayed" if committed else "OutcomeUnknown")
     live.ledger.poison = set()
     assert await live.told(live_books[0], "k") == ("replayed" if committed else "booked")
-    assert not live.queue._unknown
+    assert live.queue._verifier is not None
+    assert not live.queue._verifier._unknown
     assert len(await orders_of(engine, live_books[0], "k")) == 1
 
 
@@ -514,12 +516,13 @@ async def test_a_key_that_was_verified_is_no_longer_unknown(live: DealingNode, l
 async def test_only_so_many_unknown_keys_are_remembered_the_newest(
     live: DealingNode, live_books: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue_module, "_UNKNOWN_KEPT_MAX", 2)
+    monkeypatch.setattr(verify_module, "_UNKNOWN_KEPT_MAX", 2)
     for number in range(4):
         live.ledger.before.append(failing(LOST))
         live.ledger.before_verify.append(failing(StoreBusy("parked")))
         assert await live.told(live_books[0], f"k{number}") == "OutcomeUnknown"
-    assert [key for _, _, key in live.queue._unknown] == ["k2", "k3"]
+    assert live.queue._verifier is not None
+    assert [key for _, _, key in live.queue._verifier._unknown] == ["k2", "k3"]
 
 
 # --- Sent or given up: decided between two threads ----------------------------------------------------

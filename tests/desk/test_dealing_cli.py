@@ -1,7 +1,9 @@
 """`bullion desk orders …` and `bullion desk hedge …` on both stores, as tables and as JSON."""
 
+import asyncio
 import json
 import logging
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,9 @@ import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
+from bullion.settings import read_settings
+from bullion.wiring.store import keep_hedge, open_store
+from bullion.wiring.trading import Trading
 from tests.support.node import SECRET
 from tests.support.orders import GOLD
 from tests.support.stacks import STACKS, stack
@@ -124,15 +129,56 @@ def test_the_hedge(shell: Shell) -> None:
         assert shell.refused(wrong, code=2)
 
 
+async def one_turn_of_a_node() -> None:
+    """Commands leave other orders alone; nodes settle them."""
+    settings = read_settings(os.environ)
+    async with open_store(settings, migrate=False) as store:
+        trading = Trading(settings, store)
+        await trading.refresh()
+        await trading._hedging.settle()
+        await asyncio.sleep(0.05)
+
+
+def test_a_command_leaves_the_orders_of_others_to_the_nodes(shell: Shell) -> None:
+    shell.desk("hedge set mode=hold")
+    order = shell.place("a")
+    shell.desk("hedge set mode=fill")
+    for number in range(8):
+        assert shell.place(f"next-{number}")["status"] == "open"
+    assert shell.desk(f"orders show {order['id']}")["status"] == "pending"
+
+
+def test_who_covers_orders_is_what_the_service_says(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal in which nobody set it must not send to a venue what waits for a person."""
+
+    async def serve() -> None:
+        settings = read_settings(os.environ | {"BULLION_HEDGE": "desk"})
+        async with open_store(settings, migrate=False) as store:
+            await keep_hedge(store, settings.hedge)
+
+    asyncio.run(serve())
+    monkeypatch.delenv("BULLION_HEDGE", raising=False)
+    order = shell.place("a")
+    assert order["status"] == "pending"
+    assert shell.desk("hedge show")["venue"] == "desk"
+    assert shell.desk("hedge executions")["total"] == 0
+    assert shell.desk(f"orders confirm {order['id']} --reason 'ticket 7'")["status"] == "open"
+
+
+def test_a_refused_order_leaves_its_decision(shell: Shell) -> None:
+    shell.refused(PLACE.format("a").replace("--quantity 5", "--quantity 5000"))
+    (trace,) = shell.desk("traces list --outcome limit_exceeded")["items"]
+    assert trace["login_id"] == "aurum"
+
+
 def test_a_break_is_seen_and_resolved(shell: Shell) -> None:
     shell.desk("hedge set mode=hold")
     order = shell.place("a")
     assert order["status"] == "pending"
     shell.desk(f"orders delete {order['id']} --yes")
     shell.desk("hedge set mode=fill")
-    # While it waits for the venue with an order of its own, the command settles what was left.
-    for number in range(40):
-        shell.place(f"next {number}".replace(" ", "-"))
+    for _ in range(200):
+        asyncio.run(one_turn_of_a_node())
         if shell.desk("hedge breaks")["total"]:
             break
     assert order["id"] in shell.told("hedge breaks")

@@ -292,7 +292,7 @@ def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
     text = prose(ARCHITECTURE)
     source = (ROOT / "src/bullion/wiring/trading.py").read_text("utf-8")
     batches = "| batches at once | {}, of up to {} orders | {}, of up to {} orders |"
-    found = [re.findall(rf"return {name}\(engine, holder\), (\d+), (\d+)", source) for name in LEDGERS]
+    found = [re.findall(rf"return {name}\(engine, holder, venue\), (\d+), (\d+)", source) for name in LEDGERS]
     assert batches.format(*(number for ((lanes, most),) in found for number in (lanes, most))) in text
     assert f"blocks of\n  {BLOCK_SIZES[0]}, and of {BLOCK_SIZES[1]:,}" in text
     assert "No order waits longer than six seconds" in text

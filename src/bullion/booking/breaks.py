@@ -2,7 +2,6 @@
 
 from bullion.hedge.venue import Confirmed, Final
 from bullion.orders.order import Order
-from bullion.orders.status import BOOKED, Status
 
 
 def contradicts(order: Order, word: Final, known_execution: str | None) -> bool:
@@ -10,7 +9,7 @@ def contradicts(order: Order, word: Final, known_execution: str | None) -> bool:
 
     A fill of an order that was refused or deleted; a refusal of one that is a deal; a second execution.
     """
-    booked = Status(order.status) in BOOKED
+    booked = order.deal_no is not None  # Also one that the desk deleted after it was a deal.
     if isinstance(word, Confirmed):
         return not booked or known_execution not in (None, word.execution_id)
     return booked

@@ -172,8 +172,10 @@ class Hedging:
         try:
             async with asyncio.timeout(_CALL_S):
                 return await call(to_hedge.request())
-        except (TimeoutError, StoreFault) as error:  # The simulated venue keeps its book in the store.
-            raise VenueUnreachable(f"no answer: {error!r}") from error
+        except TimeoutError:
+            raise VenueUnreachable(f"no answer within {_CALL_S:g} seconds") from None
+        except StoreFault as fault:  # The simulated venue keeps its book in the store.
+            raise VenueUnreachable(f"its book cannot be reached: {fault}") from fault
         except asyncio.CancelledError as error:
             if not cancelled_from_within():
                 raise
@@ -207,7 +209,8 @@ class Hedging:
         oldest_at_us = waiting.oldest_at_us
         old = oldest_at_us is not None and self._now_us() - oldest_at_us > _OLD_US
         if old and not self._alarmed:
-            _log.error("hedge_waits_long", requests=waiting.requests, oldest_at_us=oldest_at_us)
+            oldest_s = (self._now_us() - (oldest_at_us or 0)) // _US_PER_S
+            _log.error("hedge_waits_long", requests=waiting.requests, oldest_s=oldest_s)
         if self._alarmed and not old:
             _log.info("hedge_waits_no_longer", requests=waiting.requests)
         self._alarmed = old

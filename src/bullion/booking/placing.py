@@ -77,6 +77,15 @@ class Placing:
         """Whether nobody has answered it yet."""
         return self.outcome is not None and not self.outcome.done()
 
+    def answer(self, outcome: Outcome) -> None:
+        """The first word counts; those that come after it find nobody waiting."""
+        if self.waits and self.outcome is not None:
+            self.outcome.set_result(outcome)
+
+    def fail(self, error: Exception) -> None:
+        if self.waits and self.outcome is not None:
+            self.outcome.set_exception(error)
+
     def send(self) -> bool:
         """Whether it may still be recorded. Asked where the store is about to be, on whichever thread.
 

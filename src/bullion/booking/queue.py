@@ -10,7 +10,6 @@ tried again.
 import asyncio
 from collections import deque
 from collections.abc import Collection, Coroutine, Iterable, Mapping, MutableMapping, Sequence
-from contextlib import suppress
 from random import getrandbits
 from typing import Any
 
@@ -19,20 +18,14 @@ import structlog
 from bullion.allocation.book import Book
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
-from bullion.faults import (
-    NotCompleted,
-    OutcomeUnknown,
-    StoreBusy,
-    StoreConflict,
-    StoreFault,
-    StoreUnavailable,
-)
+from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
 from .decide import Plan, decide, takes_stock
 from .ledger import Ledger, Recorded
-from .placing import Booked, KeyName, Outcome, Placing, Settled, StockName
+from .placing import Booked, KeyName, Outcome, Placing, StockName
 from .replay import replay
+from .verify import Verifier
 
 DEADLINE_S = 6.0
 """How long an order waits for the store. What then becomes of it, the same key tells."""
@@ -41,8 +34,6 @@ _OPTIMISTIC_TRIES = 2
 _HELD_AT_ONCE = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
-_UNKNOWN_KEPT_MAX = 10_000
-_LOOK_S = 1.0
 
 _log = structlog.get_logger("booking")
 
@@ -65,7 +56,7 @@ class BookingQueue:
         that waits for the lock is then known not to have been sent.
         """
         self._ledger = ledger
-        self._verifies = verifies
+        self._verifier = Verifier(ledger) if verifies else None
         self._locks_first = locks_first
         self._catalogue = catalogue
         self._keeper = keeper
@@ -77,8 +68,6 @@ class BookingQueue:
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
         self._under_way: set[Placing] = set()
-        self._unknown: dict[KeyName, None] = {}
-        """Keys whose callers were told that their outcome is unknown, and who have not heard better since."""
         self._holding = asyncio.Semaphore(_HELD_AT_ONCE)
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -88,40 +77,9 @@ class BookingQueue:
 
         Nothing was recorded then, unless it is OutcomeUnknown: sending the same key again tells.
         """
-        if not self._verifies:
+        if self._verifier is None:
             return await self._place(placing)
-        name = placing.key_name
-        try:
-            outcome = await self._place(placing)
-        except OutcomeUnknown:
-            self._remember(name)
-            raise
-        except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
-            return await self._despite(fault, placing)
-        except NotCompleted:
-            self._unknown.pop(name, None)
-            raise
-        self._unknown.pop(name, None)
-        return outcome
-
-    def _remember(self, name: KeyName) -> None:
-        if len(self._unknown) >= _UNKNOWN_KEPT_MAX:
-            del self._unknown[next(iter(self._unknown))]
-        self._unknown[name] = None
-
-    async def _despite(self, fault: StoreFault, placing: Placing) -> Outcome:
-        """The book could not be had. An earlier call's order may be there for all that, or be on its way."""
-        name = placing.key_name
-        found: Mapping[KeyName, Settled] = {}
-        with suppress(StoreFault, TimeoutError):
-            async with asyncio.timeout(_LOOK_S):
-                found = await self._ledger.settled([name])
-        if name in found:
-            self._unknown.pop(name, None)
-            return replay(found[name], placing.asked, placing.request_id)
-        if name in self._unknown:
-            raise OutcomeUnknown(*fault.args) from fault
-        raise fault
+        return await self._verifier.place(placing, self._place)
 
     async def _place(self, placing: Placing) -> Outcome:
         loop = asyncio.get_running_loop()
@@ -161,8 +119,8 @@ class BookingQueue:
     def _give_up(self, placing: Placing) -> None:
         if placing.give_up():
             _fail([placing], StoreBusy("the booking's deadline has passed"))
-        elif self._verifies:
-            self._begin(self._verify([placing]))
+        elif self._verifier is not None:
+            self._begin(self._verifier.find_out([placing]))
         else:
             _fail([placing], OutcomeUnknown("the store did not answer before the booking's deadline"))
 
@@ -233,8 +191,8 @@ class BookingQueue:
         """A batch has failed, and not for a reason that all its orders share."""
         self._forget(placings)
         _log.warning("batch_failed", orders=len(placings), error=repr(error))
-        if self._verifies and isinstance(error, OutcomeUnknown):
-            await self._verify(placings)
+        if self._verifier is not None and isinstance(error, OutcomeUnknown):
+            await self._verifier.find_out(placings)
         else:
             await self._record_singly(placings)
 
@@ -245,8 +203,8 @@ class BookingQueue:
             try:
                 await self._record([placing], locked=True)
             except OutcomeUnknown as unknown:
-                if self._verifies:
-                    await self._verify([placing])
+                if self._verifier is not None:
+                    await self._verifier.find_out([placing])
                 else:
                     _fail([placing], unknown)
             except StoreFault as fault:
@@ -256,26 +214,6 @@ class BookingQueue:
                 _fail([placing], own_error)
             finally:
                 self._forget([placing])
-
-    async def _verify(self, placings: Sequence[Placing]) -> None:
-        """The answer of the store was lost: what was committed is the answer."""
-        for book_id in {placing.book_id for placing in placings}:
-            group = [placing for placing in placings if placing.book_id == book_id and placing.waits]
-            if not group:
-                continue
-            try:
-                found = await self._ledger.verify(book_id, [placing.key_name for placing in group])
-            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is known, and nobody waits for ever
-                if not isinstance(error, StoreFault):
-                    _log.exception("not_verified")
-                _fail(group, OutcomeUnknown(*error.args))
-                continue
-            for placing in group:
-                settled = found.get(placing.key_name)
-                if settled is None:
-                    _fail([placing], NotCompleted("the commit was not made"))
-                else:
-                    _answer(placing, replay(settled, placing.asked, placing.request_id))
 
     async def _record(self, batch: Sequence[Placing], *, locked: bool = False) -> Sequence[Placing]:
         """Decide and record until every order has its outcome, but for those whose book somebody else holds.
@@ -348,7 +286,7 @@ class BookingQueue:
         if seen.settled or seen.book.version != plan.before.version:
             return False
         for placing, outcome in plan.outcomes:
-            _answer(placing, outcome)
+            placing.answer(outcome)
         return True
 
     async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
@@ -366,7 +304,9 @@ class BookingQueue:
         try:
             found = await self._ledger.settled([placing.key_name for placing in placings])
         except StoreFault as fault:
-            if self._verifies:  # There is an order under one of them: "nothing booked" would not be true.
+            if (
+                self._verifier is not None
+            ):  # There is an order under one of them: "nothing booked" would not be true.
                 raise OutcomeUnknown(*fault.args) from fault
             raise
         for placing in placings:
@@ -418,15 +358,9 @@ async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outco
     return replay(outcome.order, placing.asked, placing.request_id) if isinstance(outcome, Booked) else None
 
 
-def _answer(placing: Placing, outcome: Outcome) -> None:
-    if placing.waits and placing.outcome is not None:
-        placing.outcome.set_result(outcome)
-
-
 def _fail(placings: Iterable[Placing], error: Exception) -> None:
     for placing in placings:
-        if placing.waits and placing.outcome is not None:
-            placing.outcome.set_exception(error)
+        placing.fail(error)
 
 
 def _new_id(at_us: int, ordinal: int) -> str:

@@ -9,6 +9,7 @@ import structlog
 
 from bullion.booking.production import Production
 from bullion.faults import StoreFault
+from bullion.hedge.venue import SIMULATED
 from bullion.keys.hashing import Hasher
 from bullion.orders.trace import TraceBook
 from bullion.records.audit import Chain, Entry, Head
@@ -19,9 +20,6 @@ from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
 View = dict[str, Any]
-
-SIMULATED = "simulated"
-BY_HAND = "desk"
 
 _log = structlog.get_logger("desk")
 

@@ -11,6 +11,9 @@ from typing import Protocol
 
 import msgspec
 
+SIMULATED, BY_HAND = "simulated", "desk"
+"""The venues there are, by the names that the settings use."""
+
 
 class HedgeRequest(msgspec.Struct, frozen=True):
     """What is asked of the venue: to cover one order."""
@@ -84,5 +87,5 @@ class Venue(Protocol):
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         """The venue's word on these instruments; one that it has none on may be left out.
 
-        Asked about once a second, and thereby whether the venue can be reached at all.
+        Asked about twice a second, and thereby whether the venue can be reached at all.
         """

@@ -67,7 +67,7 @@ class VenueWatch:
             if isinstance(error, asyncio.CancelledError) and not cancelled_from_within():
                 raise
             if self._reached_at.pop(broker, None) is not None:
-                _log.warning("venue_unreachable", broker=broker, error=repr(error))
+                _log.warning("venue_unreachable", broker=broker, error=str(error) or repr(error))
             return
         if broker not in self._reached_at:
             _log.info("venue_reached", broker=broker)

@@ -15,6 +15,8 @@ class Hedge:
     """What is asked of the venue for one order."""
 
     instrument: str
+    venue: str
+    """Who was asked: the desk itself, or a venue."""
     state: str
     tries: int
     """How often the venue was asked in vain."""

@@ -180,14 +180,14 @@ PRODUCTION_TRADING_DISABLED = _row(
     "production_trading_disabled",
     403,
     "Production trading is not open to the account now; `detail.reason` is `deploy`, `global` or `account`.",
-    "Production trading is not open to this account now. Nothing was booked.",
+    "Production trading is not open to this account now. This call booked nothing.",
     env=Env.PROD,
 )
 PRODUCTION_PREREQUISITES_UNMET = _row(
     "production_prerequisites_unmet",
     503,
     "The desk paused production, the hedge venue cannot be reached, or the store's schema is behind.",
-    "Production trading is paused. Nothing was booked; retry later with the same Idempotency-Key.",
+    "Production is not available just now. This call booked nothing; retry later with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY,
 )

@@ -78,6 +78,7 @@ class HedgeRecords(OpenTransaction):
 def _hedge(row: Row) -> Hedge:
     return Hedge(
         instrument=row["instrument"],
+        venue=row["venue"],
         state=row["state"],
         tries=row["tries"],
         words=row["words"],

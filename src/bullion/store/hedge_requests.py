@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -9,7 +10,7 @@ from bullion.booking.breaks import contradicts
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.placing import ToHedge
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
-from bullion.hedge.venue import Confirmed, Final, Refused
+from bullion.hedge.venue import SIMULATED, Confirmed, Final, Refused
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
@@ -32,21 +33,25 @@ _log = structlog.get_logger("hedge")
 
 
 class StoredHedgeRequests:
-    def __init__(self, engine: Engine, holder: str, now_us: Callable[[], int]) -> None:
+    def __init__(
+        self, engine: Engine, holder: str, now_us: Callable[[], int], venue: str = SIMULATED
+    ) -> None:
+        """`venue`: only requests that were made for it are claimed."""
         self._engine = engine
+        self._venue = venue
         self._holder = holder
         self._now_us = now_us
         self._answers: Gathering[Answered, Order] = Gathering(self._answer_all, lanes=_LANES)
         self._postponed: Gathering[Postponed, bool] = Gathering(self._postpone_all, lanes=1)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
-        due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us))
+        due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us, self._venue))
         if due is None:
             return ()
         lease = (self._holder, now_us + LEASE_US)
 
         async def body(transaction: Transaction) -> list[Claimed]:
-            await transaction.run("claim_hedges", *lease, now_us, limit)
+            await transaction.run("claim_hedges", *lease, now_us, limit, self._venue)
             found = await transaction.all("claimed_hedges", *lease)
             return [
                 Claimed(
@@ -84,7 +89,8 @@ class StoredHedgeRequests:
         """What arrives together is one transaction."""
         found: Mapping[Answered, Order] = {}
         if isinstance(self._engine, PostgresEngine):
-            found = await self._confirm(self._engine, answers)
+            with suppress(RuleBroken, AlreadyThere):  # One of them cannot be written: told below, by itself.
+                found = await self._confirm(self._engine, answers)
         rest = [each for each in answers if each not in found]
         return {**found, **await self._apart(rest)} if rest else found
 
@@ -105,7 +111,7 @@ class StoredHedgeRequests:
         A book is often held for a moment by this node's own bookings, so it is tried again.
         """
         found: dict[Answered, Order] = {}
-        for _ in range(_CONFIRM_TRIES):
+        for turn in range(_CONFIRM_TRIES):
             left = {
                 (to_hedge.order.book_id, to_hedge.order.ordinal): (to_hedge, word)
                 for to_hedge, word in answers
@@ -113,7 +119,7 @@ class StoredHedgeRequests:
             }
             if not left:
                 break
-            if found:
+            if turn:
                 await asyncio.sleep(_CONFIRM_PAUSE_S)
             rows = [(*name, to_hedge.broker, word.execution_id) for name, (to_hedge, word) in left.items()]
             columns = list(zip(*rows, strict=True))

@@ -8,6 +8,7 @@ from bullion.booking.decide import Plan
 from bullion.booking.ledger import Planner, Recorded, Seen
 from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.faults import StoreUnavailable
+from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
 from .engine import Row, Transaction
@@ -19,10 +20,11 @@ VERIFY_S = 3.0
 
 
 class PostgresLedger:
-    def __init__(self, engine: PostgresEngine, holder: str = "") -> None:
-        """`holder`: who begins to hedge what is recorded here."""
+    def __init__(self, engine: PostgresEngine, holder: str = "", venue: str = SIMULATED) -> None:
+        """`holder`: who begins to hedge what is recorded here, and at which venue."""
         self._engine = engine
         self._holder = holder
+        self._venue = venue
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("some_books", book_ids)
@@ -109,6 +111,7 @@ class PostgresLedger:
             *_columns(to_hedge, 5),
             self._holder,
             order_rows.lease_ends_at_us(orders),
+            self._venue,
         ]
 
 

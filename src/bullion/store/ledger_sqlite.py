@@ -7,16 +7,18 @@ from bullion.booking.decide import Plan
 from bullion.booking.ledger import Planner, Recorded, Seen
 from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.faults import StoreUnavailable
+from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
 from .sqlite import SqliteConnection, SqliteEngine
 
 
 class SqliteLedger:
-    def __init__(self, engine: SqliteEngine, holder: str = "") -> None:
-        """`holder`: who begins to hedge what is recorded here."""
+    def __init__(self, engine: SqliteEngine, holder: str = "", venue: str = SIMULATED) -> None:
+        """`holder`: who begins to hedge what is recorded here, and at which venue."""
         self._engine = engine
         self._holder = holder
+        self._venue = venue
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         return await self._engine.in_reader("books", lambda connection: _books(connection, book_ids))
@@ -105,6 +107,7 @@ class SqliteLedger:
                 int(each.took_stock),
                 self._holder,
                 due_at_us,
+                self._venue,
             )
             for plan in plans
             for each in plan.to_hedge

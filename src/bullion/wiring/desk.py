@@ -19,7 +19,7 @@ from bullion.settings import Settings, WrongSetting
 from bullion.store.traces import StoredTraces
 
 from .running import running
-from .store import Store, open_store
+from .store import Store, kept_hedge, open_store
 from .trading import Trading
 
 
@@ -49,10 +49,12 @@ async def open_desk(
 ) -> AsyncIterator[tuple[Desk, Actor]]:
     """The desk without a node, for commands: what is changed reaches the nodes through the store.
 
-    `trading` is for those that place orders: they need what a node keeps in memory.
+    `trading` is for those that place orders: they need what a node keeps in memory. Who covers orders is the
+    service's affair, whatever is set where the command is given.
     """
 
     async with open_store(settings, migrate=False) as store:
+        settings = replace(settings, hedge=await kept_hedge(store) or settings.hedge)
         actor: Actor | None = Actor(
             f"command line ({_user_name()})", Role.ADMIN, broker or settings.broker, first=True
         )
@@ -74,9 +76,11 @@ async def open_desk(
         parts = Trading(settings, store)
         await parts.refresh()
         await parts.look()
-        async with running(*parts.duties()):
-            yield replace(desk, refresh=parts.refresh, production=parts.production, traces=traces), actor
-        await traces.write()
+        try:
+            async with running(*parts.duties()):
+                yield replace(desk, refresh=parts.refresh, production=parts.production, traces=traces), actor
+        finally:
+            await traces.write()
 
 
 async def _nothing() -> None:

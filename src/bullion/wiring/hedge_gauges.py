@@ -16,7 +16,9 @@ class HedgeGauges:
 
         self._waiting = gauge("bullion_hedges_waiting", "Orders that wait for the venue's word.")
         self._oldest_s = gauge("bullion_hedge_oldest_seconds", "How long the oldest of them has waited.")
-        self._broken = gauge("bullion_hedges_broken", "Orders whose venue contradicted what became of them.")
+        self._broken = gauge(
+            "bullion_hedges_broken", "Unresolved breaks: orders whose venue contradicted what became of them."
+        )
 
     def show(self, waiting: Waiting) -> None:
         self._waiting.set(waiting.requests)

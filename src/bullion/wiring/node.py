@@ -42,7 +42,7 @@ from bullion.web.metrics import Metrics
 from .desk import make_default_broker, make_desk
 from .hedge_gauges import HedgeGauges
 from .running import running
-from .store import open_store
+from .store import keep_hedge, open_store
 from .trading import Trading
 
 _MEMORY_AGE_S_READY = 2.0
@@ -63,6 +63,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
     """Everything of one node but its sockets."""
     async with open_store(settings, migrate=True, serving=True) as store:
         metrics = Metrics()
+        await keep_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, keeper = trading.catalogue, trading.keeper
         key_uses = KeyUses(store.engine, catalogue.now_us)
@@ -118,7 +119,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
                 MarketData(catalogue, trading.market, trading.production.closed),
             ),
         )
-        duties = [*trading.duties(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties = [*trading.duties(), trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
         duties += [*limiter_duties, *_feed(settings, trading)]
         async with running(*duties):
             yield Node(

@@ -91,6 +91,17 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
         await engine.close()
 
 
+async def keep_hedge(store: Store, hedge: str) -> None:
+    """Nodes say who covers orders, so that commands at the desk need not be told."""
+    await store.engine.write("hedge", lambda open_: open_.run("put_deployment_value", "hedge", hedge))
+
+
+async def kept_hedge(store: Store) -> str | None:
+    """None in a store that no node has served yet."""
+    row = await store.engine.read("hedge", lambda open_: open_.one("deployment_value", "hedge"))
+    return None if row is None else str(row["value"])
+
+
 def _place(settings: Settings) -> str:
     """Where the store is, without the password that its address may hold before or after that."""
     if settings.sqlite:

@@ -13,7 +13,7 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.hedge.by_hand import VenueByHand
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import Venue
+from bullion.hedge.venue import BY_HAND, Venue
 from bullion.hedge.watch import VenueWatch
 from bullion.orders.market import Market
 from bullion.rates.board import Board
@@ -44,7 +44,7 @@ class Trading:
         self.board_keeper = BoardKeeper(self.board, self.rates)
         self.holder = uuid4().hex
         now_us = self.catalogue.now_us
-        ledger, lanes, batch_max = ledger_of(engine, self.holder)
+        ledger, lanes, batch_max = ledger_of(engine, self.holder, settings.hedge)
 
         def queue(*, verifies: bool) -> BookingQueue:
             return BookingQueue(
@@ -66,7 +66,8 @@ class Trading:
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self._watch.tradeability)
         self._queue = queue(verifies=True)
-        self._hedging = Hedging(venue, StoredHedgeRequests(engine, self.holder, now_us), now_us, report)
+        requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
+        self._hedging = Hedging(venue, requests, now_us, report)
         self.production = Production(
             deploy_on=settings.production,
             catalogue=self.catalogue,
@@ -98,8 +99,11 @@ class Trading:
             self._queue.keep(),
             self._watch.keep(),
             self._schema.keep(),
-            self._hedging.keep(),
         ]
+
+    def settling(self) -> Coroutine[Any, Any, None]:
+        """A node's own duty: a command hedges its own order, and leaves those of others alone."""
+        return self._hedging.keep()
 
     def _traded(self) -> Mapping[str, Collection[str]]:
         traded: dict[str, set[str]] = {broker: set() for broker in self.catalogue.brokers}
@@ -108,14 +112,14 @@ class Trading:
         return traded
 
 
-def ledger_of(engine: StoreEngine, holder: str) -> tuple[Ledger, int, int]:
+def ledger_of(engine: StoreEngine, holder: str, venue: str) -> tuple[Ledger, int, int]:
     """With it, how many batches may be under way at once, and how many orders a batch may hold."""
     if isinstance(engine, PostgresEngine):
-        return PostgresLedger(engine, holder), 2, 32
-    return SqliteLedger(engine, holder), 1, 64
+        return PostgresLedger(engine, holder, venue), 2, 32
+    return SqliteLedger(engine, holder, venue), 1, 64
 
 
 def _venue(settings: Settings, store: Store, now_us: Callable[[], int]) -> Venue:
-    if settings.hedge == "desk":
+    if settings.hedge == BY_HAND:
         return VenueByHand()
     return SimulatedVenue(StoredVenueBook(store.engine), now_us)

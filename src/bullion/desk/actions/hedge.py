@@ -2,9 +2,10 @@
 
 from bullion.desk import bodies
 from bullion.desk.bodies import HedgeBody, NoteBody
-from bullion.desk.desk import BY_HAND, Desk, Done, View, require
+from bullion.desk.desk import Desk, Done, View, require
 from bullion.hedge.simulated import Conduct, Mode
-from bullion.hedge.venue import Tradeability
+from bullion.hedge.venue import BY_HAND, Tradeability
+from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.hedges import BROKEN, Execution, FoundHedge
@@ -126,7 +127,10 @@ def _order_view(each: FoundHedge) -> View:
         "trade_type": asked.trade_type,
         "quantity": weight_text(asked.quantity_e4),
         "unit": order.metal.unit,
+        "price": rupees_text(order.price_paise),
+        "total": rupees_text(order.total_paise),
         "status": order.status,
+        "source": order.source,
         "created_at": instant_text(order.created_at_us),
     }
 

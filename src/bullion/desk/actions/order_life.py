@@ -9,8 +9,9 @@ from secrets import token_hex
 
 from bullion.desk import bodies
 from bullion.desk.bodies import CompleteBody, ReasonBody
-from bullion.desk.desk import BY_HAND, Desk, Done, View, require
+from bullion.desk.desk import Desk, Done, View
 from bullion.hedge.simulated import CONFIRMED, REFUSED
+from bullion.hedge.venue import BY_HAND
 from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
@@ -73,14 +74,14 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     return await _change(desk, actor, "delete_order", order_id, make)
 
 
-async def confirm_order(desk: Desk, actor: Actor, order_id: str) -> View:
-    _require_by_hand(desk, actor)
+async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     execution_id = _new_execution_id()
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        await _require_by_hand(desk, records, order)
         life.after(order, Event.CONFIRM, at_us)  # Before a deal number is used up.
         execution = await _execute(records, actor.broker, order, CONFIRMED, execution_id, at_us)
-        words = f"execution {execution.execution_id}"
+        words = body.reason or f"execution {execution.execution_id}"
         await records.answer_hedge(order, execution, words)
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), words
@@ -89,11 +90,11 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str) -> View:
 
 
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    _require_by_hand(desk, actor)
     execution_id = _new_execution_id()
     words = body.reason or _WORDS_OF_REFUSAL
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        await _require_by_hand(desk, records, order)
         refused = life.after(order, Event.REFUSE, at_us)
         execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
         await records.answer_hedge(order, execution, words)
@@ -145,9 +146,10 @@ def _new_execution_id() -> str:
     return f"DESK-{token_hex(8)}"
 
 
-def _require_by_hand(desk: Desk, actor: Actor) -> None:
-    require(actor, Role.DEALER)
-    if desk.hedge != BY_HAND:
+async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
+    """What was recorded while the desk covered orders is the desk's to answer, whoever covers them now."""
+    hedge = await records.hedge(order)
+    if desk.hedge != BY_HAND and (hedge is None or hedge.venue != BY_HAND):
         raise Refused(
             CONFLICT,
             f"The {desk.hedge} venue answers pending orders here. For the desk to answer them itself, "

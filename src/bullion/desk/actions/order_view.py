@@ -59,6 +59,7 @@ async def whole_view(records: Records, found: FoundOrder) -> View:
 
 def hedge_view(hedge: Hedge) -> View:
     return {
+        "venue": hedge.venue,
         "instrument": hedge.instrument,
         "state": hedge.state,
         "tries": hedge.tries,

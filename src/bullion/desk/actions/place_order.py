@@ -25,7 +25,7 @@ from bullion.orders.verdict import REPLAYED, Denied, Verdict
 from bullion.records.orders import FoundOrder
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
-from bullion.refusals.catalogue import ACCOUNT_INACTIVE, ORDER_REJECTED
+from bullion.refusals.catalogue import ACCOUNT_INACTIVE, ORDER_REJECTED, PRODUCTION_PREREQUISITES_UNMET
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
@@ -69,8 +69,16 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         raise refused from fault
     _note(desk, account, body, asked, request_id, outcome)
     if isinstance(outcome, Denied):
-        raise outcome.refused()
+        raise _told_at_the_desk(outcome)
     return await _booked(desk, actor, account, outcome)
+
+
+def _told_at_the_desk(denied: Denied) -> Refused:
+    """Clients are told no more than that production is not available; the desk may know why."""
+    refused = denied.refused()
+    if denied.refusal is PRODUCTION_PREREQUISITES_UNMET:
+        refused.message = f"Production is not available: {denied.compared['unmet']}. Nothing was booked."
+    return refused
 
 
 async def _account(desk: Desk, actor: Actor, login_id: str) -> Account:

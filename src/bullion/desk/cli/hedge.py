@@ -14,7 +14,7 @@ from .assignments import assigned
 from .session import Session, limit_option, offset_option, pass_session
 from .tables import print_list, print_one
 
-_ORDER = ["created_at", "login_id", "symbol_code", "trade_type", "quantity", "unit", "status"]
+_ORDER = ["login_id", "symbol_code", "trade_type", "quantity", "unit", "price", "status"]
 
 
 @click.group("hedge")
@@ -34,6 +34,8 @@ def _hedge_show(session: Session) -> None:
 @pass_session
 def _hedge_set(session: Session, assignments: tuple[str, ...]) -> None:
     """Change how the simulated venue behaves.
+
+    mode is fill, refuse, hold or down; an instrument is tradable, suspended or unknown.
 
     \b
     Examples:
@@ -63,7 +65,7 @@ def _hedge_executions(session: Session, order_id: str | None, limit: int, offset
 def _hedge_queue(session: Session, limit: int, offset: int) -> None:
     """List the orders that wait for an answer, oldest first."""
     found = session.run(lambda desk, actor: hedge.list_queue(desk, actor, Page(limit, offset)))
-    print_list(found, ["age_s", *_ORDER, "tries", "words", "order_id"], as_json=session.as_json)
+    print_list(found, ["order_id", "age_s", *_ORDER, "source", "tries", "words"], as_json=session.as_json)
 
 
 @hedge_group.command("breaks")
@@ -73,7 +75,7 @@ def _hedge_queue(session: Session, limit: int, offset: int) -> None:
 def _hedge_breaks(session: Session, limit: int, offset: int) -> None:
     """List orders of which the venue says something else than we do, such as a fill of a deleted one."""
     found = session.run(lambda desk, actor: hedge.list_breaks(desk, actor, Page(limit, offset)))
-    print_list(found, [*_ORDER, "outcome", "execution_id", "words", "order_id"], as_json=session.as_json)
+    print_list(found, ["order_id", *_ORDER, "outcome", "execution_id", "words"], as_json=session.as_json)
 
 
 @hedge_group.command("resolve")

@@ -152,7 +152,8 @@ def _orders_close(session: Session, order_id: str) -> None:
 @pass_session
 def _orders_complete(session: Session, order_id: str, close_price: str, yes: bool) -> None:
     """Complete the closing of an order, at a price. Its profit or loss follows from that, for good."""
-    confirm(f"Close the order {_words(session, order_id, yes)} at {close_price}, for good?", yes=yes)
+    words = _words(session, order_id, yes)
+    confirm(f"Close the order {words} at {close_price}, for good? Compare the two prices.", yes=yes)
 
     async def work(desk: Desk, actor: Actor) -> View:
         body = bodies.read(msgspec.json.encode({"close_price": close_price}), CompleteBody)
@@ -171,7 +172,12 @@ def _orders_delete(session: Session, order_id: str, reason: str | None, yes: boo
 
     It counts no longer, and can still be read. A fill that the venue reports later is shown as a break.
     """
-    confirm(f"Delete the order {_words(session, order_id, yes)}? It cannot be undone.", yes=yes)
+    words = _words(session, order_id, yes)
+    confirm(
+        f"Delete the order {words}? It cannot be undone. What the venue covered for it, or still covers, "
+        "stays: a fill of a pending order that comes later is shown as a break.",
+        yes=yes,
+    )
 
     async def work(desk: Desk, actor: Actor) -> View:
         return await order_life.delete_order(desk, actor, order_id, _reason(reason))
@@ -181,10 +187,15 @@ def _orders_delete(session: Session, order_id: str, reason: str | None, yes: boo
 
 @orders_group.command("confirm")
 @click.argument("order_id")
+@click.option("--reason", metavar="TEXT", help="Such as the ticket of the cover. Kept with the order.")
 @pass_session
-def _orders_confirm(session: Session, order_id: str) -> None:
+def _orders_confirm(session: Session, order_id: str, reason: str | None) -> None:
     """Confirm that a pending order is hedged: it becomes a deal. With BULLION_HEDGE=desk alone."""
-    _print_order(session, session.run(lambda desk, actor: order_life.confirm_order(desk, actor, order_id)))
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        return await order_life.confirm_order(desk, actor, order_id, _reason(reason))
+
+    _print_order(session, session.run(work))
 
 
 @orders_group.command("refuse")

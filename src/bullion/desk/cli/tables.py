@@ -14,6 +14,7 @@ from bullion.desk.desk import View
 
 _WIDE = 200
 _FEW_ENTRIES = 5
+_COPIED = {"id", "order_id", "request_id", "key_id", "token_id"}
 
 
 def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_json: bool) -> None:
@@ -42,7 +43,9 @@ def print_items(items: Sequence[View], columns: Sequence[str], *, as_json: bool)
 def _print_table(items: Sequence[View], columns: Sequence[str]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold")
+        # What has to be copied into the next command is never cut.
+        whole = column in _COPIED
+        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=whole)
     for item in items:
         # As Text, so that square brackets in a firm's name are shown and not taken for colours.
         table.add_row(*(Text(_cell(_dig(item, column))) for column in columns))

@@ -43,8 +43,8 @@ async def _delete(request: Request) -> Answer:
 
 
 async def _confirm(request: Request) -> Answer:
-    bodies.read_if_any(request.body, bodies.Body)
-    return json_answer(await order_life.confirm_order(request.desk, request.actor, request.path["id"]))
+    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    return json_answer(await order_life.confirm_order(request.desk, request.actor, request.path["id"], body))
 
 
 async def _refuse(request: Request) -> Answer:

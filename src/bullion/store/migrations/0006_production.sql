@@ -29,7 +29,8 @@ CREATE TABLE open_weights (
 );
 
 -- What is asked of the venue for an order, recorded with the order itself. Whoever is named as the holder deals
--- with it until it is due; from then on any node may take it over. A test book can have none: see the check.
+-- with it until it is due; from then on any node of the same venue may take it over: what waits for a person must
+-- never go to a venue that is set by mistake. A test book can have none: see the check.
 CREATE TABLE hedge_requests (
     book_id BIGINT NOT NULL CHECK (book_id % 2 = 1),
     ordinal BIGINT NOT NULL,
@@ -37,6 +38,7 @@ CREATE TABLE hedge_requests (
     broker TEXT NOT NULL,
     instrument TEXT NOT NULL,
     took_stock BIGINT NOT NULL CHECK (took_stock IN (0, 1)),
+    venue TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'answered', 'withdrawn', 'broken')),
     holder TEXT NOT NULL,
     due_at_us BIGINT NOT NULL,

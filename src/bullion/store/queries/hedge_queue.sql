@@ -4,6 +4,7 @@ SELECT
     accounts.login_id,
     books.archived_count,
     page.instrument,
+    page.venue,
     page.state,
     page.tries,
     page.words,

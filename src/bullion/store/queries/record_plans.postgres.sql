@@ -78,7 +78,9 @@ inserted AS (
 ),
 
 requested AS (
-    INSERT INTO hedge_requests (book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us)
+    INSERT INTO hedge_requests (
+        book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us, venue
+    )
     SELECT
         inserted.book_id,
         inserted.ordinal,
@@ -87,7 +89,8 @@ requested AS (
         to_hedge.instrument,
         to_hedge.took_stock,
         $47,
-        $48
+        $48,
+        $49
     FROM
         unnest($42::BIGINT [], $43::BIGINT [], $44::TEXT [], $45::TEXT [], $46::BIGINT [])
             AS to_hedge (book_id, ordinal, broker, instrument, took_stock)
