@@ -39,6 +39,8 @@ class RedisLink:
         self._answer_s = answer_s
         self._connection: _Connection | None = None
         self.why_down = "not connected yet"
+        self.tried = asyncio.Event()
+        """Set once it has been tried to connect, with or without success."""
 
     async def call(self, *words: str | bytes | int) -> Any:
         """Send one command. Raises LinkDown, or the ReplyError that Redis answered with."""
@@ -63,10 +65,12 @@ class RedisLink:
                 if not told:
                     _log.error("redis_down", error=self.why_down)
                 told = True
+                self.tried.set()
             else:
                 _log.info("redis_up")
                 told = False
                 self._connection = connection
+                self.tried.set()
                 try:
                     await connection.lost.wait()
                 finally:

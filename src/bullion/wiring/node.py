@@ -46,6 +46,7 @@ from .store import keep_hedge, open_store
 from .trading import Trading
 
 _MEMORY_AGE_S_READY = 2.0
+_FIRST_LOOKS_S = 1.0
 _CHECK_S = 2.0
 """A load balancer that asks whether we are ready does not wait for long."""
 
@@ -69,7 +70,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         key_uses = KeyUses(store.engine, catalogue.now_us)
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
-        limiter, limiter_duties = _limiter(settings)
+        limiter, link = _limiter(settings)
         traces = StoredTraces(store.engine)
         desk = make_desk(settings, store, trading.refresh, trading.production, traces)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
@@ -120,8 +121,9 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             ),
         )
         duties = [*trading.duties(), trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
-        duties += [*limiter_duties, *_feed(settings, trading)]
+        duties += [*([link.keep()] if link else []), *_feed(settings, trading)]
         async with running(*duties):
+            await _first_looks(trading, link)
             yield Node(
                 api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
                 desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
@@ -141,11 +143,20 @@ def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None
     return [runner.keep()]
 
 
-def _limiter(settings: Settings) -> tuple[Limiter, list[Coroutine[Any, Any, None]]]:
+def _limiter(settings: Settings) -> tuple[Limiter, RedisLink | None]:
     if settings.redis_url is None:
-        return MemoryLimiter(), []
+        return MemoryLimiter(), None
     link = RedisLink(settings.redis_url)
-    return RedisLimiter(link, MemoryLimiter()), [link.keep()]
+    return RedisLimiter(link, MemoryLimiter()), link
+
+
+async def _first_looks(trading: Trading, link: RedisLink | None) -> None:
+    """Before the first call: one that comes at once must not find budgets and venue not yet asked."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_FIRST_LOOKS_S):
+            if link is not None:
+                await link.tried.wait()
+            await trading.look()
 
 
 def _pages() -> Mapping[str, Answer]:
