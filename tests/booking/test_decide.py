@@ -403,7 +403,7 @@ def test_a_buy_takes_its_weight_from_the_stock_as_far_as_that_goes(
     stock = {STOCK: left_e4}
     plan = decided(REAL, real(STOCKED, quantity_e4=quantity_e4), stock=stock)
     assert codes(plan) == ["booked" if passes else "out_of_stock"]
-    assert plan.changes is passes
+    assert bool(plan.orders) is passes
     assert stock == {STOCK: left_e4 - quantity_e4 if passes else left_e4}
     assert plan.stock_taken == ({STOCK: quantity_e4} if passes else {})
     assert [each.took_stock for each in plan.to_hedge] == ([True] if passes else [])
@@ -490,7 +490,21 @@ def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered
         placing(closed, book=5),
     )
     assert outcomes(plan) == [Booked(order, replayed=True), Booked(order), *[closed] * 4]
-    assert not plan.changes
+    assert not plan.orders
+    assert not plan.price_moves
+
+
+def test_a_refusal_of_a_real_order_fences_what_is_still_on_its_way() -> None:
+    """Decided on the version before, an earlier call with the same key is not recorded any more."""
+    plan = decided(REAL, placing(Denied(TRADING_HALTED), book=5))
+    assert plan.fences
+    assert plan.changes
+    assert plan.after == msgspec.structs.replace(
+        REAL, version=REAL.version + 1, last_order_at_us=plan.after.last_order_at_us
+    )
+    assert not decided(BOOK, placing(Denied(TRADING_HALTED))).changes
+    order = settled_order()
+    assert not decided(REAL, placing(HEDGED, order.asked, order, "again", book=5)).changes
 
 
 def test_an_order_since_refused_by_the_hedge_is_replayed_as_it_is() -> None:

@@ -10,6 +10,7 @@ from bullion.booking.decide import Plan
 from bullion.booking.placing import Booked
 from bullion.faults import StoreFault
 from bullion.orders.verdict import Denied
+from bullion.refusals.catalogue import TRADING_HALTED
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import GOLD, NOW_US, put, set_limit
@@ -182,7 +183,7 @@ async def test_a_stock_that_the_desk_does_not_keep_holds_nothing(dealings: Deali
     book = dealings.books[0]
     (plan,), recorded = await dealings.record_locked(dealings.placing(book, "buy", 1, "COIN"))
     assert codes(plan) == ["out_of_stock"]
-    assert not recorded.books[book].recorded
+    assert (plan.orders, recorded.books[book].recorded) == ([], True)
     assert await dealings.stock("COIN") is None
 
 
@@ -262,3 +263,17 @@ async def test_verify_bars_the_way_for_what_it_did_not_find(dealings: Dealings) 
     assert not recorded.books[book].recorded
     tables = await dealings.sound()
     assert len(tables["orders"]) == len(tables["hedge_requests"]) == 1
+
+
+async def test_what_was_under_way_when_its_key_was_refused_is_not_recorded(dealings: Dealings) -> None:
+    """A call that was given up, then its key sent again and refused: the first must not arrive after that."""
+    book = dealings.books[0]
+    before = (await dealings.ledger.books([book]))[book]
+    under_way = dealings.planned(before, dealings.placing(book, key="k"))
+    again = dealings.placing(book, key="k")
+    again.verdict = Denied(TRADING_HALTED)
+    refused = dealings.planned(before, again)
+    assert (await dealings.record(refused)).books[book].recorded
+    assert not (await dealings.record(under_way)).books[book].recorded
+    assert await dealings.rows("SELECT id FROM orders") == []
+    await dealings.sound()

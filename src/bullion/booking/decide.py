@@ -38,11 +38,17 @@ class Plan:
     to_hedge: list[ToHedge] = field(default_factory=list)
     """Those of the orders that a venue must confirm."""
     stock_taken: dict[StockName, int] = field(default_factory=dict)
+    fences: bool = False
+    """Whether the book's version is moved although nothing is recorded, because a key was refused.
+
+    Where real metal hangs on it: an earlier call with that key may still be on its way to the store, given up
+    by whoever sent it. Decided on the version before, it is not recorded any more; the refusal stays true.
+    """
     outcomes: list[tuple[Placing, Outcome]] = field(default_factory=list)
 
     @property
     def changes(self) -> bool:
-        return bool(self.orders or self.price_moves)
+        return bool(self.orders or self.price_moves or self.fences)
 
 
 def decide(
@@ -74,6 +80,7 @@ class _Draft:
         # A clock that was set back must not put a later order before an earlier one.
         self._at_us = max(now_us, book.last_order_at_us)
         self._ordinal = book.order_count
+        self._real = environment_of(book.id) is Environment.PRODUCTION
         self._new_id = new_id
         self._stock = {} if stock is None else stock
 
@@ -84,7 +91,10 @@ class _Draft:
             if isinstance(verdict, Denied) and verdict.closed and not isinstance(replayed, Booked):
                 return verdict
             return replayed
-        return verdict if isinstance(verdict, Denied) else self._with_book(placing, verdict)
+        outcome = verdict if isinstance(verdict, Denied) else self._with_book(placing, verdict)
+        if isinstance(outcome, Denied) and self._real:
+            self.plan.fences = True
+        return outcome
 
     def _with_book(self, placing: Placing, priced: Priced) -> Outcome:
         position = self._positions[priced.metal]

@@ -38,7 +38,7 @@ _CALL_S = 3.0
 _EVERY_S = 0.5
 _WATCH_EVERY = 10
 """Turns."""
-_CLAIMED_MAX = 100
+_CLAIMED_MAX = 200
 _AT_ONCE = 16
 _FIRST_PAUSE_S, _PAUSE_S_MAX = 1.0, 4.0
 _OLD_US = 30_000_000
@@ -66,6 +66,7 @@ class Hedging:
         self._report = report
         self._under_way: dict[str, asyncio.Task[Order]] = {}
         self._alarmed = False
+        self._more_due = False
 
     async def hedge(self, to_hedge: ToHedge) -> Order:
         """Send an order that this node just recorded. The order as it is after a short wait."""
@@ -88,7 +89,8 @@ class Hedging:
             await self._try(self.settle)
             if turn % _WATCH_EVERY == 0:  # Also when nothing can be settled: then above all.
                 await self._try(self._watch)
-            await asyncio.sleep(_EVERY_S)
+            # Where more is due, at once: nobody's order waits behind the many of another broker.
+            await asyncio.sleep(0 if self._more_due else _EVERY_S)
 
     async def _try(self, duty: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -100,6 +102,7 @@ class Hedging:
 
     async def settle(self) -> None:
         """One turn: claim what is due and ask for it."""
+        self._more_due = False
         claimed = await self._requests.claim(self._now_us(), _CLAIMED_MAX)
         turns = asyncio.Semaphore(_AT_ONCE)
         unreachable: dict[str, str] = {}
@@ -121,6 +124,7 @@ class Hedging:
         for result in await asyncio.gather(*map(one, claimed), return_exceptions=True):
             if isinstance(result, Exception):
                 raise result
+        self._more_due = len(claimed) == _CLAIMED_MAX
 
     async def _settle(self, claimed: Claimed) -> None:
         to_hedge, order = claimed.to_hedge, claimed.to_hedge.order

@@ -369,7 +369,7 @@ BOOKING_CONFLICT = _row(
 BOOKING_UNAVAILABLE = _row(
     "booking_unavailable",
     503,
-    "The order could not be recorded. Nothing was booked.",
+    "The order could not be recorded. This call booked nothing.",
     "The order could not be recorded. This call booked nothing; retry in a moment with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY,
@@ -377,7 +377,7 @@ BOOKING_UNAVAILABLE = _row(
 BOOKING_BUSY = _row(
     "booking_busy",
     503,
-    "The order waited too long behind the account's other bookings. Nothing was booked.",
+    "The order waited too long behind the account's other bookings. This call booked nothing.",
     "Too many bookings on this account at once. This call booked nothing; retry with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
