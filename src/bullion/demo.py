@@ -261,14 +261,23 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
         f"curl -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
+    covered = [f"  curl -s {desk} {desk_base}/hedge/executions"]
+    if demo.settings.hedge != "simulated":
+        covered = [
+            f"  curl -s {desk} {desk_base}/hedge/queue",
+            "",
+            "It is pending until you answer for its cover, with the id that the queue shows:",
+            "",
+            f"  curl -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
+        ]
     return [
-        f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then a deal:",
+        f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then an order:",
         "",
         f"""  curl -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
         f"""  curl -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
         f"  {order}",
         f"  curl -s {client} {base}/positions",
-        f"  curl -s {desk} {desk_base}/hedge/executions",
+        *covered,
     ]
 
 
