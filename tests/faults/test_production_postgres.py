@@ -265,7 +265,9 @@ def test_sessions_that_the_server_ended_are_no_harm(room: Room, trader: LiveTrad
         room.renew_sessions()
         key = f"ended-{turn}-{uuid4().hex}"
         told = room.told(trader, trader.place(key), key)
-        assert told in ("order", "booking_unavailable", "booking_not_completed")
+        # The venue's book is in the same store: the node may have found that out of reach first.
+        venue_lost = "production_prerequisites_unmet"
+        assert told in ("order", "booking_unavailable", "booking_not_completed", venue_lost)
         room.same_key_tells(trader, key)
 
 

@@ -581,7 +581,10 @@ def test_production_does_what_the_model_does(house: House, monkeypatch: pytest.M
             print_blob=True,
         ),
     )
-    assert set(+MET) == EVERY_KIND
+    # Few examples may miss a kind or two, by chance; many must meet them all.
+    missed = EVERY_KIND - set(+MET)
+    assert len(missed) <= (2 if SCALE == 1 else 0), missed
+    assert set(+MET) <= EVERY_KIND
     tables = asyncio.run(production_invariants.read(house.store))
     assert production_invariants.problems(tables, by_venue=True) == []
     assert len(tables["orders"]) > EXAMPLES
