@@ -129,6 +129,17 @@ def test_the_hedge(shell: Shell) -> None:
         assert shell.refused(wrong, code=2)
 
 
+def serve(hedge: str) -> None:
+    """As a node does that starts with this setting."""
+
+    async def start() -> None:
+        settings = read_settings(os.environ | {"BULLION_HEDGE": hedge})
+        async with open_store(settings, migrate=False) as store:
+            await keep_hedge(store, settings.hedge)
+
+    asyncio.run(start())
+
+
 async def one_turn_of_a_node() -> None:
     """Commands leave other orders alone; nodes settle them."""
     settings = read_settings(os.environ)
@@ -151,18 +162,28 @@ def test_a_command_leaves_the_orders_of_others_to_the_nodes(shell: Shell) -> Non
 def test_who_covers_orders_is_what_the_service_says(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal in which nobody set it must not send to a venue what waits for a person."""
 
-    async def serve() -> None:
-        settings = read_settings(os.environ | {"BULLION_HEDGE": "desk"})
-        async with open_store(settings, migrate=False) as store:
-            await keep_hedge(store, settings.hedge)
-
-    asyncio.run(serve())
+    serve("desk")
     monkeypatch.delenv("BULLION_HEDGE", raising=False)
     order = shell.place("a")
     assert order["status"] == "pending"
     assert shell.desk("hedge show")["venue"] == "desk"
     assert shell.desk("hedge executions")["total"] == 0
     assert shell.desk(f"orders confirm {order['id']} --reason 'ticket 7'")["status"] == "open"
+
+
+def test_what_waits_for_the_desk_stays_the_desks_when_a_venue_takes_over(shell: Shell) -> None:
+    serve("desk")
+    orders = [shell.place(key)["id"] for key in ("a", "b", "c")]
+    serve("simulated")
+    asyncio.run(one_turn_of_a_node())
+    assert shell.desk("hedge queue")["total"] == 3
+    confirmed, refused, deleted = (
+        shell.desk(f"orders {what}")
+        for what in (f"confirm {orders[0]}", f"refuse {orders[1]}", f"delete {orders[2]} --yes")
+    )
+    assert [each["status"] for each in (confirmed, refused, deleted)] == ["open", "rejected", "deleted"]
+    assert deleted["hedge"]["state"] == "withdrawn"
+    assert shell.desk("hedge queue")["total"] == 0
 
 
 def test_a_refused_order_leaves_its_decision(shell: Shell) -> None:

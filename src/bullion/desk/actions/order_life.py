@@ -67,7 +67,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
         deleted = life.after(order, Event.DELETE, at_us)
-        if desk.hedge == BY_HAND:
+        if await _by_hand(desk, records, order):
             await records.withdraw_hedge(order)  # There is nobody else to ask.
         return deleted, body.reason
 
@@ -146,10 +146,14 @@ def _new_execution_id() -> str:
     return f"DESK-{token_hex(8)}"
 
 
-async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
+async def _by_hand(desk: Desk, records: Records, order: Order) -> bool:
     """What was recorded while the desk covered orders is the desk's to answer, whoever covers them now."""
     hedge = await records.hedge(order)
-    if desk.hedge != BY_HAND and (hedge is None or hedge.venue != BY_HAND):
+    return desk.hedge == BY_HAND or (hedge is not None and hedge.venue == BY_HAND)
+
+
+async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
+    if not await _by_hand(desk, records, order):
         raise Refused(
             CONFLICT,
             f"The {desk.hedge} venue answers pending orders here. For the desk to answer them itself, "
