@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bullion.orders.status import BOOKED, DETAILS, FINAL, HOLDING, TRANSITIONS, Event, Status
+from bullion.orders.status import DETAILS, FINAL, HOLDING, TRANSITIONS, Event, Status
 
 SPECIFIED = {
     ("pending", "confirm"): "open",
@@ -41,10 +41,6 @@ def test_nothing_leads_out_of_a_final_state_nor_back_into_the_first() -> None:
 
 def test_pending_open_and_closing_orders_count_toward_the_net_position() -> None:
     assert {status.value for status in HOLDING} == {"filled", "pending", "open", "closing"}
-
-
-def test_an_order_is_a_deal_once_it_was_confirmed() -> None:
-    assert {status.value for status in BOOKED} == {"filled", "open", "closing", "closed"}
 
 
 def test_each_state_has_a_name_of_the_operators_own() -> None:

@@ -36,9 +36,6 @@ TRANSITIONS: Mapping[Event, Mapping[Status, Status]] = {
 HOLDING = frozenset({Status.FILLED, Status.PENDING, Status.OPEN, Status.CLOSING})
 """In these an order counts toward the net position."""
 
-BOOKED = frozenset({Status.FILLED, Status.OPEN, Status.CLOSING, Status.CLOSED})
-"""In these an order is a deal, with a price."""
-
 FINAL = frozenset(status for status in Status if not any(status in froms for froms in TRANSITIONS.values()))
 """From these nothing leads away."""
 
