@@ -1,9 +1,9 @@
 """The gate when the store cannot be read, and what a call costs it. The store's fault is injected."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker

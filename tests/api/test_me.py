@@ -5,6 +5,7 @@ from collections.abc import MutableMapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from bullion.accounts.account import Account
@@ -44,17 +45,17 @@ async def test_any_change_gives_a_new_answer() -> None:
     me = Me(deploy_on=True)
     first = json.loads((await answer(me)).body)
     assert first["production_trading_available"] is True
-    renamed = json.loads((await answer(me, account=replace(ACCOUNT, firm_name="New"))).body)
+    renamed = json.loads((await answer(me, account=msgspec.structs.replace(ACCOUNT, firm_name="New"))).body)
     assert renamed["firm_name"] == "New"
     paused = json.loads((await answer(me, switches=replace(SWITCHES, paused=True))).body)
     assert paused["production_trading_available"] is False
-    narrower = replace(KEY, scopes=frozenset({Scope.ACCOUNT_READ}))
+    narrower = msgspec.structs.replace(KEY, scopes=frozenset({Scope.ACCOUNT_READ}))
     assert json.loads((await answer(me, narrower)).body)["scopes"] == ["account:read"]
 
 
 async def test_one_keys_answer_is_never_anothers() -> None:
     me = Me(deploy_on=True)
-    other = replace(KEY, key_id="0" * 16, name="other")
+    other = msgspec.structs.replace(KEY, key_id="0" * 16, name="other")
     await answer(me)
     assert json.loads((await answer(me, other)).body)["key_name"] == "other"
     assert json.loads((await answer(me)).body)["key_name"] == "engine"
@@ -63,5 +64,5 @@ async def test_one_keys_answer_is_never_anothers() -> None:
 async def test_kept_answers_do_not_grow_without_bound() -> None:
     me = Me(deploy_on=True)
     for number in range(10_001):
-        await answer(me, replace(KEY, key_id=f"{number:016x}"))
+        await answer(me, msgspec.structs.replace(KEY, key_id=f"{number:016x}"))
     assert len(me._kept) <= 10_000

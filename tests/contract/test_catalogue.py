@@ -7,6 +7,7 @@ from decimal import Decimal
 from ipaddress import ip_network
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 
 from bullion.accounts.broker import Broker
@@ -161,7 +162,7 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(
         await records.put_group(replace(GROUP, terms={}, default_terms=None))
         client = await records.client("main", "aurum")
         assert client is not None
-        await records.update_account(replace(client.account, active=False))
+        await records.update_account(msgspec.structs.replace(client.account, active=False))
         await records.revoke_key(issued, 99)
 
     await store.write("change", body)
@@ -171,7 +172,7 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(
     assert catalogue.symbols["main", "GOLD"].frozen
     assert catalogue.groups["main", "retail"] == replace(GROUP, terms={}, default_terms=None)
     assert [account.active for account in catalogue.accounts.values()] == [False]
-    assert catalogue.keys[issued.key_id] == replace(issued, revoked_at_us=99)
+    assert catalogue.keys[issued.key_id] == msgspec.structs.replace(issued, revoked_at_us=99)
 
 
 async def test_only_what_changed_is_read(store: DurableRecords, other_engine: Engine) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 
 from bullion.accounts.group import Terms
@@ -85,12 +86,12 @@ def test_a_new_catalogue_makes_a_new_offer(market: Market, memory: Memory, what:
 
 def test_groups_and_brokers_do_not_share_offers(market: Market, memory: Memory) -> None:
     memory.put(replace(GROUP, code="other", terms={"GOLD": Terms(0, 0)}))
-    other = replace(ACCOUNT, group="other")
+    other = msgspec.structs.replace(ACCOUNT, group="other")
     assert judged(market) == 7_011_000
     verdict = market.judge(other, asked())
     assert isinstance(verdict, Priced)
     assert verdict.price_paise == 7_001_000
-    stranger = market.judge(replace(ACCOUNT, broker="elsewhere"), asked())
+    stranger = market.judge(msgspec.structs.replace(ACCOUNT, broker="elsewhere"), asked())
     assert isinstance(stranger, Denied)
     assert stranger.refusal.code == "unknown_symbol"
 

@@ -1,10 +1,11 @@
 """A client's account, with the switches that stand in front of its API."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(msgspec.Struct, frozen=True, gc=False):
+    """There may be very many in memory: it is small, and nothing in it needs the garbage collector."""
+
     id: int
     broker: str
     login_id: str

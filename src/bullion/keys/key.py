@@ -1,8 +1,9 @@
 """An API key as the service knows it: everything but its secret."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network, ip_address
+
+import msgspec
 
 from bullion.environment import Environment
 
@@ -15,8 +16,9 @@ class Scope(StrEnum):
     ORDERS_WRITE = "orders:write"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True, gc=False):
+    """There may be very many in memory: it is small, and nothing in it needs the garbage collector."""
+
     key_id: str
     broker: str
     account_id: int

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from datetime import date, time
 from decimal import Decimal
+from functools import lru_cache
 from ipaddress import ip_network
+from sys import intern
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,7 +18,7 @@ from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.environment import Environment
-from bullion.keys.key import Key, Scope
+from bullion.keys.key import Key, Network, Scope
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
@@ -35,10 +37,10 @@ def broker(row: Row, hosts: Iterable[Row]) -> Broker:
 def account(row: Row) -> Account:
     return Account(
         id=row["id"],
-        broker=row["broker"],
+        broker=intern(row["broker"]),
         login_id=row["login_id"],
         firm_name=row["firm_name"],
-        group=row["group_code"],
+        group=intern(row["group_code"]),
         active=bool(row["active"]),
         api_access=bool(row["api_access"]),
         production_trading=bool(row["production_trading"]),
@@ -75,21 +77,40 @@ def duty_table(found: Sequence[Row]) -> DutyTable:
 
 
 def key(row: Row) -> Key:
+    return _key(row, row["account_id"], intern(row["broker"]))
+
+
+def key_of(owner: Account, row: Row) -> Key:
+    """It shares its owner's values: very many of both may be in memory."""
+    return _key(row, owner.id, owner.broker)
+
+
+def _key(row: Row, account_id: int, broker_tag: str) -> Key:
     return Key(
         key_id=row["key_id"],
-        broker=row["broker"],
-        account_id=row["account_id"],
+        broker=broker_tag,
+        account_id=account_id,
         environment=Environment(row["environment"]),
         name=row["name"],
-        scopes=frozenset(Scope(scope) for scope in row["scopes"].split()),
+        scopes=_scopes(row["scopes"]),
         secret_hash=bytes.fromhex(row["secret_hash"]),
-        allowed_addresses=tuple(ip_network(each) for each in row["allowed_addresses"].split()),
+        allowed_addresses=_networks(row["allowed_addresses"]),
         created_at_us=row["created_at_us"],
         expires_at_us=row["expires_at_us"],
         revoked_at_us=row["revoked_at_us"],
         replaced_by=row["replaced_by"],
         overlap_ends_at_us=row["overlap_ends_at_us"],
     )
+
+
+@lru_cache(maxsize=64)
+def _scopes(text: str) -> frozenset[Scope]:
+    return frozenset(Scope(scope) for scope in text.split())
+
+
+@lru_cache(maxsize=1024)
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(ip_network(each) for each in text.split())
 
 
 def key_values(of: Key) -> tuple[Value, ...]:

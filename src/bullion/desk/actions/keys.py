@@ -1,8 +1,7 @@
 """Clients' API keys: issued, rotated, revoked. A secret is seen once, in the answer that makes it."""
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from bullion.desk import bodies
 from bullion.desk.bodies import KeyBody, RotateBody
