@@ -8,7 +8,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test campaign check bench lock generate clean
+.PHONY: help run test campaign check bench bench-full lock generate clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,8 +43,13 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 generate: $(VENV)/.dev-ok ## Write the generated files anew (docs/refusals.md, docs/openapi.json)
 	@$(BIN)/python -m tools.generate
 
-bench: $(VENV)/.dev-ok ## Measure speed as ratios to a bare server, in one run
+bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some six minutes
+	@$(BIN)/python -m tools.servers
 	@$(BIN)/python -m bench
+
+bench-full: $(VENV)/.dev-ok ## The same with ten million orders stored
+	@$(BIN)/python -m tools.servers
+	@$(BIN)/python -m bench --full
 
 lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.txt with hashes
 	@echo "Resolving dependencies for both CPU kinds."

@@ -1,22 +1,12 @@
 """The calls that are measured, as the bytes that go over the wire."""
 
-from dataclasses import dataclass
-
 from bullion.environment import Environment
 
 from .connection import FRESH_KEY
-from .endpoint import Endpoint
 
 BASE = Environment.TEST.base_path
+LIVE_BASE = Environment.PRODUCTION.base_path
 _BODY = b'{"symbol_code":"GOLD","trade_type":"%b","quantity":1,"client_order_id":"%b"}'
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    endpoint: Endpoint
-    requests: tuple[bytes, ...]
-    connections: tuple[int, ...] = (1, 16, 64)
 
 
 def get(path: str, key: str) -> bytes:
@@ -25,18 +15,18 @@ def get(path: str, key: str) -> bytes:
     )
 
 
-def orders(keys: tuple[str, ...]) -> tuple[bytes, ...]:
+def orders(keys: tuple[str, ...], base: str = BASE) -> tuple[bytes, ...]:
     """Buys and sells in turn, so that no account runs into its allocation."""
     return tuple(
-        _order(key, b"buy" if number % 2 else b"sell", b"ref-%04d" % number)
+        _order(base, key, b"buy" if number % 2 else b"sell", b"ref-%04d" % number)
         for number, key in enumerate(keys)
     )
 
 
-def _order(key: str, side: bytes, reference: bytes) -> bytes:
+def _order(base: str, key: str, side: bytes, reference: bytes) -> bytes:
     body = _BODY % (side, reference)
     lines = (
-        b"POST %b/orders HTTP/1.1" % BASE.encode("ascii"),
+        b"POST %b/orders HTTP/1.1" % base.encode("ascii"),
         b"Host: 127.0.0.1",
         b"Accept: */*",
         b"X-API-Key: %b" % key.encode("ascii"),

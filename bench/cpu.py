@@ -1,5 +1,6 @@
-"""How much of a core a server's event loop used, and how long it stood in line for one."""
+"""How much of a core the event loops of a server used, and how long they stood in line for one."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -14,10 +15,16 @@ class CpuTime(msgspec.Struct, frozen=True):
         return CpuTime(self.ran_ns - earlier.ran_ns, self.waited_ns - earlier.waited_ns)
 
 
-def cpu_time(pid: int) -> CpuTime | None:
-    """Of the process's first thread, which is the one that runs the loop. Only Linux tells."""
-    try:
-        ran, waited, _turns = Path(f"/proc/{pid}/schedstat").read_text().split()
-    except OSError:
+def cpu_time(pids: Collection[int]) -> CpuTime | None:
+    """Of each process's first thread, which is the one that runs the loop, together. Only Linux tells."""
+    if not pids:
         return None
-    return CpuTime(int(ran), int(waited))
+    ran_ns = waited_ns = 0
+    for pid in pids:
+        try:
+            ran, waited, _turns = Path(f"/proc/{pid}/schedstat").read_text().split()
+        except OSError:
+            return None
+        ran_ns += int(ran)
+        waited_ns += int(waited)
+    return CpuTime(ran_ns, waited_ns)

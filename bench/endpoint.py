@@ -1,8 +1,9 @@
-"""Where a server that is measured listens, and which process it is."""
+"""Where a server that is measured listens, and which processes it is."""
 
 from typing import NamedTuple
 
 
 class Endpoint(NamedTuple):
     port: int
-    pid: int
+    pids: tuple[int, ...]
+    """Of the processes that answer: one for each worker."""

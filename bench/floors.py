@@ -1,6 +1,6 @@
-"""The floors: bare ASGI applications on the server that we use, each in a process of its own.
+"""The floors: bare ASGI applications on plain uvicorn, each in a process of its own.
 
-An application on this server cannot answer more than they do, so our calls are measured as parts of that.
+What an application on that server answers at the very best; our calls are measured as parts of it.
 """
 
 import argparse
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+import uvicorn
 import uvloop
 
-from bullion.serve import make_server as server_of  # the very same server, with the very same options
 from bullion.web.answer import Receive, Scope, Send
 
 from .endpoint import Endpoint
@@ -81,15 +81,43 @@ def running_floor(name: str, body_bytes: int) -> Iterator[Endpoint]:
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError(f"the floor {name!r} did not start")
-            yield Endpoint(int(line), process.pid)
+            yield Endpoint(int(line), (process.pid,))
         finally:
             process.terminate()
             process.wait(_STOP_S)
 
 
+class _PlainServer(uvicorn.Server):
+    """Leaves the signals to us: uvicorn would send itself the one that stopped it once more."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(app: App) -> uvicorn.Config:
+    """Uvicorn with its own connection class and nothing around it, whatever our service runs on.
+
+    The targets are parts of what this server answers. If the floor were our own server, a change to that
+    would move both sides of a ratio, and no ratio would tell.
+    """
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+    )
+
+
 async def _serve(app: App) -> None:
     bound = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    server = server_of(app)
+    server = _PlainServer(_config(app))
 
     def stop() -> None:
         server.should_exit = True

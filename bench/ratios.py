@@ -1,20 +1,29 @@
-"""The targets of the design."""
+"""The targets of the design, and what else is worth dividing."""
 
-from .figures import PairRatio, Ratio, TailRatio
+from .pgbench import CLIENTS
+from .ratio import PairRatio, Ratio, TailRatio, at_least, at_most
 
 RATIOS: tuple[Ratio, ...] = (
-    PairRatio("me_vs_get_floor", work="me", floor="get_floor", connections=64, target=0.65, least=0.5),
-    PairRatio("orders_pg_vs_post_floor", "orders_pg", "post_floor", 64, target=0.60, least=0.40),
-    PairRatio("orders_sqlite_vs_post_floor", "orders_sqlite", "post_floor", 64, target=0.60, least=0.40),
-    PairRatio("orders_c1_vs_plain", "orders_pg", "plain_pg", 1, target=1.0, least=1.0),
-    PairRatio("orders_sqlite_c1_vs_plain", "orders_sqlite", "plain_sqlite", 1, target=1.0, least=1.0),
-    PairRatio("orders_pg_c64_vs_plain", "orders_pg", "plain_pg", 64, target=1.5, least=1.0),
-    PairRatio("orders_sqlite_c64_vs_plain", "orders_sqlite", "plain_sqlite", 64, target=1.5, least=1.0),
-    PairRatio("positions_pg_vs_get_floor", "positions_pg", "get_floor", 64, target=0.30, least=0.30),
-    PairRatio("positions_sqlite_vs_get_floor", "positions_sqlite", "get_floor", 64, target=0.40, least=0.40),
-    PairRatio("order_pg_vs_get_floor", "order_pg", "get_floor", 64, target=0.30, least=0.30),
-    PairRatio("order_sqlite_vs_get_floor", "order_sqlite", "get_floor", 64, target=0.40, least=0.40),
-    PairRatio("list_pg_vs_get_floor", "list_pg", "list_floor", 64, target=0.12, least=0.12),
-    PairRatio("list_sqlite_vs_get_floor", "list_sqlite", "list_floor", 64, target=0.15, least=0.15),
-    TailRatio("p99_over_p50_c64", "orders_pg", 64, most=3.0),
+    PairRatio("orders_pg_vs_post_floor", "orders_pg", "post_floor", at_least(0.40, aim=0.60)),
+    PairRatio("orders_pg_vs_pgbench", "orders_pg", "pgbench", at_least(1.5), floor_connections=CLIENTS),
+    PairRatio("orders_sqlite_vs_post_floor", "orders_sqlite", "post_floor", at_least(0.40, aim=0.60)),
+    PairRatio("orders_c1_vs_plain", "orders_pg", "plain_pg", at_least(1.0), connections=1),
+    PairRatio("production_vs_test", "production_pg", "orders_pg", at_least(0.45)),
+    PairRatio("me_vs_get_floor", "me_sqlite", "get_floor", at_least(0.65)),
+    PairRatio("positions_pg_vs_get_floor", "positions_pg", "get_floor", at_least(0.30)),
+    PairRatio("positions_sqlite_vs_get_floor", "positions_sqlite", "get_floor", at_least(0.40)),
+    PairRatio("order_pg_vs_get_floor", "order_pg", "get_floor", at_least(0.30)),
+    PairRatio("order_sqlite_vs_get_floor", "order_sqlite", "get_floor", at_least(0.40)),
+    PairRatio("list_pg_vs_get_floor", "list_pg", "list_floor", at_least(0.12)),
+    PairRatio("list_sqlite_vs_get_floor", "list_sqlite", "list_floor", at_least(0.15)),
+    TailRatio("p99_over_p50_c64", "orders_pg", 64, at_most(3.0)),
+    # Without a target of the design: what the same is on the other stack, or beside another rival.
+    PairRatio("orders_sqlite_vs_sqlite3", "orders_sqlite", "sqlite3", None, floor_connections=(1,)),
+    PairRatio("orders_sqlite_c1_vs_plain", "orders_sqlite", "plain_sqlite", None, connections=1),
+    PairRatio("orders_pg_c64_vs_plain", "orders_pg", "plain_pg", None),
+    PairRatio("orders_sqlite_c64_vs_plain", "orders_sqlite", "plain_sqlite", None),
+    PairRatio("production_sqlite_vs_test", "production_sqlite", "orders_sqlite", None),
+    PairRatio("me_pg_vs_get_floor", "me_pg", "get_floor", None),
+    PairRatio("orders_two_workers_vs_one", "orders_pg_w2", "orders_pg", None),
+    TailRatio("p99_over_p50_c64_sqlite", "orders_sqlite", 64, None),
 )

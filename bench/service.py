@@ -1,50 +1,60 @@
 """Our service as it is measured: a real `bullion serve` in a temporary folder, set up through its desk."""
 
 import contextlib
+import json
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx
 
+from bullion.environment import Environment
 from tests.support.node import DeskClient, Node, running
 from tests.support.servers import Postgres, Redis
 
-from .calls import BASE
+from .calls import BASE, LIVE_BASE
 from .endpoint import Endpoint
+from .market import await_tradable, open_market
+from .processes import workers_of
 
 PLAIN = "bench.plain"
-_ACCOUNTS = 32
-"""Clients of a busy hour. Each has two keys, for the most that the desk may allow one is soon used up."""
 _KEYS_EACH = 2
-_BUDGETS = {
-    "reads_per_minute": 1_000_000,
-    "orders_per_minute": 1_000_000,
-    "orders_per_10_seconds": 1_000_000,
-}
-_GOLD = {
-    "metal": "gold",
-    "quoted_weight": "10",
-    "minimum": "1",
-    "maximum": "10000",
-    "step": "1",
-    "pricing": {"kind": "direct", "instrument": "GOLD"},
-}
+"""For the most that the desk may allow one is soon used up."""
+_PAGE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
+    folder: Path
     api_url: str
     endpoint: Endpoint
     keys: tuple[str, ...]
+    live_keys: tuple[str, ...]
+    """Empty where production is off."""
 
     def get(self, path: str) -> bytes:
         """What a client reads there, with the first key."""
         answer = httpx.get(f"{self.api_url}{BASE}{path}", headers={"X-API-Key": self.keys[0]})
         return answer.raise_for_status().content
+
+    def fill(self) -> str:
+        """Give the first account a page of orders; the id of one of them."""
+        headers = {"X-API-Key": self.keys[0]}
+        order_id = ""
+        with httpx.Client(base_url=f"{self.api_url}{BASE}", headers=headers) as client:
+            for number in range(_PAGE):
+                body = {
+                    "symbol_code": "GOLD",
+                    "trade_type": "buy" if number % 2 else "sell",
+                    "quantity": 1,
+                    "client_order_id": f"ref-{number:04d}",
+                }
+                answer = client.post("/orders", json=body, headers={"Idempotency-Key": str(uuid4())})
+                order_id = json.loads(answer.raise_for_status().content)["id"]
+        return order_id
 
 
 @contextlib.contextmanager
@@ -60,38 +70,47 @@ def servers() -> Iterator[tuple[Postgres, Redis]]:
 
 
 @contextlib.contextmanager
-def running_service(module: str = "bullion", **settings: str) -> Iterator[Service]:
+def running_service(module: str, clients: int, *, live: bool = False, **settings: str) -> Iterator[Service]:
+    """With `live`, open for production as well, with the simulated venue that answers at once."""
+    if live:
+        settings["BULLION_PRODUCTION"] = "on"
     with (
         tempfile.TemporaryDirectory(prefix="bullion-bench-") as folder,
         running(Path(folder), module, **settings) as node,
     ):
         with node.desk() as desk:
-            keys = _set_up(desk)
-        service = Service(node.api_url, _endpoint(node), keys)
-        _await_rates(service)
+            open_market(desk, live=live)
+            keys, live_keys = _accounts(desk, clients, live=live)
+        workers = int(settings.get("BULLION_WORKERS", "1"))
+        service = Service(Path(folder), node.api_url, _endpoint(node, workers), keys, live_keys)
+        await_tradable(node.api_url, BASE, keys[0], workers)
+        if live:
+            await_tradable(node.api_url, LIVE_BASE, live_keys[0], workers)
         yield service
 
 
-def _endpoint(node: Node) -> Endpoint:
+def _endpoint(node: Node, workers: int) -> Endpoint:
     port = urlsplit(node.api_url).port
     assert port is not None
-    return Endpoint(port, node.process.pid)
+    return Endpoint(port, workers_of(node.process.pid) if workers > 1 else (node.process.pid,))
 
 
-def _set_up(desk: DeskClient) -> tuple[str, ...]:
-    desk.furnish()
-    desk.do("PUT", "/symbols/GOLD", _GOLD)
-    desk.do("PATCH", "/switches", {"budgets": _BUDGETS})
-    logins = [f"bench{number}" for number in range(_ACCOUNTS)]
+def _accounts(desk: DeskClient, clients: int, *, live: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Their test keys and their live keys."""
+    logins = [f"bench{number}" for number in range(clients)]
     for login_id in logins:
-        desk.account(login_id, firm_name="Bench and Sons", allocation={"gold": "100000000"})
+        desk.account(
+            login_id,
+            firm_name="Bench and Sons",
+            allocation={"gold": "100000000"},
+            production_trading=live,
+        )
     # Neighbours are of different accounts, as callers are who do not know each other.
-    return tuple(desk.key(login_id)["key"] for _ in range(_KEYS_EACH) for login_id in logins)
+    return (
+        _keys(desk, logins, Environment.TEST),
+        _keys(desk, logins, Environment.PRODUCTION) if live else (),
+    )
 
 
-def _await_rates(service: Service) -> None:
-    give_up_at = time.monotonic() + 10
-    while b'"tradable":true' not in service.get("/quotes"):
-        if time.monotonic() > give_up_at:
-            raise RuntimeError("the feed did not start")
-        time.sleep(0.05)
+def _keys(desk: DeskClient, logins: list[str], environment: Environment) -> tuple[str, ...]:
+    return tuple(desk.key(each, environment.value)["key"] for _ in range(_KEYS_EACH) for each in logins)

@@ -1,0 +1,25 @@
+"""Everything that a run found, and the ratios made of it."""
+
+from dataclasses import dataclass, field
+
+from .figures import Run
+from .footprint import Footprint
+from .ratio import Found
+from .ratios import RATIOS
+
+
+@dataclass(slots=True)
+class Findings:
+    run: Run
+    memory: dict[str, list[dict[str, int]]] = field(default_factory=dict)
+    """Of each service after its load, worker by worker; nothing where the system does not tell."""
+    footprints: list[Footprint] = field(default_factory=list)
+
+    @property
+    def ratios(self) -> list[Found]:
+        """Those whose calls were measured: without PostgreSQL there are fewer."""
+        return [
+            ratio.of(self.run)
+            for ratio in RATIOS
+            if all(point in self.run.outcomes for point in ratio.points)
+        ]

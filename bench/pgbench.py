@@ -1,0 +1,99 @@
+"""The store's floor on PostgreSQL: pgbench, which writes the rows of an order, one order per transaction.
+
+It does what a plain booking does, in C and without HTTP: lock and read the book, look the key up, insert the
+order, count it, move the book, commit.
+"""
+
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.support.servers import find
+
+from .load import Outcome
+from .rows import RowSizes
+
+CLIENTS = (2, 4, 8)
+"""More of them make PostgreSQL slower, not faster, and fewer leave it waiting."""
+BOOKS = 32
+
+# No two clients meet on a book: waiting for locks would make the floor lower than it has to be. The id grows,
+# as ours do, and the key lies anywhere in its index. Both levels of counts are one statement.
+_SCRIPT = """\
+\\set book 2 * (random(0, {books_each} - 1) * {clients} + :client_id + 1)
+\\set number :number + 1
+\\set key random(1, 9000000000000000000)
+BEGIN;
+SELECT order_count + 1 AS ordinal, gold_net_e4, gold_limit_e4, version FROM books
+    WHERE id = :book FOR UPDATE \\gset
+SELECT id FROM orders
+    WHERE book_id = :book AND source = 'api' AND idempotency_key = rpad((:key)::text, 36, 'x');
+INSERT INTO orders (
+    book_id, ordinal, id, source, idempotency_key, symbol_code, trade_type, quantity_e4, client_order_id,
+    metal, price_paise, total_paise, status, key_id, request_id, created_at_us, price_anatomy
+) VALUES (
+    :book, :ordinal, rpad((:number)::text, 36, 'x'), 'api', rpad((:key)::text, 36, 'x'), 'GOLD', 'buy', 10000,
+    'ref-0001', 'gold', 15050900, 1505090, 'filled', repeat('k', {sizes.key_id}),
+    rpad((:number)::text, {sizes.request_id}, 'x'), :number, repeat('a', {sizes.price_anatomy})
+);
+INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+    VALUES (:book, 0, :ordinal / 512, 'GOLD', 'buy', 'filled', 1),
+        (:book, 1, :ordinal / 65536, 'GOLD', 'buy', 'filled', 1)
+    ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
+    DO UPDATE SET orders = counts.orders + excluded.orders;
+UPDATE books
+    SET gold_net_e4 = gold_net_e4 + 10000, order_count = :ordinal, last_order_at_us = :number,
+        version = version + 1
+    WHERE id = :book;
+COMMIT;
+"""
+_RATE = re.compile(r"tps = ([0-9.]+) \(without initial connection time\)")
+_DONE = re.compile(r"number of transactions actually processed: ([0-9]+)")
+_LATENCY = re.compile(r"latency average = ([0-9.]+) ms")
+_TIMEOUT_S = 120
+
+
+class PgbenchFailed(Exception):
+    """Its message is the sentence to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pgbench:
+    """A store of its own, made with `BOOKS` accounts, where nothing else runs."""
+
+    url: str
+    sizes: RowSizes
+
+    def measure(self, clients: int, *, seconds: int | None = None, transactions: int = 100) -> Outcome:
+        """For so long, or so many transactions of each client."""
+        extent = ["-t", str(transactions)] if seconds is None else ["-T", str(seconds)]
+        said = self._run(clients, extent)
+        rate, done = _RATE.search(said), _DONE.search(said)
+        if rate is None or done is None or int(done[1]) == 0:
+            raise PgbenchFailed(f"pgbench did not say how fast it was:\n{said}")
+        return Outcome(requests=int(done[1]), seconds=int(done[1]) / float(rate[1]))
+
+    def _run(self, clients: int, extent: list[str]) -> str:
+        address = urlsplit(self.url)
+        script = _SCRIPT.format(clients=clients, books_each=BOOKS // clients, sizes=self.sizes)
+        with tempfile.TemporaryDirectory(prefix="bullion-bench-") as folder:
+            path = Path(folder) / "order.sql"
+            path.write_text(script, "utf-8")
+            done = subprocess.run(
+                [
+                    *(find("pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", "1", *extent),
+                    *("-D", f"number={time.time_ns() // 1000}", "-f", str(path)),
+                    *("-h", str(address.hostname), "-p", str(address.port), "-U", str(address.username)),
+                    address.path.lstrip("/"),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=_TIMEOUT_S,
+            )
+        if done.returncode != 0 or "aborted" in done.stderr:
+            raise PgbenchFailed(f"pgbench failed:\n{done.stderr.strip()}")
+        return done.stdout

@@ -1,0 +1,178 @@
+"""What is measured round by round: every call of ours beside its floor."""
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tests.support.servers import Postgres, Redis
+
+from . import pgbench, sqlite_floor
+from .calls import BASE, LIVE_BASE, get, orders
+from .endpoint import Endpoint
+from .extent import Extent
+from .floors import running_floor
+from .load import Generator, Job, Outcome, running_generator
+from .processes import memory_bytes
+from .ratios import RATIOS
+from .rows import RowSizes, sizes_of
+from .service import PLAIN, Service, running_service
+from .store import make_store
+
+Servers = tuple[Postgres, Redis]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    call: str
+    connections: int
+    measure: Callable[[], Outcome]
+
+    @property
+    def in_a_ratio(self) -> bool:
+        return any((self.call, self.connections) in ratio.points for ratio in RATIOS)
+
+
+@contextlib.contextmanager
+def running_bench(extent: Extent, servers: Servers | None, say: Callable[[str], None]) -> Iterator["Bench"]:
+    """Everything that is measured, started."""
+    with contextlib.ExitStack() as stack:
+        yield Bench(stack, extent, servers, say)
+
+
+class Bench:
+    def __init__(
+        self,
+        stack: contextlib.ExitStack,
+        extent: Extent,
+        servers: Servers | None,
+        say: Callable[[str], None],
+    ) -> None:
+        self._stack = stack
+        self._extent = extent
+        self._servers = servers
+        self._generator: Generator = stack.enter_context(running_generator())
+        say("starting the services")
+        self._services = self._started(live=True)
+        self._order_ids = {name: service.fill() for name, service in self._services.items()}
+        say("starting the plain variant, one order per transaction")
+        self._plain = self._started(PLAIN)
+        say("starting the floors")
+        self._floors = self._http_floors(self._services["sqlite"])
+        sizes = sizes_of(self._services["sqlite"].folder / "var" / "bullion.db")
+        self._sqlite_floor = self._made_for_sqlite(sizes)
+        self._pgbench = self._made_for_pgbench(sizes)
+
+    def _started(self, module: str = "bullion", *, live: bool = False) -> dict[str, Service]:
+        found = {
+            "sqlite": self._stack.enter_context(running_service(module, self._extent.clients, live=live))
+        }
+        if self._servers is not None:
+            for name, workers in {"pg": 1, "pg_w2": 2}.items() if live else {"pg": 1}.items():
+                settings = self._shared(self._servers) | {"BULLION_WORKERS": str(workers)}
+                found[name] = self._stack.enter_context(
+                    running_service(module, self._extent.clients, live=live, **settings)
+                )
+        return found
+
+    @staticmethod
+    def _shared(servers: Servers) -> dict[str, str]:
+        postgres, redis = servers
+        return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+
+    def _http_floors(self, some: Service) -> dict[str, Endpoint]:
+        """Each answers as many bytes as the calls that it is compared with."""
+        order_id = self._order_ids["sqlite"]
+        wanted = {
+            "get_floor": ("get", some.get("/me")),
+            "post_floor": ("post", some.get(f"/orders/{order_id}")),
+            "list_floor": ("get", some.get("/orders")),
+        }
+        return {
+            name: self._stack.enter_context(running_floor(kind, len(body)))
+            for name, (kind, body) in wanted.items()
+        }
+
+    def _made_for_sqlite(self, sizes: RowSizes) -> sqlite_floor.SqliteFloor:
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bullion-bench-"))
+        path = Path(folder) / "floor.db"
+        make_store(path, sqlite_floor.BOOKS)
+        return sqlite_floor.SqliteFloor(path, sizes)
+
+    def _made_for_pgbench(self, sizes: RowSizes) -> pgbench.Pgbench | None:
+        if self._servers is None:
+            return None
+        url = self._servers[0].new_database()
+        make_store(url, pgbench.BOOKS)
+        return pgbench.Pgbench(url, sizes)
+
+    def probes(self) -> list[Probe]:
+        """In the order in which they are measured: what is divided by each other stands close together.
+
+        What slows this machine for a while then slows both sides of a ratio.
+        """
+        return [probe for connections in self._extent.connections for probe in self._at(connections)]
+
+    def memory(self) -> dict[str, list[dict[str, int]]]:
+        """Of each service, worker by worker."""
+        sizes = {
+            name: [memory_bytes(pid) for pid in service.endpoint.pids]
+            for name, service in self._services.items()
+        }
+        return {name: [size for size in each if size is not None] for name, each in sizes.items()}
+
+    def _at(self, connections: int) -> Iterator[Probe]:
+        some = self._services["sqlite"]
+        # A floor is sent the very same requests, so that it has as much to read.
+        yield self._http("get_floor", self._floors["get_floor"], self._gets(some, "/me"), connections)
+        for call, path in {"me": "/me", "positions": "/positions"}.items():
+            for name, service in self._services.items():
+                yield self._http(f"{call}_{name}", service.endpoint, self._gets(service, path), connections)
+        for name, service in self._services.items():
+            one = (get(f"{BASE}/orders/{self._order_ids[name]}", service.keys[0]),)
+            yield self._http(f"order_{name}", service.endpoint, one, connections)
+        yield self._http("list_floor", self._floors["list_floor"], _list(some), connections)
+        for name, service in self._services.items():
+            yield self._http(f"list_{name}", service.endpoint, _list(service), connections)
+        yield self._http("post_floor", self._floors["post_floor"], orders(some.keys), connections)
+        for name, service in self._services.items():
+            yield from self._writes(name, service, connections)
+
+    def _writes(self, name: str, service: Service, connections: int) -> Iterator[Probe]:
+        """Orders, and whatever orders are compared with on the same store."""
+        most = max(self._extent.connections)
+        if name == "sqlite" and connections == most:
+            yield Probe("sqlite3", 1, partial(self._sqlite_floor.measure, self._extent.seconds))
+        if name in self._plain and connections in (1, most):
+            plain = self._plain[name]
+            yield self._http(f"plain_{name}", plain.endpoint, orders(plain.keys), connections)
+        yield self._http(f"orders_{name}", service.endpoint, orders(service.keys), connections)
+        if connections == most:
+            live = orders(service.live_keys, LIVE_BASE)
+            yield self._http(f"production_{name}", service.endpoint, live, connections)
+        if name == "pg" and connections == most and self._pgbench is not None:
+            for clients in pgbench.CLIENTS:
+                floor = partial(self._pgbench.measure, clients, seconds=self._extent.store_floor_s)
+                yield Probe("pgbench", clients, floor)
+
+    def _http(self, call: str, endpoint: Endpoint, requests: tuple[bytes, ...], connections: int) -> Probe:
+        job = Job(
+            port=endpoint.port,
+            requests=requests,
+            connections=connections,
+            warm_up_s=self._extent.warm_up_s,
+            seconds=self._extent.seconds,
+            server_pids=endpoint.pids,
+        )
+        return Probe(call, connections, partial(self._generator.measure, job))
+
+    @staticmethod
+    def _gets(service: Service, path: str) -> tuple[bytes, ...]:
+        return tuple(get(f"{BASE}{path}", key) for key in service.keys)
+
+
+def _list(service: Service) -> tuple[bytes, ...]:
+    """The first page, of 50, of the account that was given more than that."""
+    return (get(f"{BASE}/orders", service.keys[0]),)
