@@ -19,13 +19,14 @@ from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
-from bullion.serve import Ports, serve
+from bullion.serve import Ports, Serving, serve
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
-from bullion.wiring.node import Node
 from bullion.wiring.store import open_store
-from bullion.workers import Workers
+from bullion.workers.alone import Alone
+from bullion.workers.watch import Workers
+from bullion.workers.worker import report_ready
 
 _WRONG_SET_UP = 2
 
@@ -64,7 +65,11 @@ def serve_command() -> None:
 
     Migrates the store and makes the default broker when they are missing. SIGTERM or Ctrl+C lets the calls
     that are under way finish, then stops. With BULLION_WORKERS above 1, that many processes share the ports.
+    SIGHUP replaces every process that answers calls by a new one, which reads code and settings anew.
     """
+    if not sys.stderr.isatty():
+        # Who asks for a restart now asks for what is being done.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     set_up_logs(for_people=False)
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
@@ -72,11 +77,7 @@ def serve_command() -> None:
         # Before the workers: a long migration must not make them look as if they did not start.
         asyncio.run(_migrate(settings))
         sys.exit(Workers(settings, ports).run())
-
-    async def on_ready(_node: Node) -> None:
-        ports.log_listening()
-
-    serve(settings, ports, on_ready)
+    sys.exit(Alone(settings, ports).run())
 
 
 @main.command("worker", hidden=True)
@@ -85,21 +86,21 @@ def serve_command() -> None:
 @click.argument("ready", type=int)
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
+    # The watcher's business.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     set_up_logs(for_people=False)
-    watcher = socket.socket(fileno=ready)
+    line = socket.socket(fileno=ready)
 
-    async def on_ready(_node: Node) -> None:
-        watcher.send(b"r")
-        loop = asyncio.get_running_loop()
-
-        def watcher_gone() -> None:
-            loop.remove_reader(watcher)
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        # It says nothing more: when this can be read, the watcher is gone, and so should we be.
-        loop.add_reader(watcher, watcher_gone)
+    async def on_ready(serving: Serving) -> None:
+        report_ready(line, serving)
 
     serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
+
+
+@main.command("check-settings", hidden=True)
+def check_settings_command() -> None:
+    """Whether the settings can be read; asked before a node makes way for one that needs them."""
+    read_settings(os.environ)
 
 
 @main.command("demo")
@@ -116,8 +117,8 @@ def demo_command() -> None:
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings)
 
-    async def on_ready(node: Node) -> None:
-        keys = await demo.furnish(node, prepared.hasher)
+    async def on_ready(serving: Serving) -> None:
+        keys = await demo.furnish(serving.node, prepared.hasher)
         desk_log.setLevel(logging.NOTSET)
         ports.log_listening()
         click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url))

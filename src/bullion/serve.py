@@ -1,4 +1,4 @@
-"""Both ports on one event loop: bound, served, and stopped without dropping a call that is under way."""
+"""Both ports on one event loop: bound, served, and stopped without dropping a call."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import structlog
 import uvicorn
@@ -15,16 +15,21 @@ import uvloop
 
 from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
+from bullion.web.health import NOTICE
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring.node import Node, open_node
 
 _GRACE_S = 20
 _HARD_STOP_S = 24
+_TELL_EVERY_S = 0.05
 _OPEN_FILES = 65_536
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _log = structlog.get_logger("bullion")
 
-Ready = Callable[[Node], Awaitable[None]]
+Ready = Callable[["Serving"], Awaitable[None]]
 """Called once both ports answer."""
+OnHangup = Callable[["Serving"], None]
+"""Called at SIGHUP."""
 
 
 class Ports:
@@ -49,8 +54,54 @@ class Ports:
     def desk_url(self) -> str:
         return _url(self.desk)
 
+    def again(self) -> "Ports":
+        """The same sockets by other descriptors: who closes those leaves the queues at the ports whole."""
+        return Ports(self.api.dup(), self.desk.dup())
+
     def log_listening(self) -> None:
         _log.info("listening", api=self.api_url, desk=self.desk_url, pid=os.getpid())
+
+
+class Serving:
+    """A node behind its two ports, until it is told to stop."""
+
+    def __init__(self, node: Node, servers: Sequence["_Server"], drain_s: float) -> None:
+        self.node = node
+        self._servers = servers
+        self._drain_s = drain_s
+        self._closing = False
+
+    @property
+    def stopping(self) -> bool:
+        return self._closing or NOTICE.given
+
+    def drain(self) -> None:
+        """Say that no call should be sent here any more, answer those that still are, and then stop.
+
+        Asked a second time: stop now.
+        """
+        if NOTICE.given or not self._drain_s:
+            self.stop()
+            return
+        NOTICE.given = True
+        _log.info("draining", seconds=self._drain_s)
+        asyncio.get_running_loop().call_later(self._drain_s, self.stop)
+
+    def stop(self) -> None:
+        """Take no new connection, finish the calls that are under way, and end."""
+        NOTICE.given = True
+        self.leave()
+
+    def leave(self) -> None:
+        """The same where others answer at the same ports: whoever asks is not told that this node goes."""
+        if self._closing:
+            return
+        self._closing = True
+        _log.info("stopping")
+        for server in self._servers:
+            server.should_exit = True
+        # Whatever hangs by then, a store that does not answer or a caller that does not read.
+        asyncio.get_running_loop().call_later(_HARD_STOP_S, _stop_hard)
 
 
 class _Server(uvicorn.Server):
@@ -60,38 +111,65 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """In place of uvicorn's own, which misses connections that were taken but not yet made known."""
+        for server in self.servers:
+            server.close()
+        for bound in sockets or []:
+            bound.close()
+        told: set[object] = set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_S):
+                # One round more than it seems: those that were taken last are known after it.
+                await self._tell(told)
+                while self.server_state.connections or self.server_state.tasks:
+                    await self._tell(told)
+                return
+        _log.warning("calls_cut_off", connections=len(self.server_state.connections), after_s=_GRACE_S)
+        for task in self.server_state.tasks:
+            task.cancel()
+
+    async def _tell(self, told: set[object]) -> None:
+        for connection in self.server_state.connections - told:
+            connection.shutdown()
+            told.add(connection)
+        await asyncio.sleep(_TELL_EVERY_S)
+
 
 def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
-    """Serve until SIGTERM or SIGINT."""
-    _raise_open_files()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, ports, on_ready))
+    """Serve until SIGTERM or SIGINT, and end with that."""
+    run_node(settings, ports, on_ready)
     end_logs()
 
 
-async def _serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
+def run_node(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None = None) -> None:
+    """Serve until SIGTERM or SIGINT, or until told to leave. Afterwards our signals are blocked."""
+    _raise_open_files()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, ports, on_ready, on_hangup))
+        # The loop takes its handlers with it. A signal that comes now must not end us half-way.
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
+async def _serve(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None) -> None:
     async with open_node(settings) as node:
         servers = [make_server(node.api), make_server(node.desk_api)]
+        serving = Serving(node, servers, settings.drain_s)
         loop = asyncio.get_running_loop()
-
-        def stop() -> None:
-            _log.info("stopping")
-            for server in servers:
-                server.should_exit = True
-            # Whatever hangs by then, a store that does not answer or a caller that does not read.
-            loop.call_later(_HARD_STOP_S, _stop_hard)
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
-        serving = [
+        loop.add_signal_handler(signal.SIGTERM, serving.drain)
+        # Whoever presses Ctrl+C waits for it, and there is no load balancer to tell.
+        loop.add_signal_handler(signal.SIGINT, serving.stop)
+        if on_hangup is not None:
+            loop.add_signal_handler(signal.SIGHUP, on_hangup, serving)
+        answering = [
             asyncio.create_task(server.serve(sockets=[bound]))
             for server, bound in zip(servers, (ports.api, ports.desk), strict=True)
         ]
         # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
         while not all(server.started for server in servers):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
-        await on_ready(node)
-        await asyncio.gather(*serving)
+        await on_ready(serving)
+        await asyncio.gather(*answering)
     _log.info("stopped")
 
 

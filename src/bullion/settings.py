@@ -37,6 +37,7 @@ class Settings:
     port: int = 8000
     desk_port: int = 8001
     workers: int = 1
+    drain_s: int = 0
     broker: str = "main"
     production: bool = False
     hedge: str = "simulated"
@@ -50,6 +51,11 @@ class Settings:
     @property
     def sqlite(self) -> bool:
         return self.database_url.startswith("sqlite:")
+
+    @property
+    def shared(self) -> bool:
+        """Whether there may be several nodes: on a store that takes them, counting calls together."""
+        return not self.sqlite and self.redis_url is not None
 
     def __repr__(self) -> str:
         return f"Settings({self.database_url.partition(':')[0]}, {self.host}, {self.port}, {self.desk_port})"
@@ -198,6 +204,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_PORT": _whole_number(0, 65535),
     "BULLION_DESK_PORT": _whole_number(0, 65535),
     "BULLION_WORKERS": _whole_number(1, 256),
+    "BULLION_DRAIN_S": _whole_number(0, 300),
     "BULLION_BROKER": _broker,
     "BULLION_PRODUCTION": _on_off,
     "BULLION_HEDGE": _one_of("simulated", "desk"),

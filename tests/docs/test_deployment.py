@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bullion import serve, workers
+from bullion import serve
 from bullion.api import gate
 from bullion.booking import hedge_requests, hedging, queue
 from bullion.budgets import redis_link
@@ -17,6 +17,7 @@ from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
 from bullion.store import ledger_postgres, query_files, schema, traces
 from bullion.store import postgres as engine
+from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
 from tests.support.command import bullion

@@ -1,0 +1,1 @@
+"""Processes that answer at the same two ports, and whoever watches over them."""
