@@ -8,9 +8,11 @@ from pathlib import Path
 
 from tests.support.servers import NotInstalled
 
+from .charts import write_charts
 from .extent import FULL, FULL_GROWTH, QUICK, Extent
 from .findings import Findings
 from .footprint import measure_footprints
+from .growing import measure_growths
 from .pgbench import PgbenchFailed
 from .probes import Servers, running_bench
 from .report import write_results
@@ -18,16 +20,18 @@ from .rounds import CallFailed, measure_rounds
 from .service import servers
 from .table import lines
 
-RESULTS = Path(__file__).with_name("results.json")
+RESULTS = Path("bench/results.json")
+CHARTS = Path("docs/pictures")
 _started = time.monotonic()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measures speed as ratios to a bare server.")
     how_much = parser.add_mutually_exclusive_group()
-    how_much.add_argument("--quick", action="store_true", help="shows that it works, not how fast")
+    how_much.add_argument("--quick", action="store_true", help="shows that it works, not how fast; no growth")
     how_much.add_argument("--full", action="store_true", help="growth to ten million orders, not one")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file to write (%(default)s)")
+    parser.add_argument("--charts", type=Path, default=CHARTS, help="the folder for charts (%(default)s)")
     wanted = parser.parse_args()
     wanted.results.unlink(missing_ok=True)  # or a run that fails would seem to have left it
     extent = QUICK if wanted.quick else FULL_GROWTH if wanted.full else FULL
@@ -36,10 +40,12 @@ def main() -> None:
     except (CallFailed, PgbenchFailed) as failure:
         sys.exit(f"The bench ends here, and writes nothing. {failure}")
     write_results(wanted.results, findings)
+    write_charts(wanted.charts, findings)
     print()
     for line in lines(findings):
         print(line)
-    print(f"\nWritten to {wanted.results.name} after {(time.monotonic() - _started) / 60:.1f} minutes.")
+    took_min = (time.monotonic() - _started) / 60
+    print(f"\nWritten after {took_min:.1f} minutes: {wanted.results}, and charts in {wanted.charts}.")
 
 
 def _measure(extent: Extent) -> Findings:
@@ -48,7 +54,10 @@ def _measure(extent: Extent) -> Findings:
         with running_bench(extent, shared, _say) as bench:
             run = measure_rounds(extent, bench.probes(), _say)
             memory = bench.memory()
-        return Findings(run, memory, measure_footprints(extent, shared, _say))
+        footprints = measure_footprints(extent, shared, _say)
+    # It has servers of its own, beside which nothing else should run.
+    growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
+    return Findings(run, memory, footprints, growths)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

@@ -20,6 +20,8 @@ class Extent:
     accounts: int
     """In the catalogue, where its memory is measured."""
     growth_orders: int
+    """Stored in all; 0 leaves growth out."""
+    growth_rounds: int
 
 
 # More rounds rather than longer ones: noise that lasts for seconds then spoils some of them, and the median
@@ -36,8 +38,9 @@ FULL = Extent(
     footprint_stores=("sqlite", "pg"),
     accounts=100_000,
     growth_orders=1_000_000,
+    growth_rounds=20,
 )
-FULL_GROWTH = replace(FULL, growth_orders=10_000_000)
+FULL_GROWTH = replace(FULL, growth_orders=10_000_000, growth_rounds=60)
 QUICK = Extent(
     rounds=3,
     rounds_of_the_rest=0,
@@ -49,5 +52,6 @@ QUICK = Extent(
     clients=4,
     footprint_stores=("sqlite",),
     accounts=200,
-    growth_orders=2_000,
+    growth_orders=0,
+    growth_rounds=0,
 )

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from .figures import Run
 from .footprint import Footprint
+from .growing import growth_ratios
+from .growth import Growth
 from .ratio import Found
 from .ratios import RATIOS
 
@@ -14,12 +16,14 @@ class Findings:
     memory: dict[str, list[dict[str, int]]] = field(default_factory=dict)
     """Of each service after its load, worker by worker; nothing where the system does not tell."""
     footprints: list[Footprint] = field(default_factory=list)
+    growths: list[Growth] = field(default_factory=list)
 
     @property
     def ratios(self) -> list[Found]:
         """Those whose calls were measured: without PostgreSQL there are fewer."""
-        return [
+        found = [
             ratio.of(self.run)
             for ratio in RATIOS
             if all(point in self.run.outcomes for point in ratio.points)
         ]
+        return found + growth_ratios(self.growths)

@@ -14,6 +14,7 @@ from tests.support.servers import NotInstalled, find
 from .figures import FIGURES, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
+from .growing import growth_results
 from .ratio import Found
 
 
@@ -29,6 +30,7 @@ def write_results(path: Path, findings: Findings) -> None:
         },
         "worker_bound_bytes": BOUND_BYTES,
         "worker_memory_after_load": findings.memory,
+        "growth": [growth_results(each) for each in findings.growths],
         "errors": sum(
             sum(each.errors.values()) for rounds in run.outcomes.values() for each in rounds.values()
         ),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .figures import BUSY, FIGURES, LOAD_CPU, RATE, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
+from .growth import lines as growth_lines
 from .ratio import Found
 from .spread import Spread
 
@@ -27,6 +28,9 @@ def lines(findings: Findings) -> Iterator[str]:
     yield from _notes(run)
     yield ""
     yield from _footprint_lines(findings)
+    for growth in findings.growths:
+        yield ""
+        yield from growth_lines(growth)
     yield ""
     yield from aligned(_ratio_rows(findings.ratios))
     for found in findings.ratios:

@@ -20,7 +20,7 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
 
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick", "--results", str(path)],
+        [sys.executable, "-m", "bench", "--quick", "--results", str(path), "--charts", str(tmp_path)],
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
@@ -43,6 +43,8 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
         assert 0 < low <= value <= high
         if call["call"] != "pgbench":  # which tells no percentiles
             assert 0 < call["p50_us"]["value"] <= call["p99_us"]["value"]
+    for name in ("bench-ratios.svg", "bench-orders.svg", "bench-reads.svg"):
+        assert (tmp_path / name).is_file()
     for found in results["footprints"]:
         assert 0 < found["start_s"]["low"] <= found["start_s"]["high"]
 
