@@ -67,7 +67,7 @@ class House:
 
     def make_gate(self, limiter: MemoryLimiter | Broken) -> Gate:
         return Gate(
-            self.catalogue, self.catch_up, limiter, HASHER, SourceAddress(()), "main", self.used.append
+            self.catalogue, self.look_up, limiter, HASHER, SourceAddress(()), "main", self.used.append
         )
 
     async def catch_up(self) -> None:
@@ -75,6 +75,9 @@ class House:
         if self.cut_off:
             raise StoreUnavailable
         self.catalogue.apply(Changes(2, self.store_now_us(), self.arriving), self.clock())
+
+    async def look_up(self, _key_id: str) -> None:
+        await self.catch_up()
 
     def store_now_us(self) -> int:
         return self.clock() // 1000 + self.store_ahead_us

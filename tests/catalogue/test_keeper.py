@@ -7,7 +7,7 @@ import pytest
 from bullion.accounts.broker import Broker
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
-from bullion.catalogue.source import Changes
+from bullion.catalogue.source import NOTHING_MORE, Changes, Wanted
 from bullion.faults import StoreUnavailable
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ class Source:
         self.gate.set()
         self.faults: list[Exception] = []
 
-    async def changes(self, since: int | None) -> Changes:
+    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
         self.asked += 1
         version = self.version
         await self.gate.wait()

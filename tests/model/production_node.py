@@ -102,6 +102,7 @@ class ProductionNode:
             hedging=self.hedging,
             reachable=lambda _: True,
             schema_current=lambda: True,
+            look_up_account=self.keeper.look_up_account,
         )
 
     async def place(
@@ -110,7 +111,7 @@ class ProductionNode:
         """A production order of any channel. `lose`: what goes wrong after it is recorded."""
 
         def judge() -> Verdict:
-            account = self._production.account(account_id)
+            account = self.clock.accounts[account_id]
             return self._production.closed(account) or self._production.judge(account, asked)
 
         placing = self._placing(account_id, Environment.PRODUCTION, source, key, asked, judge)

@@ -63,7 +63,8 @@ class Caller:
 @dataclass(frozen=True, slots=True)
 class Gate:
     catalogue: Catalogue
-    catch_up: Callable[[], Awaitable[None]]
+    look_up: Callable[[str], Awaitable[None]]
+    """Brings memory to what the store holds now, with the key of this id, if there is one."""
     limiter: Limiter
     key_hasher: Hasher
     addresses: SourceAddress
@@ -105,8 +106,10 @@ class Gate:
     def still_admits(self, caller: Caller, address: str, scope: Scope) -> Refusal | None:
         """Whether a caller who was let through would be so now, by what memory holds now."""
         key = self.catalogue.keys.get(caller.key.key_id)
-        if key is None:  # The store was put back to a copy from before it was issued.
-            return INVALID_CREDENTIAL
+        if key is None:
+            # The store was put back to a copy from before it was issued; or memory had to make room, or was
+            # read anew, and to call again brings it back.
+            return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(caller.key, scope)
         refusal = life(key, self.catalogue.now_us())
         return refusal or _access(key, self.catalogue.accounts[key.account_id], address, scope)
 
@@ -125,19 +128,23 @@ class Gate:
         secret_hash = self.key_hasher.hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
         refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        unread = False
         if refusal is not None:
-            # Memory may be a moment behind: the key may just have been issued. One read settles it, and
-            # every failure costs the same one read, so that its time tells nothing.
+            # Memory may be a moment behind, or not hold every key. One read settles it, and every failure
+            # costs the same one read, so that its time tells nothing.
             try:
                 async with asyncio.timeout(_SECOND_LOOK_S):
-                    await self.catch_up()
+                    await self.look_up(text.key_id)
             except (StoreFault, TimeoutError):
                 call.note = "store unreadable, judged from memory"
+                unread = True
             key = self.catalogue.keys.get(text.key_id)
             refusal = verify(text, secret_hash, key, self.catalogue.now_us())
-        if self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
-            real = scope is Scope.ORDERS_WRITE and text.environment is Environment.PRODUCTION
-            raise Refused(BOOKING_UNAVAILABLE if real else SERVICE_UNAVAILABLE, retry_after_s=1)
+        # Without the store, memory that does not hold every key cannot tell a wrong one. A wrong secret of a
+        # key that it does hold is answered alike, or the difference would tell which keys there are.
+        unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
+        if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
+            raise Refused(_unavailable(text, scope), retry_after_s=1)
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
             raise Refused(refusal or INVALID_CREDENTIAL)
@@ -182,6 +189,12 @@ class Gate:
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
         raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+
+
+def _unavailable(key: Key | KeyText, scope: Scope) -> Refusal:
+    """What a caller is told whom memory alone cannot answer."""
+    real = scope is Scope.ORDERS_WRITE and key.environment is Environment.PRODUCTION
+    return BOOKING_UNAVAILABLE if real else SERVICE_UNAVAILABLE
 
 
 def _judge_text(text: KeyText | Refusal, broker: str, environment: Environment) -> KeyText | Refusal:

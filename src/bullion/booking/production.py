@@ -1,6 +1,6 @@
 """The way of a production order, the same from the API and from the desk: judged, recorded, hedged."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -29,8 +29,12 @@ class Production:
         hedging: Hedging,
         reachable: Callable[[str], bool],
         schema_current: Callable[[], bool],
+        look_up_account: Callable[[int], Awaitable[None]],
     ) -> None:
-        """`reachable` tells whether a broker's venue can be reached."""
+        """`reachable` tells whether a broker's venue can be reached.
+
+        `look_up_account` brings an account into this node's memory, which may not hold them all.
+        """
         self._deploy_on = deploy_on
         self._catalogue = catalogue
         self._market = market
@@ -38,6 +42,7 @@ class Production:
         self._hedging = hedging
         self._reachable = reachable
         self._schema_current = schema_current
+        self._look_up_account = look_up_account
 
     def closed(self, account: Account) -> Denied | None:
         """Why production is not open to clients of the API now, if it is not."""
@@ -64,9 +69,14 @@ class Production:
             return None
         return Denied(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
 
-    def account(self, account_id: int) -> Account:
-        """As this node's memory holds it now."""
-        return self._catalogue.accounts[account_id]
+    async def look_up_account(self, account_id: int) -> None:
+        """For orders that come by another way than the gate. May raise StoreFault."""
+        if account_id not in self._catalogue.accounts:
+            await self._look_up_account(account_id)
+
+    def account(self, account_id: int) -> Account | None:
+        """As this node's memory holds it now; None when it had to make room for others since the look-up."""
+        return self._catalogue.accounts.get(account_id)
 
     def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
         return self._market.judge(account, asked)

@@ -11,28 +11,36 @@ from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
 
+from .clients import Clients
 from .source import Changes, Entry
 
 US_PER_S = 1_000_000
 
 
 class Catalogue:
-    """Read by every call, changed only by `apply`. Nothing in it is ever removed but by a whole load."""
+    """Read by every call, changed only by `apply`.
 
-    def __init__(self, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
+    Only accounts and keys may be missing from it, where there are too many of them: see `clients`.
+    """
+
+    def __init__(
+        self, monotonic_ns: Callable[[], int] = time.monotonic_ns, clients: Clients | None = None
+    ) -> None:
         self._monotonic_ns = monotonic_ns
+        self.clients = clients or Clients()
+        self.accounts = self.clients.accounts
+        self.keys = self.clients.keys
         self._clock_ahead_us = 0
         self._applied_at_ns: int | None = None
         self.version: int | None = None
         self._forget()
 
     def _forget(self) -> None:
+        self.clients.forget()
         self.brokers: dict[str, Broker] = {}
         self.hosts: dict[str, str] = {}
-        self.accounts: dict[int, Account] = {}
         self.groups: dict[tuple[str, str], Group] = {}
         self.symbols: dict[tuple[str, str], Symbol] = {}
-        self.keys: dict[str, Key] = {}
         self.switches: dict[str, Switches] = {}
         self.duties: dict[tuple[str, str], DutyTable] = {}
 
@@ -69,6 +77,9 @@ class Catalogue:
             self._forget()
         for entry in changes.entries:
             self._put(entry)
+        if changes.whole or self.clients.fill_after is not None:
+            self.clients.turn_page(changes.page_ends_at)
+        self.clients.make_room()
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
         # By when it was asked: an answer that was long on its way must not set the clock back.

@@ -1,6 +1,6 @@
 """The port to the store behind the catalogue."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,22 +16,42 @@ Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a node asks for besides what changed."""
+
+    keys: Collection[str] = ()
+    """By their ids. Each comes with its account, if there is such a key."""
+    accounts: Collection[int] = ()
+    after: int | None = None
+    """Not None: the next page too, of accounts with higher ids than this one and of their keys."""
+
+
+NOTHING_MORE = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
-    """What the store holds at `version`: every entry, or only those changed after an earlier version."""
+    """What the store holds at `version`: every entry, or only those changed after an earlier version.
+
+    No key comes without its account. Of accounts and keys, every entry means the first page of them.
+    """
 
     version: int
     clock_us: int
     """The store's own clock when it was read."""
     entries: Sequence[Entry]
     whole: bool = False
-    """True when these are all entries there are, and whatever else memory holds is gone."""
+    """True when whatever else memory holds is to be forgotten."""
+    page_ends_at: int | None = None
+    """The last account of the page that came with it; None when no account is left after that page."""
 
 
 class Source(Protocol):
-    async def changes(self, since: int | None) -> Changes:
+    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
         """All entries (`since` None, or further back than the store remembers), or what changed after it.
 
-        When nothing changed this is one read of one row. May raise StoreFault.
+        All of it, and what is wanted besides, as the store holds it at one moment. When nothing changed and
+        nothing is wanted this is one read of one row. May raise StoreFault.
         """
 
     async def changed(self, within_s: float) -> None:

@@ -1,12 +1,18 @@
 """The catalogue's source: all of it, or what changed since a version."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from bullion.catalogue.source import Changes, Entry
+import msgspec
+
+from bullion.catalogue.source import NOTHING_MORE, Changes, Entry, Wanted
 
 from . import rows
 from .engine import Engine, Row, Transaction, one_row
+
+_PAGE_SIZE = 500
+"""Accounts that are read in one go: few enough that those who call meanwhile do not wait for long."""
+_BEFORE_THE_FIRST = 0
 
 
 class StoreSource:
@@ -16,23 +22,78 @@ class StoreSource:
     async def changed(self, within_s: float) -> None:
         await self._engine.changed(within_s)
 
-    async def changes(self, since: int | None) -> Changes:
+    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
         async def body(transaction: Transaction) -> Changes:
             state = await one_row(transaction, "catalogue_state")
             version, clock_us = state["version"], state["clock_us"]
             if since is None or since < state["oldest_change"] or since > version:
                 # Never loaded, too far behind, or ahead: a store put back to an older copy.
-                return Changes(version, clock_us, await _everything(transaction), whole=True)
-            if since == version:
-                return Changes(version, clock_us, ())
-            changed = await transaction.all("changes_since", since)
-            found = [await _one(transaction, row["kind"], row["broker"], row["subject"]) for row in changed]
-            return Changes(version, clock_us, [entry for entry in found if entry is not None])
+                found, ends_at = await _page(transaction, _BEFORE_THE_FIRST)
+                found += await _everything_else(transaction) + await _wanted(transaction, wanted)
+                return Changes(version, clock_us, found, whole=True, page_ends_at=ends_at)
+            found, ends_at = [], None
+            if since != version:
+                found += await _changed(transaction, since)
+            if wanted.after is not None:
+                page, ends_at = await _page(transaction, wanted.after)
+                found += page
+            found += await _wanted(transaction, wanted)
+            return Changes(version, clock_us, found, page_ends_at=ends_at)
 
         return await self._engine.read("catalogue", body)
 
 
-async def _everything(transaction: Transaction) -> list[Entry]:
+async def _page(transaction: Transaction, after: int) -> tuple[list[Entry], int | None]:
+    """Accounts with their keys, in the order of their ids, and the last one's id if there may be more."""
+    accounts = [rows.account(row) for row in await transaction.all("accounts_after", after, _PAGE_SIZE)]
+    if not accounts:
+        return [], None
+    last = accounts[-1].id
+    owners = {account.id: account for account in accounts}
+    keys = [
+        rows.key_of(owners[row["account_id"]], row)
+        for row in await transaction.all("keys_between", after, last)
+    ]
+    return [*accounts, *keys], last if len(accounts) == _PAGE_SIZE else None
+
+
+async def _wanted(transaction: Transaction, wanted: Wanted) -> list[Entry]:
+    found = await _keys(transaction, wanted.keys)
+    for account_id in wanted.accounts:
+        row = await transaction.one("account_by_id", account_id)
+        if row is not None:
+            found.append(rows.account(row))
+    return found
+
+
+async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entry]:
+    """The keys that there are of these, with their accounts."""
+    if not key_ids:
+        return []
+    found: list[Entry] = []
+    asked = msgspec.json.encode(list(key_ids)).decode()
+    for row in await transaction.all("some_keys", asked):
+        account = rows.account(row)
+        key = rows.key_of(account, row)
+        if key.key_id in key_ids:
+            found += (account, key)
+    return found
+
+
+async def _changed(transaction: Transaction, since: int) -> list[Entry]:
+    found: list[Entry] = []
+    key_ids: list[str] = []
+    for row in await transaction.all("changes_since", since):
+        if row["kind"] == "key":
+            key_ids.append(row["subject"])
+            continue
+        entry = await _one(transaction, row["kind"], row["broker"], row["subject"])
+        if entry is not None:
+            found.append(entry)
+    return found + await _keys(transaction, key_ids)
+
+
+async def _everything_else(transaction: Transaction) -> list[Entry]:
     hosts = _by(await transaction.all("all_hosts"), lambda row: row["broker"])
     terms = _by(await transaction.all("all_terms"), lambda row: (row["broker"], row["group_code"]))
     found: list[Entry] = [rows.broker(row, hosts[row["tag"]]) for row in await transaction.all("all_brokers")]
@@ -43,8 +104,6 @@ async def _everything(transaction: Transaction) -> list[Entry]:
     duties = _by(await transaction.all("all_duties"), lambda row: (row["broker"], row["name"]))
     found += map(rows.duty_table, duties.values())
     found += map(rows.symbol, await transaction.all("all_symbols"))
-    found += map(rows.account, await transaction.all("all_accounts"))
-    found += map(rows.key, await transaction.all("all_keys"))
     return found
 
 
@@ -57,9 +116,6 @@ def _by(found: Iterable[Row], name: Callable[[Row], object]) -> defaultdict[obje
 
 async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -> Entry | None:
     match kind:
-        case "key":
-            row = await transaction.one("one_key", subject)
-            return None if row is None else rows.key(row)
         case "account":
             row = await transaction.one("one_account", broker, subject)
             return None if row is None else rows.account(row)

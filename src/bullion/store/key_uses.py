@@ -1,7 +1,7 @@
 """When each key was last used: noted in memory by the calls, written now and then for all of them at once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import structlog
 
@@ -15,9 +15,16 @@ _log = structlog.get_logger("store")
 
 
 class KeyUses:
-    def __init__(self, engine: Engine, now_us: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        now_us: Callable[[], int],
+        tell: Callable[[Iterable[str]], None] = lambda _: None,
+    ) -> None:
+        """`tell` hears now and then which keys were used: memory keeps those when it has to make room."""
         self._engine = engine
         self._now_us = now_us
+        self._tell = tell
         self._used: set[str] = set()
 
     def note(self, key_id: str) -> None:
@@ -34,6 +41,7 @@ class KeyUses:
         if not self._used:
             return
         used, self._used = self._used, set()
+        self._tell(used)
         at_us = self._now_us()
 
         async def body(transaction: Transaction) -> None:

@@ -28,6 +28,7 @@ from .engine import Row, Value
 
 DEFAULT_TERMS = ""
 """The symbol code under which a group's default terms are kept."""
+_ENVIRONMENTS = {each.value: each for each in Environment}
 
 
 def broker(row: Row, hosts: Iterable[Row]) -> Broker:
@@ -90,7 +91,7 @@ def _key(row: Row, account_id: int, broker_tag: str) -> Key:
         key_id=row["key_id"],
         broker=broker_tag,
         account_id=account_id,
-        environment=Environment(row["environment"]),
+        environment=_ENVIRONMENTS[row["environment"]],
         name=row["name"],
         scopes=_scopes(row["scopes"]),
         secret_hash=bytes.fromhex(row["secret_hash"]),

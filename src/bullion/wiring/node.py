@@ -67,7 +67,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         await keep_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, keeper = trading.catalogue, trading.keeper
-        key_uses = KeyUses(store.engine, catalogue.now_us)
+        key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, link = _limiter(settings)
@@ -82,7 +82,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             await trading.board_keeper.catch_up()
         gate = Gate(
             catalogue=catalogue,
-            catch_up=keeper.catch_up,
+            look_up=keeper.look_up,
             limiter=limiter,
             key_hasher=store.hashers.keys,
             addresses=addresses,

@@ -76,6 +76,7 @@ class Trading:
             hedging=self._hedging,
             reachable=self._watch.reachable,
             schema_current=self._schema.current,
+            look_up_account=self.keeper.look_up_account,
         )
 
     async def refresh(self) -> None:

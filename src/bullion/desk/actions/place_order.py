@@ -25,7 +25,12 @@ from bullion.orders.verdict import REPLAYED, Denied, Verdict
 from bullion.records.orders import FoundOrder
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
-from bullion.refusals.catalogue import ACCOUNT_INACTIVE, ORDER_REJECTED, PRODUCTION_PREREQUISITES_UNMET
+from bullion.refusals.catalogue import (
+    ACCOUNT_INACTIVE,
+    BOOKING_UNAVAILABLE,
+    ORDER_REJECTED,
+    PRODUCTION_PREREQUISITES_UNMET,
+)
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
@@ -61,6 +66,7 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
     try:
         # An account that was opened a moment ago on another node is in this node's memory from here on.
         await desk.refresh()
+        await production.look_up_account(account.id)
         outcome = await production.place(_placing(production, account, body, asked, request_id))
     except StoreFault as fault:
         refused = booking_refused(fault)
@@ -95,6 +101,8 @@ def _placing(
     def judge() -> Verdict:
         """By what memory holds now."""
         now = production.account(account.id)
+        if now is None:
+            return Denied(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
         if not now.active:
             return Denied(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
         return production.unready(now) or production.judge(now, asked)

@@ -1,0 +1,67 @@
+"""Accounts and their keys in memory: all of them, or where there are too many, those that call."""
+
+from collections.abc import Iterable
+
+from bullion.accounts.account import Account
+from bullion.keys.key import Key
+
+KEPT_MAX = 300_000
+"""Accounts and keys together: a hundred thousand accounts with two keys each, in about 120 MB."""
+
+
+class Clients:
+    """Filled page by page behind the start, up to what fits. Whoever else calls is brought in on use.
+
+    Where a key is, its account is too.
+    """
+
+    def __init__(self, kept_max: int | None = None) -> None:
+        self._kept_max = KEPT_MAX if kept_max is None else kept_max
+        self.accounts: dict[int, Account] = {}
+        self.keys: dict[str, Key] = {}
+        self._called: set[str] = set()
+        self.forget()
+
+    def forget(self) -> None:
+        self.accounts.clear()
+        self.keys.clear()
+        self._called.clear()
+        self._dropped = False
+        self.complete = False
+        """Whether all accounts and keys of the store are here: what is not, does not exist."""
+        self.fill_after: int | None = None
+        """After which account the next page begins; None while there is nothing to fill."""
+
+    def turn_page(self, ends_at: int | None) -> None:
+        """A page is in; `ends_at` is its last account, or None when it was the last page."""
+        self.complete = ends_at is None and not self._dropped
+        self.fill_after = None if self._count() > self._kept_max else ends_at
+
+    def note_calls(self, key_ids: Iterable[str]) -> None:
+        """These were used; they stay when others have to go."""
+        if not self.complete:
+            self._called.update(key_ids)
+
+    def make_room(self) -> None:
+        """Drop what has not called for long, once there is clearly more than fits.
+
+        Seldom and many at once: so that nobody's call has to keep a list in order.
+        """
+        excess = self._count() - self._kept_max
+        if excess <= self._kept_max // 8:
+            return
+        called = self._called
+        idle = [key_id for key_id in self.keys if key_id not in called]
+        if len(idle) < excess:
+            idle += [key_id for key_id in self.keys if key_id in called]
+        for key_id in idle[:excess]:
+            del self.keys[key_id]
+        with_keys = {key.account_id for key in self.keys.values()}
+        for account_id in [each for each in self.accounts if each not in with_keys]:
+            del self.accounts[account_id]
+        called.clear()
+        self._dropped = True
+        self.complete = False
+
+    def _count(self) -> int:
+        return len(self.accounts) + len(self.keys)
