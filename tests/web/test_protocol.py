@@ -268,7 +268,7 @@ def test_shutdown(serve: Serve) -> None:
         time.sleep(0.05)
         served.server.should_exit = True
         assert idle.rest() == b""
-        assert half_head.rest() == b""
+        refused(half_head, 408, "request_timeout")
         served.gate.set()
         for wire, body in ((busy, b"/gated:0"), (half_body.send(b"c"), b"/plain:3")):
             answer = wire.answer()
@@ -277,6 +277,34 @@ def test_shutdown(serve: Serve) -> None:
         busy.socket.close()
         served.thread.join(PATIENCE)
         assert not served.thread.is_alive()
+
+
+def test_shutdown_answers_a_request_that_crosses_it(serve: Serve) -> None:
+    served = serve(LEAVE_SECONDS=PATIENCE)
+    with Wire(served) as busy, Wire(served) as half_head:
+        served_well(busy.send(GET))
+        half_head.send(GET[:20])
+        until(lambda: served.connections == 2)
+        time.sleep(0.05)
+        served.server.should_exit = True
+        time.sleep(0.3)
+        for wire in (busy.send(GET), half_head.send(GET[20:])):
+            answer = wire.answer()
+            assert (answer.status, answer.headers["connection"]) == (200, "close")
+            assert wire.rest() == b""
+        served.stop()
+
+
+def test_shutdown_does_not_wait_for_the_idle(serve: Serve) -> None:
+    served = serve(LEAVE_SECONDS=SHORT)
+    with Wire(served) as idle, Wire(served) as silent:
+        served_well(idle.send(GET))
+        until(lambda: served.connections == 2)
+        time.sleep(2 * SHORT)
+        began = time.monotonic()
+        served.server.should_exit = True
+        assert (idle.rest(), silent.rest()) == (b"", b"")
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_shutdown_does_not_wait_for_the_refused(serve: Serve) -> None:

@@ -29,10 +29,9 @@ _LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
 )
 
 WHOLE_ANSWER = "bullion.whole_answer"
-"""In `scope["extensions"]`: sends an answer in one write, from its scope, status, header lines and body.
+"""In `scope["extensions"]`: sends an answer in one write, from its status, header lines and body.
 
-It returns False where that cannot be done, and the answer must be sent as ASGI says. The caller vouches for
-the header lines: uvicorn's look at each of them, and its second write, cost more than a quick answer itself.
+It returns False where that cannot be done, and the answer must be sent as ASGI says.
 """
 
 encode_json = msgspec.json.Encoder().encode
@@ -95,5 +94,5 @@ def _sent_whole(scope: Scope, answer: Answer, request_id: bytes, more: Headers) 
     if send_whole is None:
         return False
     lines = b"".join([b"%b: %b\r\n" % header for header in more])
-    sent: bool = send_whole(scope, answer.status, _LINES % (len(answer.body), request_id, lines), answer.body)
+    sent: bool = send_whole(answer.status, _LINES % (len(answer.body), request_id, lines), answer.body)
     return sent

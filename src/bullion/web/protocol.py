@@ -1,8 +1,8 @@
-"""uvicorn's HTTP connection with its open doors shut.
+"""An HTTP connection that strangers can reach: every request read in one way only, and nothing without limit.
 
-uvicorn trusts its clients: it sets no limit to the size of a head, no deadline to a slow sender, and lets
-trailers pass for headers. `GuardedProtocol` keeps its way of serving a request and adds what a port that
-strangers can reach must have. Hand it to `uvicorn.Config(http=GuardedProtocol, ws="none")`.
+uvicorn's server accepts the connections and stops them (`uvicorn.Config(http=GuardedProtocol, ws="none")`).
+Its own class for them trusts its clients: it sets no limit to the size of a head, no deadline to a slow
+sender, and lets trailers pass for headers. It also does more for a request than all the rules of an order.
 
 One idea carries the rest: we find the ends of heads and bodies ourselves, and give the parser no byte beyond
 the request that is due. So a head can be measured, a request waits until the one before it is answered, and
@@ -11,24 +11,32 @@ where the parser and we see different ends the request is refused instead of rea
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, cast
+from urllib.parse import unquote
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+import structlog
+from uvicorn.config import Config
+from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
+from uvicorn.server import ServerState
 
-from bullion.refusals.catalogue import HEADERS_TOO_LARGE, MALFORMED_HTTP, REQUEST_TIMEOUT
+from bullion.refusals.catalogue import HEADERS_TOO_LARGE, INTERNAL_ERROR, MALFORMED_HTTP, REQUEST_TIMEOUT
 from bullion.refusals.refusal import Refusal, Refused
 
 from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .deadline import NEVER, Deadline
+from .exchange import STATUS_LINES, Exchange
 
 _BLANK_LINE = b"\r\n\r\n"
 _NO_END = -1
 _VERSIONS = {b" HTTP/1.1": "1.1", b" HTTP/1.0": "1.0"}
 _JUDGED_HEADERS = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
 _UPGRADE_LINE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
+
+
+_log = structlog.get_logger("web")
 
 
 class _ReadAgainError(Exception):
@@ -36,25 +44,13 @@ class _ReadAgainError(Exception):
 
 
 class _Parser(httptools.HttpRequestParser):
-    """uvicorn asks for every request's version. We know it before, and httptools is slow to spell it out."""
+    """We know a request's version before the parser does, and httptools is slow to spell it out."""
 
     __slots__ = ("version",)
     version: str
 
-    def get_http_version(self) -> str:
-        return self.version
 
-
-@dataclass(slots=True)
-class _Outlet:
-    """The part of a transport that a response uses, with our own way to close."""
-
-    write: Callable[[bytes], None]
-    is_closing: Callable[[], bool]
-    close: Callable[[], None]
-
-
-class GuardedProtocol(HttpToolsProtocol):
+class GuardedProtocol(asyncio.Protocol):
     HEAD_BYTES = 16 * 1024
     CHUNK_FRAMING_BYTES = 16 * 1024
     SPARE_BODY_BYTES = 64 * 1024
@@ -67,34 +63,73 @@ class GuardedProtocol(HttpToolsProtocol):
     """For a client that does not read its answer."""
     IDLE_SECONDS = 75.0
     LINGER_SECONDS = 2.0
+    LEAVE_SECONDS = 1.0
+    """A server that stops still answers whoever was busy so shortly before."""
 
-    # Python is quick with no more than 30 attributes in an instance's dictionary. uvicorn's own are 28.
     __slots__ = (
+        "_answered_at",
         "_answering",
+        "_app",
         "_beyond_head",
         "_body_length",
         "_body_read",
         "_body_size",
         "_body_tail",
+        "_client",
         "_deadline",
-        "_extensions",
+        "_default_headers",
+        "_default_lines",
+        "_exchange",
+        "_expects_leave",
         "_framed",
         "_head",
+        "_headers",
         "_held",
         "_hosts",
         "_in_body",
+        "_leaving",
         "_lingered",
         "_lingering",
-        "_outlet",
+        "_loop",
+        "_read_paused",
+        "_scheme",
+        "_server",
+        "_state",
+        "_transport",
+        "_url",
+        "_writable",
+        "parser",
+        "write",
+        "write_paused",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # uvicorn tells its parser to be lenient with what follows `Connection: close`. Ours is strict.
-        self.parser: _Parser = _Parser(self)
-        self._outlet: asyncio.Transport
-        self._deadline = Deadline(self.loop, self._on_deadline)
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],  # noqa: ARG002 - of uvicorn's lifespan, which we do not use
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        if not config.loaded:
+            config.load()
+        self._app = config.loaded_app
+        self._state = server_state
+        self._loop = _loop or asyncio.get_running_loop()
+        self.parser = _Parser(self)
+        self._deadline = Deadline(self._loop, self._on_deadline)
+        self._transport: asyncio.Transport
+        self._server: Any = None
+        self._client: Any = None
+        self._scheme = "http"
+        self._default_headers: list[tuple[bytes, bytes]] | None = None
+        self._default_lines = b""
+        self._read_paused = False
+        self.write_paused = False
+        self._writable: asyncio.Event | None = None
+        self._exchange: Exchange | None = None
         self._answering = False  # the application has a request and has not completed its response
+        self._answered_at = -NEVER
+        self._leaving = False
         self._held = b""  # what came after that request
         self._lingering = False
         self._lingered = 0
@@ -102,6 +137,9 @@ class GuardedProtocol(HttpToolsProtocol):
         # The request that is arriving
         self._head = b""  # until it is whole
         self._beyond_head = 0  # bytes that came with the end of it
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._expects_leave = False
         self._hosts = 0
         self._framed = False
         self._body_length: int | None = 0  # None: chunked
@@ -112,42 +150,78 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # The connection
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        outlet = _Outlet(transport.write, self._is_closing, self._close_after_answer)
-        self._outlet = cast("asyncio.Transport", outlet)
-        self._extensions = {WHOLE_ANSWER: self._send_whole}
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are not of asyncio's class
+        self._server, self._client = get_local_addr(self._transport), get_remote_addr(self._transport)
+        self._scheme = "https" if is_ssl(self._transport) else "http"
+        self.write = self._transport.write
+        self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own classes
         self._deadline.move(self.IDLE_SECONDS)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         self._deadline.stop()
-        self._extensions = {}  # or this connection would hold itself
-        super().connection_lost(exc)
+        self._state.connections.discard(self)
+        if self._exchange is not None:
+            self._exchange.on_disconnect()
+            self._exchange = None
+        self._resume_writing()
+        del self.parser  # It holds us.
 
-    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's hangs up
+    def eof_received(self) -> bool:
         """A client that has said all may still wait for its answer."""
         if self._answering and not self._in_body:
-            self.cycle.keep_alive = False
+            self._end_with_answer()
             return True
         return False
 
     def pause_writing(self) -> None:
-        super().pause_writing()
+        self.write_paused = True
         self._deadline.move(self.WRITE_SECONDS)
 
     def resume_writing(self) -> None:
-        super().resume_writing()
+        self._resume_writing()
         if self._answering:
             if not self._in_body:
                 self._deadline.due = NEVER
         elif not self._lingering:
             self._go_on()
 
+    def _resume_writing(self) -> None:
+        self.write_paused = False
+        if self._writable is not None:
+            self._writable.set()
+            self._writable = None
+
+    async def writable(self) -> None:
+        if self._writable is None:
+            self._writable = asyncio.Event()
+        await self._writable.wait()
+
+    def pause_reading(self) -> None:
+        if not self._read_paused:
+            self._read_paused = True
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self._read_paused:
+            self._read_paused = False
+            self._transport.resume_reading()
+
     def shutdown(self) -> None:
+        """The server stops. A request that is on its way, or is likely to be, is still answered."""
+        self._leaving = True
         if self._lingering:
-            self.transport.close()
+            self._transport.close()
+        elif self._answering:
+            self._end_with_answer()
+        elif self._head:
+            self._deadline.move(self.LEAVE_SECONDS)
         else:
-            super().shutdown()
+            busy_s = self.LEAVE_SECONDS - (self._loop.time() - self._answered_at)
+            if busy_s > 0:
+                self._deadline.move(busy_s)
+            else:
+                self._transport.close()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -155,15 +229,15 @@ class GuardedProtocol(HttpToolsProtocol):
                 if self._lingering:
                     self._lingered += len(data)
                     if self._lingered > self.LINGER_BYTES:
-                        self.transport.close()
+                        self._transport.close()
                     return
                 if self._in_body:
                     data = self._read_body(data)
-                elif self._answering or self.flow.write_paused:
+                elif self._answering or self.write_paused:
                     # Parsed now, this could be refused before the answer that is due first, and a read full
                     # of small requests would become as many objects.
                     self._held += data
-                    self.flow.pause_reading()
+                    self.pause_reading()
                     return
                 else:
                     data = self._read_head(data)
@@ -249,25 +323,32 @@ class GuardedProtocol(HttpToolsProtocol):
         self.parser.feed_data(piece)
         self._judge_chunks()
         if self._body_size > self.SPARE_BODY_BYTES:
-            self.cycle.keep_alive = False
+            self._end_with_answer()
             if not self._answering:
                 self._linger()
         return data[len(piece) :]
 
     # What the parser tells
 
+    def on_message_begin(self) -> None:
+        self._url = b""
+        self._headers = []
+        self._expects_leave = False
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        # In place of uvicorn's own: to look for these headers once more among all of them would take longer.
         name = name.lower()
         if name in _JUDGED_HEADERS:
             self._judge_header(name, value)
-        self.headers.append((name, value))
+        self._headers.append((name, value))
 
     def _judge_header(self, name: bytes, value: bytes) -> None:
         if name == b"host":
             self._hosts += 1
         elif name == b"expect":
-            self.expect_100_continue = value.lower() == b"100-continue"
+            self._expects_leave = value.lower() == b"100-continue"
         elif self._framed:
             raise httptools.HttpParserError("framed twice")
         else:
@@ -280,14 +361,38 @@ class GuardedProtocol(HttpToolsProtocol):
             raise httptools.HttpParserError("not one Host")
         if (beyond and beyond != self._body_length) or self.parser.should_upgrade():
             self._judge_end_of_head()
-        super().on_headers_complete()
-        self.cycle.transport = self._outlet
-        self.scope["extensions"] = self._extensions  # type: ignore[typeddict-item]  # ours is a function
-        self._answering = True
+        self._begin_exchange()
         self._head = b""
         self._deadline.due = NEVER
         if beyond != self._body_length:
             self._begin_body()
+
+    def _begin_exchange(self) -> None:
+        parser = self.parser
+        path, query = _path_and_query(self._url)
+        method = parser.get_method().decode("ascii")
+        keep_alive = parser.version == "1.1" and not self._leaving and parser.should_keep_alive()
+        exchange = Exchange(self, method, keep_alive=keep_alive, waits_for_leave=self._expects_leave)
+        scope: Scope = {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": parser.version,
+            "method": method,
+            "scheme": self._scheme,
+            "path": path,
+            "raw_path": self._url.partition(b"?")[0],
+            "query_string": query,
+            "root_path": "",
+            "headers": self._headers,
+            "client": self._client,
+            "server": self._server,
+            "extensions": {WHOLE_ANSWER: exchange.send_whole},
+        }
+        self._exchange = exchange
+        self._answering = True
+        task = self._loop.create_task(self._app(scope, exchange.receive, exchange.send))
+        self._state.tasks.add(task)
+        task.add_done_callback(exchange.on_end)
 
     def _judge_end_of_head(self) -> None:
         if self._beyond_head == _NO_END:
@@ -302,21 +407,21 @@ class GuardedProtocol(HttpToolsProtocol):
         self._body_size = 0
         self._body_tail = b""
         # The application keeps the list it was given. What the parser calls a header now is a trailer.
-        self.headers = []
+        self._headers = []
         if self._body_length is not None and self._body_length > self.SPARE_BODY_BYTES:
             # Decided so early, it is said in the headers of the response.
-            self.cycle.keep_alive = False
+            self._end_with_answer()
 
     def on_body(self, body: bytes) -> None:
         self._body_size += len(body)
-        super().on_body(body)
+        if self._exchange is not None:
+            self._exchange.on_body(body)
 
     def on_message_complete(self) -> None:
         if self._in_body:
             self._end_body()
-        # As uvicorn's own does, which first asks whether this is an upgrade. It never is.
-        self.cycle.more_body = False
-        self.cycle.message_event.set()
+        if self._exchange is not None:
+            self._exchange.on_end_of_body()
 
     def _end_body(self) -> None:
         self._judge_chunks()
@@ -327,85 +432,89 @@ class GuardedProtocol(HttpToolsProtocol):
             self._deadline.move(self.IDLE_SECONDS)
 
     def _judge_chunks(self) -> None:
-        if self.headers:
+        if self._headers:
             raise httptools.HttpParserError("trailers")
         if self._body_read - self._body_size > self.CHUNK_FRAMING_BYTES:
             raise httptools.HttpParserError("too much framing around the chunks")
 
     # What the application does
 
-    def _send_whole(self, scope: Scope, status: int, lines: bytes, body: bytes) -> bool:
-        """Take uvicorn's place for an answer without surprises; whatever is unusual is left to uvicorn."""
-        cycle = self.cycle
-        if (
-            cycle.scope is not scope
-            or cycle.response_started
-            or cycle.disconnected
-            or not cycle.keep_alive
-            or self.flow.write_paused
-            or scope["method"] == "HEAD"
-        ):
-            return False
-        cycle.response_started = cycle.response_complete = True
-        cycle.waiting_for_100_continue = False
-        default = b"".join([b"%b: %b\r\n" % header for header in self.server_state.default_headers])
-        self.transport.write(b"%b%b%b\r\n%b" % (STATUS_LINE[status], default, lines, body))
-        cycle.message_event.set()
-        self.on_response_complete()
-        return True
+    def default_lines(self) -> bytes:
+        """uvicorn makes them anew each second: the date, above all."""
+        headers = self._state.default_headers
+        if headers is not self._default_headers:
+            self._default_headers = headers
+            self._default_lines = b"".join([b"%b: %b\r\n" % header for header in headers])
+        return self._default_lines
 
-    def on_response_complete(self) -> None:
-        # In place of uvicorn's own, which makes a timer for every response.
-        self.server_state.total_requests += 1
+    def answered(self) -> None:
+        self._state.total_requests += 1
         self._answering = False
         if self._lingering:
             return
-        if self.flow.write_paused:
+        self._answered_at = self._loop.time()
+        if self.write_paused:
             # The client has not read its answers; what else it wants must wait until it does.
             self._deadline.move(self.WRITE_SECONDS)
         else:
             self._go_on()
 
+    def ended(self, task: "asyncio.Task[None]") -> None:
+        """The application has returned, whether or not it has answered."""
+        self._state.tasks.discard(task)
+
+    def fail(self, exchange: Exchange) -> None:
+        """The application has left a request without an answer, or with half of one."""
+        if exchange.started:
+            self._transport.abort()  # Nothing that ends well must seem to follow.
+        else:
+            self._refuse(INTERNAL_ERROR)
+
     def _go_on(self) -> None:
         """With whatever comes next on this connection."""
         if not self._in_body:
             self._deadline.move(self.IDLE_SECONDS)
-        elif self.expect_100_continue and not self._body_read:
+        elif self._expects_leave and not self._body_read:
             # The client may have waited for leave to send its body and now never send it. The next byte
             # could be the body's first or another request's.
             self._linger()
-        if not self.transport.is_closing():
-            self.flow.resume_reading()
+        if not self._transport.is_closing():
+            self.resume_reading()
             if self._held:
                 held, self._held = self._held, b""
                 self.data_received(held)
 
-    def _is_closing(self) -> bool:
-        return self._lingering or self.transport.is_closing()
+    def _end_with_answer(self) -> None:
+        if self._exchange is not None:
+            self._exchange.keep_alive = False
 
-    def _close_after_answer(self) -> None:
+    def is_closing(self) -> bool:
+        return self._lingering or self._transport.is_closing()
+
+    def close_after_answer(self) -> None:
         if self._in_body or self._held:
             self._linger()
         else:
-            self.transport.close()
+            self._transport.close()
 
     # The end
 
     def _on_deadline(self) -> None:
-        if (self._head or self._in_body) and not self._is_closing():
+        if (self._head or self._in_body) and not self.is_closing():
             self._refuse(REQUEST_TIMEOUT)
         else:
             # `close` would wait for a client that does not read its answer.
-            self.transport.abort()
+            self._transport.abort()
 
     def _refuse(self, refusal: Refusal, reason: Exception | None = None) -> None:
         """Answer in place of the application, if this request has no answer yet, and end the connection."""
         request_id = new_request_id()
         cause = reason and (reason.__context__ or reason)
-        self.logger.debug("%s %s %r", request_id.decode(), refusal.code, cause)
-        answered = self.cycle.response_started if self._answering else self._in_body
+        _log.debug("refused", request_id=request_id.decode(), code=refusal.code, cause=repr(cause))
+        exchange = self._exchange
+        answered = exchange.started if self._answering and exchange is not None else self._in_body
         if not answered:
-            self.transport.write(_written(refusal, request_id, self.server_state.default_headers))
+            self._transport.write(_written(refusal, request_id, self._state.default_headers))
         self._linger()
 
     def _linger(self) -> None:
@@ -414,18 +523,27 @@ class GuardedProtocol(HttpToolsProtocol):
         A socket that is closed with bytes unread is reset, and the reset can reach the client before it has
         read its answer.
         """
-        if self._is_closing():
+        if self.is_closing():
             return
-        if self._answering:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        if self._answering and self._exchange is not None:
+            self._exchange.on_disconnect()
         self._lingering = True
         self._deadline.move(self.LINGER_SECONDS)
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-            self.flow.resume_reading()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self.resume_reading()
         else:
-            self.transport.close()
+            self._transport.close()
+
+
+def _path_and_query(url: bytes) -> tuple[str, bytes]:
+    if not url.startswith(b"/") or b"#" in url:
+        parsed = httptools.parse_url(url)  # As proxies are sent it, with a scheme and a host.
+        raw_path, query = parsed.path or b"", parsed.query or b""
+    else:
+        raw_path, _, query = url.partition(b"?")
+    path = raw_path.decode("ascii")
+    return unquote(path) if "%" in path else path, query
 
 
 def _read_framing(name: bytes, value: bytes, version: str) -> int | None:
@@ -448,4 +566,4 @@ def _written(refusal: Refusal, request_id: bytes, default_headers: Iterable[tupl
         (b"x-request-id", request_id),
     ]
     lines = b"".join(b"%s: %s\r\n" % header for header in headers)
-    return STATUS_LINE[answer.status] + lines + b"\r\n" + answer.body
+    return STATUS_LINES[answer.status] + lines + b"\r\n" + answer.body
