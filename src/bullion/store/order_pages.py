@@ -1,56 +1,66 @@
 """Pages of a book's orders and exact totals, at a cost that does not grow with the book.
 
 Orders have ordinals without gaps, so a page without a filter is a range of them. For filters, the counts per
-block of ordinals say how many match, and in which block a page begins.
+block of ordinals say how many match, of which kinds, and before which ordinal a page begins; from there on an
+index of the kinds leads to its orders.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from bullion.orders.listing import ListQuery
+import msgspec
+
+from bullion.orders.listing import ALL, ListQuery
 from bullion.orders.order import Order
 
 from . import order_rows
-from .engine import Transaction, one_row
+from .engine import Row, Transaction, one_row
 from .order_rows import BLOCK_SIZES
 
 _SMALL, _LARGE = 0, 1
+_WALKED = 512
+"""So many orders are passed over one by one; the place of those behind them is found by the counts."""
 
 Kind = tuple[str | None, str | None, str | None]
 """Symbol, side and status; each may be anything."""
 _ANY_KIND = (None, None, None)
 
 
-async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
-    """The orders themselves, in the state by which they were chosen and counted.
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The ordinals of a book among which to look."""
 
-    A page is all that matches between its last ordinal and its first, so that is what is read.
-    """
-    ordinals, total = await page(transaction, book_id, query)
-    if not ordinals:
-        return (), total
-    within, kind = (ordinals[-1], ordinals[0]), _kind(query)
-    if query.client_order_id is None:
-        found = await transaction.all("whole_orders_between", book_id, *within, *kind)
-    else:
-        found = await transaction.all("whole_named_orders", book_id, query.client_order_id, *within, *kind)
-    return [order_rows.order(row) for row in found], total
+    book_id: int
+    first: int
+    """The first that is not archived: those before it are not counted."""
+    low: int
+    high: int
 
 
 async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
+    """The ordinals of those that match, and how many there are."""
+    within = await _range(transaction, book_id, query)
+    if query.client_order_id is None and _kind(query) == _ANY_KIND:
+        return newest(within.low, within.high, query)
+    found, total = await _matching(transaction, within, query, "orders_of_kinds", "named_orders")
+    return [row["ordinal"] for row in found], total
+
+
+async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+    """The orders themselves, in the state by which they were chosen and counted."""
+    within = await _range(transaction, book_id, query)
+    found, total = await _matching(transaction, within, query, "whole_orders_of_kinds", "whole_named_orders")
+    return [order_rows.order(row) for row in found], total
+
+
+async def _range(transaction: Transaction, book_id: int, query: ListQuery) -> Range:
     book = order_rows.book(await one_row(transaction, "one_book", book_id))
-    low, high = book.archived_count + 1, book.order_count
-    whole = True
-    """Whether every order in a block that counts is within the range."""
+    first, high = book.archived_count + 1, book.order_count
+    low = first
     if query.since_us is not None and low <= high:
         since = await one_row(transaction, "first_ordinal_since", book_id, low, high + 1, query.since_us)
-        whole = since["ordinal"] == low
         low = since["ordinal"]
-    if query.client_order_id is not None:
-        return await _named(transaction, book_id, query, low, high)
-    if _kind(query) == _ANY_KIND:
-        return newest(low, high, query)
-    pages = _Range(transaction, book_id, low, high, _kind(query))
-    return await pages.filtered(query.limit, query.offset, whole=whole)
+    return Range(book_id, first, low, high)
 
 
 def _kind(query: ListQuery) -> Kind:
@@ -63,76 +73,111 @@ def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
     return range(first, max(low, first - query.limit + 1) - 1, -1), max(0, high - low + 1)
 
 
+async def _matching(
+    transaction: Transaction, within: Range, query: ListQuery, of_kinds: str, named: str
+) -> tuple[Sequence[Row], int]:
+    """`of_kinds`, `named`: the queries that read them, by their kinds or by the client's reference."""
+    if within.high < within.low:
+        return (), 0
+    if query.client_order_id is not None:
+        return await _named(transaction, within, query, named)
+    matches = _Matches(transaction, within, _kind(query))
+    total = await matches.total()
+    if query.offset >= total:
+        return (), total
+    high, offset = within.high, query.offset
+    if offset > _WALKED:
+        high, offset = await matches.place(offset)
+    if query.symbol_code is None and query.trade_type is None and query.status in (None, ALL):
+        # Almost all of them match: their kinds would be many ways to the same orders.
+        between = (within.book_id, within.low, high, query.status)
+        return await transaction.all("whole_orders_between", *between, query.limit, offset), total
+    about = (within.book_id, matches.kinds, within.low, high)
+    return await transaction.all(of_kinds, *about, query.limit, offset), total
+
+
 async def _named(
-    transaction: Transaction, book_id: int, query: ListQuery, low: int, high: int
-) -> tuple[Sequence[int], int]:
-    about = (book_id, query.client_order_id, low, high, *_kind(query))
+    transaction: Transaction, within: Range, query: ListQuery, named: str
+) -> tuple[Sequence[Row], int]:
+    about = (within.book_id, query.client_order_id, within.low, within.high, *_kind(query))
     total = (await one_row(transaction, "count_named_orders", *about))["total"]
     if query.offset >= total:
         return (), total
-    found = await transaction.all("named_orders", *about, query.limit, query.offset)
-    return [row["ordinal"] for row in found], total
+    return await transaction.all(named, *about, query.limit, query.offset), total
 
 
-class _Range:
-    """The orders of one kind between two ordinals of a book."""
+class _Matches:
+    """The orders of some kinds within a range, by the counts."""
 
-    def __init__(self, transaction: Transaction, book_id: int, low: int, high: int, kind: Kind) -> None:
+    def __init__(self, transaction: Transaction, within: Range, kind: Kind) -> None:
         self._transaction = transaction
-        self._book_id = book_id
-        self._low = low
-        self._high = high
+        self._within = within
         self._kind = kind
+        self.kinds = "[]"
+        """Those that there are, as JSON: status, symbol and side of each."""
 
-    async def between(self, low: int, high: int, limit: int, offset: int = 0) -> list[int]:
-        if high < low:
-            return []
-        found = await self._transaction.all(
-            "orders_between", self._book_id, low, high, *self._kind, limit, offset
-        )
-        return [row["ordinal"] for row in found]
-
-    async def filtered(self, limit: int, offset: int, *, whole: bool) -> tuple[list[int], int]:
-        """Newest first: large blocks, in those that matter small blocks, in those the orders themselves."""
-        counts = await self._counts(_LARGE, self._low, self._high)
-        if not whole and counts:
-            counts = await self._without_older(counts)
-        total = sum(orders for _, orders in counts)
-        found: list[int] = []
-        if offset >= total:
-            return found, total
-        for large, orders in counts:
-            if offset >= orders:
-                offset -= orders
-                continue
-            size = BLOCK_SIZES[_LARGE]
-            for small, fewer in await self._counts(_SMALL, large * size, large * size + size - 1):
-                if offset >= fewer:
-                    offset -= fewer
-                    continue
-                first = small * BLOCK_SIZES[_SMALL]
-                last = first + BLOCK_SIZES[_SMALL] - 1
-                found += await self.between(max(first, self._low), last, limit - len(found), offset)
-                offset = 0
-                if len(found) >= limit:
-                    return found, total
-        return found, total
-
-    async def _counts(self, level: int, low: int, high: int) -> list[tuple[int, int]]:
-        size = BLOCK_SIZES[level]
-        first, last = max(low, self._low) // size, min(high, self._high) // size
-        rows = await self._transaction.all("block_counts", self._book_id, level, first, last, *self._kind)
-        return [(row["block"], row["orders"]) for row in rows]
-
-    async def _without_older(self, counts: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The oldest block of the range also holds orders from before it: count that one anew."""
+    async def total(self) -> int:
+        within = self._within
         size = BLOCK_SIZES[_LARGE]
-        block = self._low // size
-        if counts[-1][0] != block:
-            return counts
-        small = self._low // BLOCK_SIZES[_SMALL]
-        within = await self._counts(_SMALL, self._low, block * size + size - 1)
-        orders = sum(number for each, number in within if each != small)
-        last = min(small * BLOCK_SIZES[_SMALL] + BLOCK_SIZES[_SMALL] - 1, self._high)
-        row = await one_row(self._transaction, "count_between", self._book_id, self._low, last, *self._kind)
-        return [*counts[:-1], (block, orders + row["total"])]
+        oldest = within.low // size
+        rows = await self._transaction.all("order_kinds", within.book_id, oldest, *self._kind)
+        kinds = [(row["status"], row["symbol_code"], row["trade_type"]) for row in rows]
+        self.kinds = msgspec.json.encode(kinds).decode()
+        begin, end = max(within.first, oldest * size), min(oldest * size + size - 1, within.high)
+        total: int = sum(row["orders"] for row in rows)
+        if not total or within.low == begin:
+            return total
+        # The oldest block also holds orders from before the range: its shorter part is counted by itself.
+        small_size = BLOCK_SIZES[_SMALL]
+        small = within.low // small_size
+        if within.low - begin <= end - within.low:
+            apart = (max(begin, small * small_size), within.low - 1)
+            return total - await self._counted(begin // small_size, small - 1, *apart)
+        apart = (within.low, min(small * small_size + small_size - 1, end))
+        later: int = sum(row["later"] for row in rows)
+        return later + await self._counted(small + 1, end // small_size, *apart)
+
+    async def _counted(self, first: int, last: int, low: int, high: int) -> int:
+        """How many small blocks hold, and with them a range of ordinals within another one."""
+        about = (self._within.book_id, self.kinds, first, last, low, high)
+        return int((await one_row(self._transaction, "count_of_kinds", *about))["total"])
+
+    async def place(self, offset: int) -> tuple[int, int]:
+        """An ordinal, and how many matches from there on downwards are still to be passed over."""
+        large_size, small_size = BLOCK_SIZES[_LARGE], BLOCK_SIZES[_SMALL]
+        within = self._within
+        for large, orders in await self._counts(_LARGE, within.low // large_size, within.high // large_size):
+            if offset < orders:
+                first = large * large_size
+                last = min(first + large_size - 1, within.high)
+                return await self._place_within(first // small_size, last // small_size, orders, offset)
+            offset -= orders
+        raise LookupError("the counts of a book do not agree with each other")
+
+    async def _place_within(self, first: int, last: int, orders: int, offset: int) -> tuple[int, int]:
+        """The same within the small blocks of a large one, which has so many matches.
+
+        They are looked at from the end that is nearer, as far as it should be if the matches lie evenly, and
+        then further.
+        """
+        from_new = offset * 2 <= orders
+        behind = offset if from_new else orders - 1 - offset
+        """How many matches there are between that end and the one that the page begins with."""
+        step = (last - first + 1) * behind // orders + 2
+        passed = 0
+        while first <= last:
+            part = (max(first, last - step + 1), last) if from_new else (first, min(last, first + step - 1))
+            counts = await self._counts(_SMALL, *part)
+            for block, fewer in counts if from_new else reversed(counts):
+                if behind < passed + fewer:
+                    left = behind - passed if from_new else passed + fewer - 1 - behind
+                    size = BLOCK_SIZES[_SMALL]
+                    return min(block * size + size - 1, self._within.high), left
+                passed += fewer
+            first, last = (first, part[0] - 1) if from_new else (part[1] + 1, last)
+        raise LookupError("the counts of a book do not agree with each other")
+
+    async def _counts(self, level: int, first: int, last: int) -> list[tuple[int, int]]:
+        """By block, newest first; without those that have none."""
+        about = (self._within.book_id, self.kinds, level, first, last)
+        return [(row["block"], row["orders"]) for row in await self._transaction.all("block_counts", *about)]

@@ -92,7 +92,9 @@ class PostgresReads:
         return {row["id"]: order_rows.book(row) for row in found}
 
     async def _some_orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
-        found = await self._engine.statement("some_orders", *zip(*names, strict=True))
+        """By the whole of their names: who guesses an ordinal finds nothing."""
+        books, ordinals, _ = zip(*names, strict=True)
+        found = await self._engine.statement("some_orders", books, ordinals)
         return {(row["book_id"], row["ordinal"], row["id"]): order_rows.order(row) for row in found}
 
 

@@ -15,3 +15,4 @@ WHERE
         )
     )
 ORDER BY ordinal DESC
+LIMIT $8 OFFSET $9

@@ -1,0 +1,30 @@
+-- How many orders of some kinds some small blocks hold, from $3 to $4, and with them a range of ordinals within a
+-- block, from $5 to $6. $2 has the kinds, each as status, symbol and side.
+SELECT CAST(coalesce(sum(found.blocks + found.apart), 0) AS BIGINT) AS total
+FROM jsonb_array_elements(CAST($2 AS TEXT)::JSONB) AS kinds (kind)
+CROSS JOIN LATERAL (
+    SELECT
+        (
+            SELECT coalesce(sum(counts.orders), 0)
+            FROM order_counts AS counts
+            WHERE
+                counts.book_id = $1
+                AND counts.level = 0
+                AND counts.symbol_code = kinds.kind ->> 1
+                AND counts.trade_type = kinds.kind ->> 2
+                AND counts.status = kinds.kind ->> 0
+                AND counts.block BETWEEN $3 AND $4
+        ) AS blocks,
+        (
+            SELECT count(*)
+            FROM orders
+            WHERE
+                orders.book_id = $1
+                AND orders.status = kinds.kind ->> 0
+                AND orders.symbol_code = kinds.kind ->> 1
+                AND orders.trade_type = kinds.kind ->> 2
+                AND orders.ordinal BETWEEN $5 AND $6
+                AND orders.ordinal > 0
+                AND (orders.status NOT IN ('pending', 'rejected') OR orders.source = 'api')
+        ) AS apart
+) AS found

@@ -1,0 +1,146 @@
+"""Every query behind a call of the trading API is led by the account's book."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bullion.store.postgres import PostgresEngine
+from bullion.store.sqlite import SqliteEngine
+from tests.store.hot_calls import Run, hot_runs
+from tests.store.plans import (
+    Access,
+    Index,
+    Plan,
+    postgres_indexes,
+    postgres_plans,
+    sqlite_indexes,
+    sqlite_plans,
+)
+from tests.support.servers import Postgres
+
+BOOK_OF = {
+    "books": "id",
+    "orders": "book_id",
+    "order_counts": "book_id",
+    "price_moves": "book_id",
+    "open_weights": "book_id",
+    "order_events": "book_id",
+    "hedge_requests": "book_id",
+}
+"""The tables that grow with orders, and the column of each that names the book."""
+NOT_THE_ACCOUNTS = {
+    "catalogue": "one row",
+    "deals": "one row for each broker: its deal numbers",
+    "stocks": "one row for each symbol of a broker",
+    "venue_orders": "the simulated venue's own book, which knows no accounts",
+    "venues": "one row for each broker, of the simulated venue",
+}
+NOT_LED_BY_BOOK = {
+    "orders_by_id": "the desk's; ids begin with their time, so that every order goes to its end",
+    "hedge_requests_due": "has only what waits for the venue now",
+    "hedge_requests_waiting": "has only what waits for the venue now",
+    "hedge_requests_broken": "has only what a person has to look at",
+}
+"""Indexes that orders are written to, none of them unique."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    engine: str
+    runs: list[Run]
+    plans: list[Plan]
+    indexes: Mapping[str, Index]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Explained:
+    """Plans of a store with orders, and those that a new one would make and keep."""
+    if request.param == "sqlite":
+        folder = tmp_path_factory.mktemp("plans")
+        runs = hot_runs(folder / "full" / "bullion.db")
+        asyncio.run(_migrate(SqliteEngine(folder / "new" / "bullion.db")))
+        paths = [folder / name / "bullion.db" for name in ("full", "new")]
+        plans = [plan for path in paths for plan in sqlite_plans(path, runs)]
+        return Explained("sqlite", runs, plans, sqlite_indexes(paths[0]))
+    server: Postgres = request.getfixturevalue("postgres")
+    full, new = server.new_database(), server.new_database()
+    runs = hot_runs(full)
+
+    async def explain() -> list[Plan]:
+        await _migrate(PostgresEngine(new))
+        return [*await postgres_plans(full, runs), *await postgres_plans(new, runs)]
+
+    return Explained("postgres", runs, asyncio.run(explain()), asyncio.run(postgres_indexes(full)))
+
+
+async def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
+    await engine.open()
+    await engine.migrate()
+    await engine.close()
+
+
+def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
+    """Or the journal has holes."""
+    names = {run.query for run in explained.runs}
+    wanted = {"order_kinds", "block_counts", "count_of_kinds", "first_ordinal_since", "named_orders"}
+    wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_by_ordinal", "open_book"}
+    wanted |= (
+        {"record_plans", "some_orders"} if explained.engine == "postgres" else {"insert_orders", "one_order"}
+    )
+    assert wanted <= names
+
+
+def test_every_way_to_a_table_is_led_by_the_book(explained: Explained) -> None:
+    for plan in explained.plans:
+        for access in plan.accesses:
+            assert _led(access, plan), f"{plan.run.query}: {access}\n{plan.words}"
+
+
+def _led(access: Access, plan: Plan) -> bool:
+    column = BOOK_OF.get(access.table)
+    if column is None:
+        return access.table in NOT_THE_ACCOUNTS and (access.index is not None or access.by_row_number)
+    if access.by_row_number:
+        # Of books it is the key itself. Of others the rows were found by an index, in the same plan.
+        return access.table == "books" or any(
+            each.table == access.table and each.index is not None for each in plan.accesses
+        )
+    return access.index is not None and access.index.first_column == column and column in access.asks
+
+
+def test_no_orders_are_sorted_but_those_of_a_page(explained: Explained) -> None:
+    for plan in explained.plans:
+        assert not plan.sorts_orders, f"{plan.run.query}\n{plan.words}"
+
+
+def test_every_unique_rule_that_an_order_meets_is_led_by_the_book(explained: Explained) -> None:
+    for index in explained.indexes.values():
+        column = BOOK_OF.get(index.table)
+        if column is None or index.table == "books":
+            continue
+        if index.unique:
+            assert index.first_column == column, index
+        else:
+            assert index.first_column == column or index.name in NOT_LED_BY_BOOK, index
+
+
+def test_exceptions_are_still_there(explained: Explained) -> None:
+    assert set(NOT_LED_BY_BOOK) <= set(explained.indexes)
+
+
+def test_reads_by_time_alone_would_be_found_out(tmp_path: Path) -> None:
+    """The test of the test: a query that is led by something else, and one that sorts a whole book."""
+    path = tmp_path / "bullion.db"
+    asyncio.run(_migrate(SqliteEngine(path)))
+    by_id = Run("by_id", "SELECT * FROM orders WHERE id = $1", {"1": "x"})
+    everything = Run("everything", "SELECT count(*) FROM orders WHERE symbol_code = $1", {"1": "x"})
+    by_price = Run("by_price", "SELECT * FROM orders WHERE book_id = $1 ORDER BY price_paise", {"1": 1})
+
+    found = sqlite_plans(path, [by_id, everything, by_price])
+
+    assert not any(_led(access, plan) for plan in found[:2] for access in plan.accesses)
+    assert all(plan.accesses for plan in found)
+    assert [plan.sorts_orders for plan in found] == [False, False, True]
