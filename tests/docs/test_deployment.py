@@ -10,12 +10,12 @@ import pytest
 
 from bullion import serve
 from bullion.api import gate
-from bullion.booking import hedge_requests, hedging, queue
+from bullion.booking import hedge_requests, hedging, queue, verify
 from bullion.budgets import redis_link
 from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
-from bullion.store import ledger_postgres, query_files, schema, traces
+from bullion.store import ledger_postgres, postgres_hosts, query_files, schema, traces
 from bullion.store import postgres as engine
 from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
@@ -49,6 +49,7 @@ def test_the_numbers_of_connections() -> None:
     each = engine.POOL_SIZE + 1
     assert f"up to {engine.POOL_SIZE} connections" in section("Connections")
     assert f"{each} in all" in section("Connections")
+    assert f"{verify._AT_ONCE} at a time" in section("Connections")
     counted = [[int(cell) for cell in row] for row in rows("Connections")]
     assert counted
     for machines, per_machine, connections in counted:
@@ -60,6 +61,7 @@ def test_the_limits_of_time() -> None:
     for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
         assert shown[name].replace(" ", "") == engine._SERVER_SETTINGS[name]
     assert shown["connect` to PostgreSQL, all hosts together"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["a host among several that says nothing"] == f"{postgres_hosts.HEAD_START_S:g} s"
     assert shown["wait for a free connection of the pool"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
     assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"
     assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"

@@ -25,6 +25,7 @@ from bullion.faults import (
 
 from . import query_files, schema
 from .engine import Row, Transaction, Value
+from .postgres_hosts import Hosts
 
 T = TypeVar("T")
 
@@ -79,6 +80,7 @@ Connection = Any
 class PostgresEngine:
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
+        self._hosts = Hosts(url)
         self._pool_size = pool_size
         self._queries = query_files.load("postgres")
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -92,13 +94,13 @@ class PostgresEngine:
             "timeout": _CONNECT_TIMEOUT_S,
             "command_timeout": _COMMAND_TIMEOUT_S,
             "server_settings": _SERVER_SETTINGS,
-            "target_session_attrs": "read-write",
         }
 
     async def open(self) -> None:
+        connect: Any = self._hosts.connect  # The driver's own type for it lists every option by name.
         with _faults(), _address():
             self._pool = await asyncpg.create_pool(
-                self._url,
+                connect=connect,
                 min_size=1,
                 max_size=self._pool_size,
                 max_inactive_connection_lifetime=0,
@@ -194,7 +196,7 @@ class PostgresEngine:
         )
         with _faults():
             async with asyncio.timeout(within_s):
-                connection = await asyncpg.connect(self._url, **self._connect_options())
+                connection = await self._hosts.connect(**self._connect_options())
                 try:
                     await connection.execute(begin)
                     answer = await body(_Open(connection, self._queries))
@@ -256,7 +258,7 @@ class PostgresEngine:
 
         None when the nodes that serve already leave no place for this one.
         """
-        connection = await asyncpg.connect(self._url, **self._connect_options())
+        connection = await self._hosts.connect(**self._connect_options())
         try:
             await connection.add_listener(_CHANNEL, lambda *_: self._tell())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
@@ -276,7 +278,12 @@ class PostgresEngine:
             raise StoreUnavailable("the store is closed")
         with _faults():
             async with self._pool.acquire(timeout=_CONNECT_TIMEOUT_S) as connection:
-                yield connection
+                try:
+                    yield connection
+                except TimeoutError:
+                    # Given back as it is, it would be waited for once more, to hear that it has given up.
+                    connection.terminate()
+                    raise
 
 
 class _Open:

@@ -1,0 +1,84 @@
+"""Several PostgreSQL servers in one address: connect to the one that takes writes.
+
+The driver tries them one after the other with one time limit for all, so that a server that takes the
+connection and then stays silent, as one does that hangs or was cut off, leaves no time for the one that has
+taken over. Here each has all of the time: the next one is tried beside it after a short while.
+"""
+
+import asyncio
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+
+HEAD_START_S = 0.5
+"""More than a server needs that is well, and little beside the time that an order has."""
+
+Connection = Any
+
+
+class Hosts:
+    def __init__(self, url: str) -> None:
+        self._urls = one_by_one(url)
+
+    async def connect(self, *_url: str, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
+        """Takes what asyncpg's own `connect` takes, for its pool; the address is ours."""
+        options |= {"timeout": timeout, "target_session_attrs": "read-write"}
+        if len(self._urls) == 1:
+            return await asyncpg.connect(self._urls[0], **options)
+        async with asyncio.timeout(timeout):
+            url, connection = await _first_of(self._urls, options)
+        # Next time it comes first; after a fail-over nobody waits for the one that is gone.
+        self._urls.sort(key=lambda each: each != url)
+        return connection
+
+
+async def _first_of(urls: list[str], options: dict[str, Any]) -> tuple[str, Connection]:
+    async def connect(url: str) -> tuple[str, Connection]:
+        return url, await asyncpg.connect(url, **options)
+
+    left = list(urls)
+    trying: set[asyncio.Task[tuple[str, Connection]]] = set()
+    errors: list[BaseException] = []
+    try:
+        while left or trying:
+            if left:
+                trying.add(asyncio.create_task(connect(left.pop(0))))
+            done, _ = await asyncio.wait(
+                trying, timeout=HEAD_START_S if left else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                error = task.exception()
+                trying.discard(task)
+                if error is None:
+                    return task.result()
+                errors.append(error)
+    finally:
+        for task in trying:
+            task.cancel()
+        for late in await asyncio.gather(*trying, return_exceptions=True):
+            if not isinstance(late, BaseException):
+                late[1].terminate()
+    # What a server said of itself tells more than that another one cannot be reached.
+    raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
+
+
+def one_by_one(url: str) -> list[str]:
+    """The same address for each of the hosts that it names."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return [url]  # The driver says what is wrong with it.
+    login, at, hosts = parts.netloc.rpartition("@")
+    if "," in hosts:
+        return [urlunsplit(parts._replace(netloc=f"{login}{at}{host}")) for host in hosts.split(",")]
+    given = dict(parse_qsl(parts.query))
+    if hosts or "," not in given.get("host", ""):
+        return [url]
+    names = given["host"].split(",")
+    ports = given["port"].split(",") if "port" in given else [""]
+    if len(ports) == 1:
+        ports *= len(names)
+    pairs = zip(names, ports, strict=False)
+    queries = [given | {"host": name} | ({"port": port} if port else {}) for name, port in pairs]
+    return [urlunsplit(parts._replace(query=urlencode(query))) for query in queries]

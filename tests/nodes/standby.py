@@ -1,0 +1,49 @@
+"""A PostgreSQL server with a standby that follows it, and takes over when it is told to."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from tests.support.node import until
+from tests.support.servers import Postgres, _as_nobody, find
+
+_COPY = ("-R", "-X", "stream", "-c", "fast", "--no-sync")
+
+
+@dataclass
+class Pair:
+    primary: Postgres
+    standby: Postgres
+
+    @classmethod
+    def make(cls, *, synchronous: bool) -> "Pair":
+        pair = cls(Postgres().make(), Postgres())
+        prefix, uid = _as_nobody()
+        if uid is not None:
+            os.chown(pair.standby.folder, uid, -1)
+        source = ("-h", "127.0.0.1", "-p", str(pair.primary.port), "-U", "bullion")
+        subprocess.run(
+            [*prefix, find("pg_basebackup"), *source, "-D", f"{pair.standby.folder}/data", *_COPY],
+            check=True,
+            capture_output=True,
+            cwd=pair.standby.folder,
+        )
+        pair.standby.start()
+        if synchronous:
+            pair.primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            pair.primary.sql("SELECT pg_reload_conf()")
+        state = "sync" if synchronous else "async"
+        until(lambda: pair.primary.sql("SELECT sync_state FROM pg_stat_replication") == state, within_s=20)
+        return pair
+
+    def new_database(self) -> str:
+        """An address that names both servers, the primary first."""
+        alone = self.primary.new_database()
+        return alone.replace("/test", f",127.0.0.1:{self.standby.port}/test")
+
+    def promote(self) -> None:
+        self.standby.sql("SELECT pg_promote()")
+
+    def remove(self) -> None:
+        for server in (self.primary, self.standby):
+            server.remove()

@@ -1,0 +1,147 @@
+"""An address that names several PostgreSQL servers: one hangs or dies, another takes over."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bullion.faults import StoreUnavailable
+from bullion.store.postgres import PostgresEngine
+from bullion.store.postgres_hosts import one_by_one
+from tests.kills.scale import SCALE
+from tests.support.node import running
+from tests.support.orders import Market
+from tests.support.servers import Postgres, Redis
+
+from .crowd import Crowd, Rotation
+from .ledger import Ledger
+from .standby import Pair
+
+End = Callable[[Postgres], None]
+
+
+def test_an_address_for_each_host() -> None:
+    assert one_by_one("postgresql://u:p%40@db1,db2:5433,[::1]:5434/d?sslmode=require") == [
+        "postgresql://u:p%40@db1/d?sslmode=require",
+        "postgresql://u:p%40@db2:5433/d?sslmode=require",
+        "postgresql://u:p%40@[::1]:5434/d?sslmode=require",
+    ]
+    assert one_by_one("postgresql://u@/d?host=db1,db2&port=5433,5434&sslmode=require") == [
+        "postgresql://u@/d?host=db1&port=5433&sslmode=require",
+        "postgresql://u@/d?host=db2&port=5434&sslmode=require",
+    ]
+    assert [part.rpartition("?")[2] for part in one_by_one("postgresql://u@/d?host=db1,db2&port=5433")] == [
+        "host=db1&port=5433",
+        "host=db2&port=5433",
+    ]
+    for alone in ("postgresql://u@db1:5433/d", "postgresql://u@/d?host=/run/pg", "postgresql://u:[@db1/d"):
+        assert one_by_one(alone) == [alone]
+
+
+@contextmanager
+def silent() -> Iterator[int]:
+    """A server that takes connections and never says a word: its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.anyio
+async def test_a_host_that_stays_silent_does_not_use_up_the_time_of_the_others(postgres: Postgres) -> None:
+    database = postgres.new_database().rpartition("@")[2]
+    with silent() as first, silent() as second:
+        engine = PostgresEngine(f"postgresql://bullion@127.0.0.1:{first},127.0.0.1:{second},{database}")
+        started = time.monotonic()
+        await engine.open()
+        assert time.monotonic() - started < 4, "all hosts together have five seconds"
+        # From now on the one that takes writes is asked first.
+        started = time.monotonic()
+        assert await engine.join(alone=False)
+        assert time.monotonic() - started < 0.5
+        await engine.close()
+
+
+@pytest.mark.anyio
+async def test_what_a_server_says_is_told_rather_than_that_another_is_away(postgres: Postgres) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        refusing = closed.getsockname()[1]
+    engine = PostgresEngine(
+        f"postgresql://bullion@127.0.0.1:{refusing},127.0.0.1:{postgres.port}/there_is_none"
+    )
+    with pytest.raises(StoreUnavailable, match="there_is_none"):
+        await engine.open()
+
+
+def _processes(server: Postgres) -> list[int]:
+    assert server.process is not None
+    found = subprocess.run(
+        ["/usr/bin/pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=False
+    )
+    return [server.process.pid, *map(int, found.stdout.split())]
+
+
+def _die(server: Postgres) -> None:
+    server.stop(signal.SIGQUIT)
+
+
+def _freeze(server: Postgres) -> None:
+    """It takes connections as before, and says nothing on any."""
+    for pid in _processes(server):
+        os.kill(pid, signal.SIGSTOP)
+
+
+async def _place_through(pair: Pair, crowd: Crowd, end: End) -> float:
+    """Place orders while the primary ends and the standby takes over; for how long was nothing booked?"""
+    async with crowd.calling():
+        while len(crowd.answers) < 50:
+            await asyncio.sleep(0.02)
+        await asyncio.to_thread(end, pair.primary)
+        began, before = time.monotonic(), len(crowd.answers) + crowd.keeping * 2
+        await asyncio.to_thread(pair.promote)
+        while not any(answer.status == 201 for answer in crowd.answers[before:]):
+            assert time.monotonic() - began < 40, crowd.said()
+            await asyncio.sleep(0.02)
+        refused_s = time.monotonic() - began
+        await asyncio.sleep(0.5)
+    return refused_s
+
+
+@pytest.mark.parametrize(
+    ("end", "within_s"),
+    # One that does not answer is waited for up to nine seconds: that is for the campaign.
+    [(_die, 10), *([(_freeze, 20)] if SCALE > 1 else [])],
+)
+def test_orders_go_on_at_the_standby_and_none_that_was_answered_is_lost(
+    postgres: Postgres, redis: Redis, tmp_path: Path, end: End, within_s: float
+) -> None:
+    assert postgres.sql("SELECT 1") == "1"
+    pair = Pair.make(synchronous=True)
+    url = pair.new_database()
+    try:
+        with running(tmp_path, BULLION_DATABASE_URL=url, BULLION_REDIS_URL=redis.url) as node:
+            with Market.open(node) as market:
+                crowd = Crowd(Rotation(node), [market.trader() for _ in range(4)], keeping=4)
+                refused_s = asyncio.run(_place_through(pair, crowd, end))
+            print(f"\nnothing was booked for {refused_s:.2f} s: {dict(crowd.said())}")
+            assert refused_s < within_s
+            assert not crowd.failures
+            assert set(crowd.said()) <= {"201", "service_unavailable"}
+            ledger = Ledger(pair.standby, url)
+            ledger.check()
+            stored = {row.idempotency_key for rows in ledger.rows.values() for row in rows}
+            answered = {each.idempotency_key for each in crowd.answers if each.status == 201}
+            assert answered <= stored
+            # What was not answered is one that its sender was told to ask for again.
+            told = {each.idempotency_key for each in crowd.answers}
+            assert stored <= told
+    finally:
+        if end is _freeze:
+            for pid in reversed(_processes(pair.primary)):
+                os.kill(pid, signal.SIGKILL)
+        pair.remove()
