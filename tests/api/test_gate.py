@@ -58,6 +58,7 @@ class House:
         self.cut_off = False
         self.store_ahead_us = 0
         self.used: list[str] = []
+        self.looked_up: list[str] = []
         self.arriving: list[Key] = []
         self.limiter = MemoryLimiter(self.clock)
         self.gate = self.make_gate(self.limiter)
@@ -76,7 +77,8 @@ class House:
             raise StoreUnavailable
         self.catalogue.apply(Changes(2, self.store_now_us(), self.arriving), self.clock())
 
-    async def look_up(self, _key_id: str) -> None:
+    async def look_up(self, key_id: str) -> None:
+        self.looked_up.append(key_id)
         await self.catch_up()
 
     def store_now_us(self) -> int:
@@ -135,6 +137,7 @@ async def test_a_failed_key_costs_one_read_whatever_its_fault() -> None:
     for number, text in enumerate((wrong_secret, unknown), start=1):
         assert await house.code(text) == "invalid_credential"
         assert house.reads == number
+        assert house.looked_up[-1] == text.split(".")[2]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +169,45 @@ async def test_without_the_store_memory_serves_for_thirty_seconds() -> None:
     house.cut_off = False
     await house.catch_up()
     await house.call(key)
+
+
+async def test_memory_that_lacks_keys_calls_none_wrong_while_it_cannot_look() -> None:
+    house = House()
+    key, other, unknown = house.key(), house.key(), house.key(known=False)
+    house.catalogue.clients.complete = False
+    house.cut_off = True
+    await house.call(key)
+    wrong_secret = key.rpartition(".")[0] + "." + other.rpartition(".")[2]
+    for text in (unknown, wrong_secret) * 20:
+        assert await house.code(text) == "service_unavailable"
+    await house.call(key)  # None of these was counted as a failure.
+    key_id = other.split(".")[2]
+    house.catalogue.keys[key_id] = replace(house.catalogue.keys[key_id], revoked_at_us=1)
+    assert await house.code(other) == "credential_revoked"
+    house.cut_off = False
+    assert await house.code(wrong_secret) == "invalid_credential"
+    await house.call(unknown)
+
+
+@pytest.mark.parametrize(
+    ("complete", "scope", "environment", "code"),
+    [
+        (True, Scope.ORDERS_WRITE, Environment.PRODUCTION, "invalid_credential"),
+        (False, Scope.ORDERS_WRITE, Environment.PRODUCTION, "booking_unavailable"),
+        (False, Scope.ORDERS_WRITE, Environment.TEST, "service_unavailable"),
+    ],
+)
+async def test_a_caller_who_left_memory_while_his_order_waited(
+    complete: bool, scope: Scope, environment: Environment, code: str
+) -> None:
+    house = House()
+    caller = await house.call(house.key())
+    house.catalogue.keys.clear()
+    house.catalogue.clients.complete = complete
+    caller.key = replace(caller.key, environment=environment)
+    refusal = house.gate.still_admits(caller, "203.0.113.7", scope)
+    assert refusal is not None
+    assert refusal.code == code
 
 
 @pytest.mark.parametrize(

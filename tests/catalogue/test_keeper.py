@@ -22,16 +22,23 @@ class Source:
         self.gate = asyncio.Event()
         self.gate.set()
         self.faults: list[Exception] = []
+        self.wanted: list[Wanted] = []
+        self.pages: list[int | None] = []
+        self.waits = 0
 
     async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
         self.asked += 1
+        self.wanted.append(wanted)
         version = self.version
         await self.gate.wait()
         if self.faults:
             raise self.faults.pop(0)
-        return Changes(version, 0, [Broker("main", f"at {version}")])
+        page = self.pages.pop(0) if self.pages else None
+        entries = [Broker("main", f"at {version}")]
+        return Changes(version, 0, entries, whole=since is None, page_ends_at=page)
 
     async def changed(self, within_s: float) -> None:
+        self.waits += 1
         await asyncio.sleep(0.01)
 
 
@@ -101,3 +108,49 @@ async def test_an_answer_that_was_long_on_its_way_does_not_set_the_clock_back() 
     asked_at_ns, now_ns = now_ns, now_ns + 10_000_000_000  # Stopped for ten seconds before it was read.
     catalogue.apply(Changes(1, 1_800_000_000_000_000, [], whole=True), asked_at_ns)
     assert catalogue.now_us() == 1_800_000_000_000_000 + 10_000_000
+
+
+async def test_those_who_look_for_keys_at_once_share_a_question() -> None:
+    source = Source()
+    keeper = Keeper(Catalogue(), source)
+    await asyncio.gather(*(keeper.look_up(f"{number:016x}") for number in range(50)))
+    assert source.asked == 2
+    assert {key_id for each in source.wanted for key_id in each.keys} == {f"{n:016x}" for n in range(50)}
+
+
+async def test_a_key_is_asked_for_by_a_question_put_after_it_was_wanted() -> None:
+    source = Source()
+    keeper = Keeper(Catalogue(), source)
+    source.gate.clear()
+    early = asyncio.create_task(keeper.catch_up())
+    await asyncio.sleep(0.01)
+    late = asyncio.create_task(keeper.look_up("a"))
+    await asyncio.sleep(0.01)
+    assert source.asked == 1
+    source.gate.set()
+    await asyncio.gather(early, late)
+    assert [list(each.keys) for each in source.wanted] == [[], ["a"]]
+
+
+async def test_who_looks_for_a_key_is_told_of_the_fault_and_is_forgotten() -> None:
+    source = Source()
+    keeper = Keeper(Catalogue(), source)
+    source.faults = [StoreUnavailable("gone")]
+    with pytest.raises(StoreUnavailable):
+        await keeper.look_up("a")
+    await keeper.look_up_account(7)
+    assert [list(each.keys) for each in source.wanted] == [["a"], []]
+    assert list(source.wanted[-1].accounts) == [7]
+
+
+async def test_memory_is_filled_without_waiting_for_a_change() -> None:
+    source, catalogue = Source(), Catalogue()
+    source.pages = [500, 1000, 1500]
+    keeping = asyncio.create_task(Keeper(catalogue, source).keep())
+    async with asyncio.timeout(5):
+        while not catalogue.clients.complete:
+            await asyncio.sleep(0.001)
+    assert [each.after for each in source.wanted[:4]] == [None, 500, 1000, 1500]
+    assert source.waits <= 2
+    keeping.cancel()
+    await asyncio.wait([keeping])

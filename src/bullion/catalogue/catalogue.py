@@ -12,7 +12,7 @@ from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
 
 from .clients import Clients
-from .source import Changes, Entry
+from .source import NOTHING_MORE, Changes, Entry, Wanted
 
 US_PER_S = 1_000_000
 
@@ -69,8 +69,8 @@ class Catalogue:
         """Whether memory was last known to be right longer ago than that."""
         return self._applied_at_ns is None or self._monotonic_ns() - self._applied_at_ns > age_ns
 
-    def apply(self, changes: Changes, asked_at_ns: int) -> None:
-        """Take over what the store answered to a question asked at `asked_at_ns`."""
+    def apply(self, changes: Changes, asked_at_ns: int, wanted: Wanted = NOTHING_MORE) -> None:
+        """Take over what the store answered to a question for `wanted`, asked at `asked_at_ns`."""
         if self.version is not None and changes.version < self.version and not changes.whole:
             return  # An answer that was overtaken by a later one.
         if changes.whole:
@@ -79,7 +79,7 @@ class Catalogue:
             self._put(entry)
         if changes.whole or self.clients.fill_after is not None:
             self.clients.turn_page(changes.page_ends_at)
-        self.clients.make_room()
+        self.clients.make_room(wanted)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
         # By when it was asked: an answer that was long on its way must not set the clock back.

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from bullion.accounts.account import Account
 from bullion.keys.key import Key
 
+from .source import Wanted
+
 KEPT_MAX = 300_000
 """Accounts and keys together: a hundred thousand accounts with two keys each, in about 120 MB."""
 
@@ -42,26 +44,29 @@ class Clients:
         if not self.complete:
             self._called.update(key_ids)
 
-    def make_room(self) -> None:
-        """Drop what has not called for long, once there is clearly more than fits.
+    def make_room(self, wanted: Wanted) -> None:
+        """Drop what has not called for long, once there is clearly more than fits. What is `wanted` stays.
 
         Seldom and many at once: so that nobody's call has to keep a list in order.
         """
-        excess = self._count() - self._kept_max
-        if excess <= self._kept_max // 8:
+        if self._count() <= self._kept_max + self._kept_max // 8:
             return
-        called = self._called
-        idle = [key_id for key_id in self.keys if key_id not in called]
-        if len(idle) < excess:
-            idle += [key_id for key_id in self.keys if key_id in called]
-        for key_id in idle[:excess]:
-            del self.keys[key_id]
-        with_keys = {key.account_id for key in self.keys.values()}
-        for account_id in [each for each in self.accounts if each not in with_keys]:
-            del self.accounts[account_id]
-        called.clear()
+        self._drop_accounts_without_keys(wanted)
+        idle = [key_id for key_id in self.keys if key_id not in self._called]
+        for key_id in idle + [key_id for key_id in self.keys if key_id in self._called]:
+            if self._count() <= self._kept_max:
+                break
+            if key_id not in wanted.keys:
+                del self.keys[key_id]
+        self._drop_accounts_without_keys(wanted)
+        self._called.clear()
         self._dropped = True
         self.complete = False
+
+    def _drop_accounts_without_keys(self, wanted: Wanted) -> None:
+        staying = {key.account_id for key in self.keys.values()}.union(wanted.accounts)
+        for account_id in [each for each in self.accounts if each not in staying]:
+            del self.accounts[account_id]
 
     def _count(self) -> int:
         return len(self.accounts) + len(self.keys)

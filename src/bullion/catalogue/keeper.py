@@ -30,7 +30,7 @@ class Keeper(Follower):
             asked_at_ns = monotonic_ns()
             wanted = Wanted(self._keys, self._accounts, clients.fill_after)
             self._keys, self._accounts = set(), set()
-            catalogue.apply(await source.changes(catalogue.version, wanted), asked_at_ns)
+            catalogue.apply(await source.changes(catalogue.version, wanted), asked_at_ns, wanted)
 
         async def changed(within_s: float) -> None:
             if clients.fill_after is None:  # Else there is more to read at once.
