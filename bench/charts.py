@@ -33,7 +33,7 @@ def _targets(ratios: list[Found]) -> Chart:
     """All on one scale, on which 1 is the target."""
     return Chart(
         "Speed against its targets",
-        "Each ratio divided by its target, which is the dashed line. Thin lines: the spread of the rounds.",
+        "Each ratio ÷ its target, the dashed line. Thin lines: the spread of the rounds. Bars end at three.",
         [
             ("Longer is better", [bar for found in ratios for bar in _share(found, at_least=True)]),
             ("Shorter is better", [bar for found in ratios for bar in _share(found, at_least=False)]),
@@ -112,7 +112,7 @@ def _growth(findings: Findings) -> Iterator[tuple[str, Chart]]:
         "bench-growth.svg",
         _grown(
             f"Calls with {most:,} orders stored",
-            "The worst of them: time ÷ that on a store next to empty. The dashed line is no difference.",
+            "The worst: time ÷ that on a store next to empty. Dashed: no difference. Bars end at three.",
             by_store,
         ),
     )
@@ -121,7 +121,7 @@ def _growth(findings: Findings) -> Iterator[tuple[str, Chart]]:
         "bench-growth-account.svg",
         _grown(
             "Calls on an account with a million orders",
-            "The worst of them: time ÷ that on an account with a hundred. The dashed line is no difference.",
+            "The worst: time ÷ that on an account with a hundred. Dashed: no difference. Bars end at three.",
             by_account,
         ),
     )

@@ -45,6 +45,10 @@ FIGURES = (
 )
 
 
+NEAR_FULL = 0.9
+"""Of a core: who uses more than this may be what limits the others."""
+
+
 @dataclass(slots=True)
 class Run:
     rounds: int

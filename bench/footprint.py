@@ -22,6 +22,8 @@ from .store import Address, add_accounts
 
 _FEW = 1
 _LOGIN = "bench"
+_SETTLE_S = 30
+_STILL = 1.01
 BOUND_BYTES = 250_000_000
 """Of a worker with 100,000 accounts in its catalogue."""
 
@@ -91,7 +93,7 @@ def _measure(
         with contextlib.ExitStack() as stack:
             stack.callback(node.stop)
             _warm_up(node, generator, extent.seconds)
-            size = memory_bytes(node.process.pid)
+            size = _settled_memory(node.process.pid, extent.seconds)
             if size is not None:
                 sizes.append(size)
     return Footprint(
@@ -101,6 +103,17 @@ def _measure(
         Spread.of([each["rss"] for each in sizes]) if sizes else None,
         Spread.of([each["pss"] for each in sizes]) if sizes else None,
     )
+
+
+def _settled_memory(pid: int, look_every_s: float) -> dict[str, int] | None:
+    """Once it stands still: a node fills its memory while it answers calls already."""
+    give_up_at = time.monotonic() + _SETTLE_S
+    size, before = memory_bytes(pid), 0
+    while size is not None and size["pss"] > before * _STILL and time.monotonic() < give_up_at:
+        before = size["pss"]
+        time.sleep(look_every_s)
+        size = memory_bytes(pid)
+    return size
 
 
 def _warm_up(node: Node, generator: Generator, seconds: float) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.support.servers import Postgres, Redis
+from tests.support.servers import NotInstalled, Postgres, Redis, find
 
 from . import pgbench, sqlite_floor
 from .calls import BASE, LIVE_BASE, get, orders
@@ -15,6 +15,7 @@ from .endpoint import Endpoint
 from .extent import Extent
 from .floors import running_floor
 from .load import Generator, Job, Outcome, running_generator
+from .names import MEASURED
 from .processes import memory_bytes
 from .ratios import RATIOS
 from .rows import RowSizes, sizes_of
@@ -53,6 +54,7 @@ class Bench:
         self._stack = stack
         self._extent = extent
         self._servers = servers
+        self._say = say
         self._generator: Generator = stack.enter_context(running_generator())
         say("starting the services")
         self._services = self._started(live=True)
@@ -104,16 +106,22 @@ class Bench:
     def _made_for_pgbench(self, sizes: RowSizes) -> pgbench.Pgbench | None:
         if self._servers is None:
             return None
+        try:
+            find("pgbench")
+        except NotInstalled as missing:
+            self._say(f"without the floor of PostgreSQL, because {missing}")
+            return None
         url = self._servers[0].new_database()
         make_store(url, pgbench.BOOKS)
         return pgbench.Pgbench(url, sizes)
 
     def probes(self) -> list[Probe]:
-        """In the order in which they are measured: what is divided by each other stands close together.
-
-        What slows this machine for a while then slows both sides of a ratio.
-        """
-        return [probe for connections in self._extent.connections for probe in self._at(connections)]
+        """In the order in which they are measured."""
+        return [
+            probe
+            for connections in self._extent.connections
+            for probe in sorted(self._at(connections), key=lambda each: MEASURED.index(each.call))
+        ]
 
     def memory(self) -> dict[str, list[dict[str, int]]]:
         """Of each service, worker by worker."""

@@ -11,7 +11,7 @@ import msgspec
 
 from tests.support.servers import NotInstalled, find
 
-from .figures import FIGURES, Run
+from .figures import FIGURES, LOAD_CPU, NEAR_FULL, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
 from .growing import growth_results
@@ -57,11 +57,13 @@ def _ratio(found: Found) -> dict[str, Any]:
 
 def _call(run: Run, call: str, connections: int) -> dict[str, Any]:
     spreads = {figure: run.spread(call, connections, figure) for figure in FIGURES}
+    load = spreads[LOAD_CPU]
     return {
         "call": call,
         "connections": connections,
         "rounds": len(run.outcomes[call, connections]),
         **{figure.name: found and found.rounded(figure.digits) for figure, found in spreads.items()},
+        "limited_by_load": load is not None and load.value >= NEAR_FULL,
     }
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 from .extent import Extent
 from .figures import Run
+from .names import SHOWN
 from .probes import Probe
+from .ratio import Point
 
 
 class CallFailed(Exception):
@@ -25,7 +27,10 @@ def measure_rounds(extent: Extent, probes: Sequence[Probe], say: Callable[[str],
                 raise CallFailed(f"{what}: calls failed: {told}")
             run.note(probe.call, probe.connections, number, outcome)
             say(f"{what}: {outcome.requests_per_s:,.0f}/s")
-    # As in the first round, which went forward.
-    order = {(each.call, each.connections): place for place, each in enumerate(probes)}
-    run.outcomes = dict(sorted(run.outcomes.items(), key=lambda item: order[item[0]]))
+    run.outcomes = dict(sorted(run.outcomes.items(), key=_place))
     return run
+
+
+def _place(item: tuple[Point, object]) -> tuple[int, int]:
+    (call, connections), _ = item
+    return SHOWN.index(call), connections

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from .figures import BUSY, FIGURES, LOAD_CPU, RATE, Run
+from .figures import BUSY, FIGURES, LOAD_CPU, NEAR_FULL, RATE, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
-from .growth import lines as growth_lines
+from .growth import Growth
 from .ratio import Found
 from .spread import Spread
 
-_NEAR_FULL = 0.9
+_WORST_SHOWN = 5
 _MB = 1e6
 
 _LEGEND = """\
-At once: connections, or clients of a store. CPU: what the event loops of the server got of a core; busy adds
-the time they stood in line for one. CPU µs: the same for each call, which suffers less from what else this
-machine does. Load: what the load generator took of a core."""
+At once: connections, or clients of a store. CPU: what the event loops of the server got of a core;
+busy adds the time they stood in line for one. CPU µs: the same for each call, which suffers less from
+what else this machine does. Load: what the load generator took of a core."""
 
 
 def lines(findings: Findings) -> Iterator[str]:
@@ -30,7 +30,7 @@ def lines(findings: Findings) -> Iterator[str]:
     yield from _footprint_lines(findings)
     for growth in findings.growths:
         yield ""
-        yield from growth_lines(growth)
+        yield from aligned(_growth_rows(growth))
     yield ""
     yield from aligned(_ratio_rows(findings.ratios))
     for found in findings.ratios:
@@ -65,10 +65,10 @@ def _range(found: Spread | None, form: str) -> str:
 def _notes(run: Run) -> Iterator[str]:
     for call, connections in run.outcomes:
         load = run.spread(call, connections, LOAD_CPU)
-        if load is not None and load.value >= _NEAR_FULL:
+        if load is not None and load.value >= NEAR_FULL:
             yield (
-                f"{call} at {connections}: the load generator took {load.value:.0%} of a core, so the server "
-                "may be faster than this."
+                f"{call} at {connections}: the load generator took {load.value:.0%} of a core; "
+                "the server may be faster."
             )
 
 
@@ -109,6 +109,15 @@ def _footprint_row(found: Footprint) -> list[str]:
     ]
 
 
+def _growth_rows(growth: Growth) -> Iterator[list[str]]:
+    """The worst few calls; the file has them all."""
+    for heading, pairs in (("store", growth.by_store), ("account", growth.by_account)):
+        what = f"growth of the {heading} on {growth.engine}, to {growth.orders:,} orders"
+        yield [what, "small µs", "grown µs", "ratio"]
+        for call, pair in sorted(pairs.items(), key=lambda item: -item[1].ratio)[:_WORST_SHOWN]:
+            yield [f"  {call}", f"{pair.small_us:,.0f}", f"{pair.grown_us:,.0f}", f"{pair.ratio:.2f}"]
+
+
 def _ratio_rows(ratios: list[Found]) -> Iterator[list[str]]:
     yield ["ratio", "value", "rounds", "by CPU time", "target", ""]
     for found in ratios:
@@ -127,6 +136,6 @@ def _doubts(run: Run, found: Found) -> Iterator[str]:
     """A server that was not busy was held back by something else, and its ratio says little about it."""
     for call, connections in found.points:
         busy = run.spread(call, connections, BUSY)
-        waited = connections > 1 and busy is not None and busy.value < _NEAR_FULL
+        waited = connections > 1 and busy is not None and busy.value < NEAR_FULL
         if waited and busy is not None and found.met is False:
             yield f"{found.name}: {call} was busy for only {busy.value:.0%}; its CPU time tells more."

@@ -1,0 +1,23 @@
+"""The names of what is measured, in two orders."""
+
+STORES = ("sqlite", "pg", "pg_w2")
+"""SQLite; PostgreSQL with Redis; the same with two workers."""
+
+MEASURED = (
+    *("me_pg_w2", "positions_pg_w2"),
+    *("me_pg", "me_sqlite", "positions_pg", "positions_sqlite", "get_floor", "order_sqlite", "order_pg"),
+    *("order_pg_w2", "list_pg_w2"),
+    *("list_pg", "list_floor", "list_sqlite"),
+    *("sqlite3", "plain_sqlite", "production_sqlite", "orders_sqlite", "post_floor", "orders_pg"),
+    *("production_pg", "pgbench", "plain_pg", "orders_pg_w2", "production_pg_w2"),
+)
+"""One after the other: a floor stands between those that are divided by it.
+
+What slows this machine for some seconds then slows both sides of a ratio.
+"""
+
+SHOWN = (
+    *("get_floor", "list_floor", "post_floor", "sqlite3", "pgbench", "plain_sqlite", "plain_pg"),
+    *(f"{call}_{store}" for call in ("me", "positions", "order", "list") for store in STORES),
+    *(f"{call}_{store}" for call in ("orders", "production") for store in STORES),
+)
