@@ -85,12 +85,13 @@ def test_those_who_called_stay_when_room_is_made() -> None:
     assert not memory.complete()
 
 
-def test_there_is_an_account_for_each_key_and_no_other() -> None:
+def test_there_is_an_account_for_each_key() -> None:
     memory = Memory()
-    memory.load(account(9), *client(1), *client(2), ends_at=9)
-    memory.take(key(11, of_account=1), key(12, of_account=1), *client(3), account(8))
-    assert set(memory.catalogue.accounts) == {each.account_id for each in memory.catalogue.keys.values()}
-    assert len(memory.catalogue.accounts) + len(memory.catalogue.keys) <= 8
+    memory.load(*client(1), *client(2), ends_at=9)
+    for number in range(3, 40):
+        memory.take(key(100 + number, of_account=number), *client(number))
+        assert {each.account_id for each in memory.catalogue.keys.values()} <= set(memory.catalogue.accounts)
+        assert len(memory.catalogue.accounts) + len(memory.catalogue.keys) <= 9
 
 
 def test_room_is_made_even_if_everyone_has_called() -> None:
@@ -103,21 +104,32 @@ def test_room_is_made_even_if_everyone_has_called() -> None:
 
 
 def test_whoever_was_asked_for_is_there_afterwards_whoever_has_to_go() -> None:
-    memory = Memory(kept_max=2)
-    memory.load(*client(1), *client(2))
-    wanted = Wanted(keys=[key(1).key_id], accounts=[7])
+    memory = Memory(kept_max=4)
+    memory.load(*client(1), *client(2), ends_at=2)
+    memory.clients.note_calls([key(number).key_id for number in (2, 3, 4, 5)])
     crowd = [entry for number in (1, 3, 4, 5) for entry in client(number)]
-    memory.clients.note_calls([key(number).key_id for number in (3, 4, 5)])
+    wanted = Wanted(keys=[key(1).key_id], accounts=[7])
     memory.catalogue.apply(Changes(1, 0, [*crowd, account(6), account(7)]), 0, wanted)
     assert memory.numbers == {1}
-    assert set(memory.catalogue.accounts) == {1, 7}
+    assert {1, 7} <= set(memory.catalogue.accounts)
+    assert 6 not in memory.catalogue.accounts
 
 
-def test_accounts_without_keys_are_the_first_to_go() -> None:
+def test_accounts_without_keys_go_first_and_leave_memory_complete() -> None:
     memory = Memory()
     memory.load(*client(1), *client(2), *map(account, range(10, 20)))
     assert memory.numbers == {1, 2}
     assert set(memory.catalogue.accounts) == {1, 2}
+    assert memory.complete()
+
+
+def test_accounts_without_keys_do_not_end_the_filling() -> None:
+    memory = Memory()
+    memory.load(*client(1), *map(account, range(10, 17)), ends_at=16)
+    assert memory.fills_after() == 16
+    memory.take(*client(20), ends_at=None)
+    assert memory.numbers == {1, 20}
+    assert memory.complete()
 
 
 def test_memory_that_has_dropped_one_no_longer_holds_them_all() -> None:

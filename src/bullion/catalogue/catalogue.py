@@ -78,7 +78,7 @@ class Catalogue:
         for entry in changes.entries:
             self._put(entry)
         if changes.whole or self.clients.fill_after is not None:
-            self.clients.turn_page(changes.page_ends_at)
+            self.clients.turn_page(changes.page_ends_at, wanted)
         self.clients.make_room(wanted)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns

@@ -1,6 +1,7 @@
 """Accounts and their keys in memory: all of them, or where there are too many, those that call."""
 
 from collections.abc import Iterable
+from itertools import chain, islice
 
 from bullion.accounts.account import Account
 from bullion.keys.key import Key
@@ -30,14 +31,18 @@ class Clients:
         self._called.clear()
         self._dropped = False
         self.complete = False
-        """Whether all accounts and keys of the store are here: what is not, does not exist."""
+        """Whether all keys of the store are here: one that is not, does not exist."""
         self.fill_after: int | None = None
         """After which account the next page begins; None while there is nothing to fill."""
 
-    def turn_page(self, ends_at: int | None) -> None:
+    def turn_page(self, ends_at: int | None, wanted: Wanted) -> None:
         """A page is in; `ends_at` is its last account, or None when it was the last page."""
         self.complete = ends_at is None and not self._dropped
-        self.fill_after = None if self._count() > self._kept_max else ends_at
+        self.fill_after = ends_at
+        if ends_at is not None and self._excess() > 0:
+            self._drop_accounts_without_keys(wanted)
+            if self._excess() > 0:
+                self.fill_after = None
 
     def note_calls(self, key_ids: Iterable[str]) -> None:
         """These were used; they stay when others have to go."""
@@ -49,24 +54,26 @@ class Clients:
 
         Seldom and many at once: so that nobody's call has to keep a list in order.
         """
-        if self._count() <= self._kept_max + self._kept_max // 8:
+        if self._excess() <= self._kept_max // 8:
             return
         self._drop_accounts_without_keys(wanted)
-        idle = [key_id for key_id in self.keys if key_id not in self._called]
-        for key_id in idle + [key_id for key_id in self.keys if key_id in self._called]:
-            if self._count() <= self._kept_max:
-                break
-            if key_id not in wanted.keys:
-                del self.keys[key_id]
-        self._drop_accounts_without_keys(wanted)
+        excess = self._excess()
+        if excess <= 0:
+            return
+        idle = (key_id for key_id in self.keys if key_id not in self._called)
+        busy = (key_id for key_id in self.keys if key_id in self._called)
+        may_go = (key_id for key_id in chain(idle, busy) if key_id not in wanted.keys)
+        for key_id in list(islice(may_go, excess)):
+            del self.keys[key_id]
         self._called.clear()
         self._dropped = True
         self.complete = False
 
     def _drop_accounts_without_keys(self, wanted: Wanted) -> None:
+        """Only the desk needs them, and asks for them."""
         staying = {key.account_id for key in self.keys.values()}.union(wanted.accounts)
         for account_id in [each for each in self.accounts if each not in staying]:
             del self.accounts[account_id]
 
-    def _count(self) -> int:
-        return len(self.accounts) + len(self.keys)
+    def _excess(self) -> int:
+        return len(self.accounts) + len(self.keys) - self._kept_max
