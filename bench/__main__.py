@@ -10,13 +10,13 @@ from tests.support.servers import NotInstalled
 
 from .charts import write_charts
 from .extent import FULL, FULL_GROWTH, QUICK, Extent
+from .faults import CallFailed
 from .findings import Findings
 from .footprint import measure_footprints
 from .growing import measure_growths
-from .pgbench import PgbenchFailed
 from .probes import Servers, running_bench
 from .report import write_results
-from .rounds import CallFailed, measure_rounds
+from .rounds import measure_rounds
 from .service import servers
 from .table import lines
 
@@ -37,7 +37,7 @@ def main() -> None:
     extent = QUICK if wanted.quick else FULL_GROWTH if wanted.full else FULL
     try:
         findings = _measure(extent)
-    except (CallFailed, PgbenchFailed) as failure:
+    except CallFailed as failure:
         sys.exit(f"The bench ends here, and writes nothing. {failure}")
     write_results(wanted.results, findings)
     write_charts(wanted.charts, findings)

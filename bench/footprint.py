@@ -12,11 +12,11 @@ from tests.support.node import Node, running, start
 
 from .calls import BASE, get, orders
 from .extent import Extent
+from .faults import CallFailed
 from .load import Generator, Job, running_generator
 from .market import await_tradable, open_market
 from .probes import Servers
 from .processes import memory_bytes
-from .rounds import CallFailed
 from .spread import Spread
 from .store import Address, add_accounts
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .extent import Extent
+from .faults import CallFailed
 from .growth import Growth, Pair, measure_growth
 from .ratio import Found, Target, at_most
-from .rounds import CallFailed
 from .spread import Spread
 
 _BY_STORE, _BY_ACCOUNT = at_most(1.3), at_most(1.5)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from tests.support.servers import find
 
+from .faults import CallFailed
 from .load import Outcome
 from .rows import RowSizes
 
@@ -53,12 +54,7 @@ COMMIT;
 """
 _RATE = re.compile(r"tps = ([0-9.]+) \(without initial connection time\)")
 _DONE = re.compile(r"number of transactions actually processed: ([0-9]+)")
-_LATENCY = re.compile(r"latency average = ([0-9.]+) ms")
 _TIMEOUT_S = 120
-
-
-class PgbenchFailed(Exception):
-    """Its message is the sentence to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class Pgbench:
         said = self._run(clients, extent)
         rate, done = _RATE.search(said), _DONE.search(said)
         if rate is None or done is None or int(done[1]) == 0:
-            raise PgbenchFailed(f"pgbench did not say how fast it was:\n{said}")
+            raise CallFailed(f"pgbench did not say how fast it was:\n{said}")
         return Outcome(requests=int(done[1]), seconds=int(done[1]) / float(rate[1]))
 
     def _run(self, clients: int, extent: list[str]) -> str:
@@ -95,5 +91,5 @@ class Pgbench:
                 timeout=_TIMEOUT_S,
             )
         if done.returncode != 0 or "aborted" in done.stderr:
-            raise PgbenchFailed(f"pgbench failed:\n{done.stderr.strip()}")
+            raise CallFailed(f"pgbench failed:\n{done.stderr.strip()}")
         return done.stdout

@@ -13,6 +13,7 @@ from . import pgbench, sqlite_floor
 from .calls import BASE, LIVE_BASE, get, orders
 from .endpoint import Endpoint
 from .extent import Extent
+from .faults import CallFailed
 from .floors import running_floor
 from .load import Generator, Job, Outcome, running_generator
 from .names import MEASURED
@@ -55,6 +56,7 @@ class Bench:
         self._extent = extent
         self._servers = servers
         self._say = say
+        self._databases: list[str] = []
         self._generator: Generator = stack.enter_context(running_generator())
         say("starting the services")
         self._services = self._started(live=True)
@@ -66,6 +68,8 @@ class Bench:
         sizes = sizes_of(self._services["sqlite"].folder / "var" / "bullion.db")
         self._sqlite_floor = self._made_for_sqlite(sizes)
         self._pgbench = self._made_for_pgbench(sizes)
+        say("warming up")
+        self._warm_up()
 
     def _started(self, module: str = "bullion", *, live: bool = False) -> dict[str, Service]:
         found = {
@@ -73,16 +77,30 @@ class Bench:
         }
         if self._servers is not None:
             for name, workers in {"pg": 1, "pg_w2": 2}.items() if live else {"pg": 1}.items():
-                settings = self._shared(self._servers) | {"BULLION_WORKERS": str(workers)}
+                settings = self._shared(*self._servers) | {"BULLION_WORKERS": str(workers)}
                 found[name] = self._stack.enter_context(
                     running_service(module, self._extent.clients, live=live, **settings)
                 )
         return found
 
-    @staticmethod
-    def _shared(servers: Servers) -> dict[str, str]:
-        postgres, redis = servers
-        return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    def _shared(self, postgres: Postgres, redis: Redis) -> dict[str, str]:
+        self._databases.append(postgres.new_database())
+        return {"BULLION_DATABASE_URL": self._databases[-1], "BULLION_REDIS_URL": redis.url}
+
+    def _warm_up(self) -> None:
+        """Some orders everywhere, and then statistics, which PostgreSQL would make by itself in a minute.
+
+        Until then it goes by plans that it made while its tables were empty, and the first rounds would be of
+        another server than the last.
+        """
+        most = max(self._extent.connections)
+        for service in (*self._services.values(), *self._plain.values()):
+            for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE)):
+                if requests and (faults := self._http("", service.endpoint, requests, most).measure().errors):
+                    raise CallFailed(f"Calls failed while a service was warmed up: {faults}.")
+        for url in self._databases:
+            assert self._servers is not None
+            self._servers[0].sql("ANALYZE", url.rpartition("/")[2])
 
     def _http_floors(self, some: Service) -> dict[str, Endpoint]:
         """Each answers as many bytes as the calls that it is compared with."""

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from .extent import Extent
+from .faults import CallFailed
 from .figures import Run
 from .names import SHOWN
 from .probes import Probe
 from .ratio import Point
-
-
-class CallFailed(Exception):
-    """Its message is the sentence to show."""
 
 
 def measure_rounds(extent: Extent, probes: Sequence[Probe], say: Callable[[str], None]) -> Run:

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from bench.extent import QUICK
+from bench.faults import CallFailed
 from bench.load import Outcome
 from bench.probes import Probe
-from bench.rounds import CallFailed, measure_rounds
+from bench.rounds import measure_rounds
 
 
 def test_failed_calls_are_told() -> None:

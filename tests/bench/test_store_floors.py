@@ -1,0 +1,58 @@
+"""The floors of the stores write what an order is: its row, its counts at both levels, its book."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import pgbench, sqlite_floor
+from bench.faults import CallFailed
+from bench.pgbench import Pgbench
+from bench.rows import RowSizes
+from bench.sqlite_floor import SqliteFloor
+from bench.store import make_store, opened
+from tests.support.servers import Postgres
+
+SIZES = RowSizes(key_id=16, request_id=24, price_anatomy=400)
+CLIENTS, EACH = 4, 10
+
+LEFT_BEHIND = """
+SELECT
+    (SELECT count(*) FROM orders),
+    (SELECT sum(order_count) FROM books),
+    (SELECT sum(orders) FROM order_counts WHERE level = 0),
+    (SELECT sum(orders) FROM order_counts WHERE level = 1),
+    (SELECT count(*) FROM books WHERE order_count <> (SELECT count(*) FROM orders WHERE book_id = books.id)),
+    (SELECT count(*) FROM books WHERE version <> order_count + 1),
+    (SELECT min(length(id) + length(idempotency_key) + length(key_id) + length(request_id)
+        + length(price_anatomy)) FROM orders)
+"""
+TEXTS = 36 + 36 + SIZES.key_id + SIZES.request_id + SIZES.price_anatomy
+
+
+def test_pgbench_writes_whole_orders(postgres: Postgres) -> None:
+    url = postgres.new_database()
+    make_store(url, pgbench.BOOKS)
+
+    outcome = Pgbench(url, SIZES).measure(CLIENTS, transactions=EACH)
+
+    assert outcome.requests == CLIENTS * EACH
+    assert outcome.requests_per_s > 0
+    left = postgres.sql(LEFT_BEHIND, url.rpartition("/")[2]).split("|")
+    assert [int(each) for each in left] == [*[CLIENTS * EACH] * 4, 0, 0, TEXTS]
+
+
+def test_pgbench_that_fails_is_told(postgres: Postgres) -> None:
+    with pytest.raises(CallFailed, match="pgbench failed"):
+        Pgbench(postgres.new_database(), SIZES).measure(CLIENTS, transactions=EACH)
+
+
+def test_sqlite_floor_writes_whole_orders(tmp_path: Path) -> None:
+    path = tmp_path / "floor.db"
+    make_store(path, sqlite_floor.BOOKS)
+
+    outcome = SqliteFloor(path, SIZES).measure(0.05)
+
+    assert outcome.requests > 0
+    with opened(path) as connection:
+        left = connection.execute(LEFT_BEHIND).fetchone()
+    assert list(left) == [*[outcome.requests] * 4, 0, 0, TEXTS]
