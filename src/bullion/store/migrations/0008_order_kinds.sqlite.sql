@@ -5,7 +5,9 @@ CREATE INDEX orders_by_kind ON orders (book_id, status, symbol_code, trade_type,
 
 -- The counts of a kind side by side, so that those of other kinds are not read with them; and in one tree instead of
 -- a table and an index.
-CREATE TABLE counts_by_kind (
+ALTER TABLE order_counts RENAME TO counts_by_block;
+
+CREATE TABLE order_counts (
     book_id BIGINT NOT NULL,
     level BIGINT NOT NULL,
     block BIGINT NOT NULL,
@@ -16,10 +18,8 @@ CREATE TABLE counts_by_kind (
     PRIMARY KEY (book_id, level, symbol_code, trade_type, status, block)
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO counts_by_kind (book_id, level, block, symbol_code, trade_type, status, orders)
+INSERT INTO order_counts (book_id, level, block, symbol_code, trade_type, status, orders)
 SELECT book_id, level, block, symbol_code, trade_type, status, orders
-FROM order_counts;
+FROM counts_by_block;
 
-DROP TABLE order_counts;
-
-ALTER TABLE counts_by_kind RENAME TO order_counts;
+DROP TABLE counts_by_block;
