@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from bullion.allocation.book import Book
 from bullion.booking.decide import Plan
 from bullion.booking.ledger import Planner, Recorded, Seen
@@ -14,9 +16,10 @@ from . import order_rows
 from .engine import Row, Transaction
 from .postgres import PostgresEngine
 
-_ORDER_COLUMNS, _PRICE_MOVE_COLUMNS = 18, 12
 VERIFY_S = 3.0
 """How long a lost answer is looked for."""
+
+_encode = msgspec.json.Encoder().encode
 
 
 class PostgresLedger:
@@ -79,38 +82,31 @@ class PostgresLedger:
         return await self._engine.write_apart("verify", VERIFY_S, body)
 
     def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
-        """The statement's parameters: whole columns, one array each."""
-        changing = [plan for plan in plans if plan.changes]
-        orders = [order for plan in changing for order in plan.orders]
-        moves = [move for plan in changing for move in plan.price_moves]
-        placed = {(order.book_id, order.source, order.idempotency_key) for order in orders}
-        others = [name for name in names if name not in placed]
-        books = [
-            (
-                plan.before.id,
+        """The statement's parameters: see there."""
+        planned = {
+            plan.before.id: (
                 plan.before.version,
                 plan.after.gold.net_e4,
                 plan.after.silver.net_e4,
                 plan.after.order_count,
                 plan.after.last_order_at_us,
+                [order_rows.order_values(order) for order in plan.orders],
+                [order_rows.price_move_values(move) for move in plan.price_moves],
+                [
+                    (each.order.ordinal, each.order.id, each.broker, each.instrument, int(each.took_stock))
+                    for each in plan.to_hedge
+                ],
             )
-            for plan in changing
-        ]
-        to_hedge = [
-            (each.order.book_id, each.order.ordinal, each.broker, each.instrument, int(each.took_stock))
-            for plan in changing
-            for each in plan.to_hedge
-        ]
+            for plan in plans
+            if plan.changes
+        }
         return [
             catalogue_version,
-            *_columns(others, 3),
-            *_columns(books, 6),
-            [plan.before.id for plan in plans if not plan.changes],
-            *_columns([order_rows.order_values(order) for order in orders], _ORDER_COLUMNS),
-            *_columns([order_rows.price_move_values(move) for move in moves], _PRICE_MOVE_COLUMNS),
-            *_columns(to_hedge, 5),
+            _encode(names).decode(),
+            _encode(planned).decode(),
+            [plan.before.id for plan in plans],
             self._holder,
-            order_rows.lease_ends_at_us(orders),
+            order_rows.lease_ends_at_us([order for plan in plans for order in plan.orders]),
             self._venue,
         ]
 
@@ -133,7 +129,3 @@ def _recorded(found: Sequence[Row], catalogue_version: int) -> Recorded:
         found[0]["catalogue_version"] if found else catalogue_version,
         {row["id"]: Seen(order_rows.book(row), row["recorded"], row["settled"]) for row in found},
     )
-
-
-def _columns(rows: Sequence[Sequence[Any]], number: int) -> Sequence[Sequence[Any]]:
-    return list(zip(*rows, strict=True)) if rows else [()] * number

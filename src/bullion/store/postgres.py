@@ -46,6 +46,7 @@ _SERVER_SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
 }
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
