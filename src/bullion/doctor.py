@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import hiredis
 
-from bullion.budgets.redis_link import LinkDown, RedisLink
+from bullion.budgets.redis_link import LinkDown, RedisLink, packed
 from bullion.faults import StoreFault
 from bullion.hedge.venue import BY_HAND
 from bullion.settings import Settings, WrongSetting
@@ -77,7 +77,7 @@ async def _redis(settings: Settings) -> Finding:
             while True:
                 try:
                     # Not only whether it answers: a replica does, and takes nothing down.
-                    await link.call("SET", "bullion:doctor", "1", "PX", "1000")
+                    await link.send(packed("SET", "bullion:doctor", "1", "PX", "1000"))
                 except LinkDown:
                     await asyncio.sleep(0.05)
                 else:

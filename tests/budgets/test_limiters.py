@@ -11,7 +11,7 @@ import pytest
 from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Taken, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.redis import RedisLimiter
-from bullion.budgets.redis_link import LinkDown, RedisLink
+from bullion.budgets.redis_link import LinkDown, RedisLink, packed
 from tests.support.servers import Redis
 
 pytestmark = pytest.mark.anyio
@@ -67,7 +67,7 @@ async def answering(link: RedisLink, within_s: float = 5) -> None:
     async with asyncio.timeout(within_s):
         while True:
             try:
-                if await link.call("PING") == b"PONG":
+                if await link.send(packed("PING")) == b"PONG":
                     return
             except LinkDown:
                 await asyncio.sleep(0.01)
@@ -352,8 +352,8 @@ async def test_rubbish_is_a_ruled_answer(kind: str) -> None:
 async def test_password_and_database_of_the_address_are_used(own_redis: Redis) -> None:
     own_redis.command("CONFIG", "SET", "requirepass", "a/secret@word")
     async with connected(f"redis://:a%2Fsecret%40word@127.0.0.1:{own_redis.port}/3") as link:
-        await link.call("SET", "here", "1")
-        assert b"db3:keys=1" in await link.call("INFO", "keyspace")
+        await link.send(packed("SET", "here", "1"))
+        assert b"db3:keys=1" in await link.send(packed("INFO", "keyspace"))
 
 
 async def test_a_wrong_password_keeps_the_link_down_and_out_of_the_log(
@@ -364,7 +364,7 @@ async def test_a_wrong_password_keeps_the_link_down_and_out_of_the_log(
     async with kept(link):
         await asyncio.sleep(0.3)
         with pytest.raises(LinkDown):
-            await link.call("PING")
+            await link.send(packed("PING"))
     printed = capsys.readouterr()
     assert "redis_down" in printed.out + printed.err
     assert "wrong-password" not in printed.out + printed.err

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.budgets.limiter import Charge, Limiter, LimiterUnavailable, Standing, Taken, Throttled
@@ -47,8 +49,7 @@ _MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long reads go on from memory when the store cannot be reached."""
 
 
-@dataclass(slots=True)
-class Caller:
+class Caller(msgspec.Struct):
     """Who is calling, let through by the gate."""
 
     key: Key
@@ -95,11 +96,7 @@ class Gate:
         if refusal is not None:
             await self._count(failures, failed=False)
             raise Refused(refusal, _scope_message(refusal, scope))
-        standing: Standing | None
-        if scope is Scope.ORDERS_WRITE:
-            standing = await self._charge_order(failures, key, account, switches)
-        else:
-            standing = await self._charge_read(failures, key, switches)
+        standing = await self._charge(failures, _charged(key, account, switches, scope), scope)
         self.note_use(key.key_id)
         return Caller(key, account, switches, judged_by, standing)
 
@@ -159,36 +156,30 @@ class Gate:
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
 
-    async def _charge_read(self, failures: Charge, key: Key, switches: Switches) -> Standing | None:
+    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...], scope: Scope) -> Standing | None:
         try:
-            return await self._charge(failures, charges.read(key.key_id, switches.budgets.reads_per_minute))
+            outcome = await self.limiter.take(failures, failed=False, charges=budgets)
         except LimiterUnavailable:
+            if scope is Scope.ORDERS_WRITE:
+                raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
             return None  # Reads pass uncounted rather than fail.
-
-    async def _charge_order(
-        self, failures: Charge, key: Key, account: Account, switches: Switches
-    ) -> Standing:
-        budgets = switches.budgets
-        of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
-        if key.environment is Environment.PRODUCTION:
-            of_account = budgets.account_orders_per_minute
-            name = (account.broker, account.login_id)
-            charged = charges.production_order(key.key_id, name, *of_key, of_account)
-        else:
-            charged = charges.order(key.key_id, *of_key)
-        try:
-            return await self._charge(failures, charged)
-        except LimiterUnavailable:
-            raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
-
-    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...]) -> Standing:
-        outcome = await self.limiter.take(failures, failed=False, charges=budgets)
         if isinstance(outcome, Taken):
-            assert outcome.tightest is not None  # noqa: S101 - there is one where something was charged
             return outcome.tightest
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
         raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+
+
+def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
+    """The budgets that a call is counted against."""
+    budgets = switches.budgets
+    if scope is not Scope.ORDERS_WRITE:
+        return charges.read(key.key_id, budgets.reads_per_minute)
+    of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
+    if key.environment is Environment.PRODUCTION:
+        name = (account.broker, account.login_id)
+        return charges.production_order(key.key_id, name, *of_key, budgets.account_orders_per_minute)
+    return charges.order(key.key_id, *of_key)
 
 
 def _unavailable(key: Key | KeyText, scope: Scope) -> Refusal:

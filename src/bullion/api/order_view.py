@@ -60,7 +60,7 @@ def order_view(order: Order) -> TestOrder | ProductionOrder:
     asked = order.asked
     common = (
         order.id,
-        environment_of(order.book_id).value,
+        environment_of(order.book_id),
         asked.symbol_code,
         asked.trade_type,
         weight_text(asked.quantity_e4),
@@ -93,6 +93,10 @@ class OrderViews:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, int], tuple[str, bytes]] = {}
+
+    def new(self, order: Order) -> bytes:
+        """One that was just placed, and is not kept: few are read again."""
+        return encode_json(order_view(order))
 
     def one(self, order: Order) -> bytes:
         name = (order.book_id, order.ordinal)

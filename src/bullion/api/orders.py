@@ -84,7 +84,7 @@ class Orders:
             raise outcome.refused()
         if outcome.replayed:
             request.more = (*request.more, REPLAYED_HEADER)
-        return Answer(200 if outcome.replayed else 201, self._views.one(outcome.order))
+        return Answer(200 if outcome.replayed else 201, self._views.new(outcome.order))
 
     async def one(self, request: Request) -> Answer:
         order_id = request.item.lower()

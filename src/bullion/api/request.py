@@ -1,6 +1,6 @@
 """A call that the gate let through, on its way to its endpoint."""
 
-from dataclasses import dataclass
+import msgspec
 
 from bullion.web.answer import Headers, Receive
 from bullion.web.answer import Scope as AsgiScope
@@ -9,8 +9,7 @@ from bullion.web.calls import Call
 from .gate import Caller
 
 
-@dataclass(slots=True)
-class Request:
+class Request(msgspec.Struct):
     call: Call
     caller: Caller
     scope: AsgiScope

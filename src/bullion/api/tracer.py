@@ -52,7 +52,7 @@ class Tracer:
                 at_us=self._now_us(),
                 broker=caller.account.broker,
                 account_id=caller.account.id,
-                environment=caller.key.environment.value,
+                environment=caller.key.environment,
                 key_id=caller.key.key_id,
                 outcome=outcome,
                 **more,

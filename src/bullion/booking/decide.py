@@ -4,7 +4,6 @@ Decided on the book as this node last saw it. Whoever records the plan makes sur
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -24,27 +23,26 @@ from .replay import price_moved, replay
 
 _PERCENT_E4 = 100 * 10_000
 _PAISE_PLACES = 2
-_FIRST_STATUS = {Environment.TEST: Status.FILLED, Environment.PRODUCTION: Status.PENDING}
+_FIRST_STATUS = {Environment.TEST: Status.FILLED.value, Environment.PRODUCTION: Status.PENDING.value}
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct):
     """What to record in one book, and what to answer once that is done."""
 
     before: Book
     after: Book
-    orders: list[Order] = field(default_factory=list)
-    price_moves: list[PriceMove] = field(default_factory=list)
-    to_hedge: list[ToHedge] = field(default_factory=list)
+    orders: list[Order] = []
+    price_moves: list[PriceMove] = []
+    to_hedge: list[ToHedge] = []
     """Those of the orders that a venue must confirm."""
-    stock_taken: dict[StockName, int] = field(default_factory=dict)
+    stock_taken: dict[StockName, int] = {}
     fences: bool = False
     """Whether the book's version is moved although nothing is recorded, because a key was refused.
 
     Where real metal hangs on it: an earlier call with that key may still be on its way to the store, given up
     by whoever sent it. Decided on the version before, it is not recorded any more; the refusal stays true.
     """
-    outcomes: list[tuple[Placing, Outcome]] = field(default_factory=list)
+    outcomes: list[tuple[Placing, Outcome]] = []
 
     @property
     def changes(self) -> bool:
@@ -165,7 +163,7 @@ def _order(placing: Placing, priced: Priced, ordinal: int, at_us: int, order_id:
         metal=priced.metal,
         price_paise=priced.price_paise,
         total_paise=priced.total_paise,
-        status=_FIRST_STATUS[environment_of(placing.book_id)].value,
+        status=_FIRST_STATUS[environment_of(placing.book_id)],
         key_id=placing.key_id,
         request_id=placing.request_id,
         created_at_us=at_us,

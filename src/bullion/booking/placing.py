@@ -2,7 +2,6 @@
 
 from asyncio import Future
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -48,8 +47,7 @@ class Booked(msgspec.Struct, frozen=True):
 Outcome = Booked | Denied
 
 
-@dataclass(slots=True, eq=False)
-class Placing:
+class Placing(msgspec.Struct, eq=False):
     book_id: int
     broker: str
     source: str
@@ -64,7 +62,7 @@ class Placing:
     """The catalogue's version that the verdict, and the gate's word on the caller, were made by."""
     settled: Settled | None = None
     """What the store was found to hold under this key."""
-    outcome: "Future[Outcome] | None" = field(default=None, repr=False)
+    outcome: "Future[Outcome] | None" = None
     since_s: float = 0.0
     """By the loop's clock, since when it waits."""
     sent: bool = False

@@ -7,7 +7,6 @@ once; nothing is ever sent twice by itself.
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Sequence
 from time import monotonic
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
@@ -33,6 +32,13 @@ class LinkDown(Exception):
     """Redis did not answer, or not in its language."""
 
 
+def packed(*words: str | bytes | int) -> bytes:
+    """A command as it goes over the wire."""
+    # The stub of pack_command names a tuple of one word only.
+    command: bytes = hiredis.pack_command(words)  # type: ignore[arg-type]
+    return command
+
+
 class RedisLink:
     def __init__(self, url: str, answer_s: float = _ANSWER_S) -> None:
         self._url = urlsplit(url)
@@ -42,12 +48,12 @@ class RedisLink:
         self.tried = asyncio.Event()
         """Set once it has been tried to connect, with or without success."""
 
-    async def call(self, *words: str | bytes | int) -> Any:
-        """Send one command. Raises LinkDown, or the ReplyError that Redis answered with."""
+    def send(self, command: bytes) -> "asyncio.Future[Any]":
+        """Send a packed command. LinkDown, or the ReplyError that Redis answered with, if it fails."""
         connection = self._connection
         if connection is None:
             raise LinkDown(self.why_down)
-        return await connection.send(words)
+        return connection.send(command)
 
     def distrust(self) -> None:
         """Its answers make no sense: begin anew with another connection."""
@@ -104,11 +110,11 @@ class RedisLink:
         url = self._url
         if url.password:
             user = [unquote(url.username)] if url.username else []
-            await connection.send(["AUTH", *user, unquote(url.password)])
+            await connection.send(packed("AUTH", *user, unquote(url.password)))
         database = url.path.strip("/") if url.scheme != "unix" else ""
         if database:
-            await connection.send(["SELECT", database])
-        if await connection.send(["PING"]) != b"PONG":
+            await connection.send(packed("SELECT", database))
+        if await connection.send(packed("PING")) != b"PONG":
             raise LinkDown("it does not answer like Redis")
 
 
@@ -125,7 +131,7 @@ class _Connection(asyncio.Protocol):
         self.lost = asyncio.Event()
         self.why = ""
 
-    def send(self, words: Sequence[str | bytes | int]) -> "asyncio.Future[Any]":
+    def send(self, command: bytes) -> "asyncio.Future[Any]":
         """The answer comes in its turn. A caller that stops waiting leaves its place in the line."""
         answer: asyncio.Future[Any] = self._loop.create_future()
         if self._transport is None:
@@ -133,8 +139,7 @@ class _Connection(asyncio.Protocol):
             return answer
         if not self._outgoing:
             self._loop.call_soon(self._flush)
-        # The stub of pack_command names a tuple of one word only.
-        self._outgoing.append(hiredis.pack_command(tuple(words)))  # type: ignore[arg-type]
+        self._outgoing.append(command)
         self._waiting.append((answer, monotonic()))
         if self._watch is None:
             self._watch = self._loop.call_later(_LOOK_EVERY_S, self._look)

@@ -7,9 +7,10 @@ told from a wrong one without a look-up and secret scanners can recognise a leak
 import re
 import secrets
 import string
-from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
+
+import msgspec
 
 from bullion.environment import Environment
 from bullion.refusals.catalogue import MALFORMED_CREDENTIAL, MISSING_CREDENTIAL
@@ -23,8 +24,7 @@ _TAG = re.compile(BROKER_TAG.encode())
 _BASE62 = string.digits + string.ascii_letters
 
 
-@dataclass(slots=True)
-class KeyText:
+class KeyText(msgspec.Struct):
     """A key as a caller sent it: well-formed, and nothing more is known yet."""
 
     environment: Environment

@@ -278,7 +278,9 @@ class PostgresEngine:
         if self._pool is None:
             raise StoreUnavailable("the store is closed")
         with _faults():
-            async with self._pool.acquire(timeout=_CONNECT_TIMEOUT_S) as connection:
+            # One that lies ready is had at once, and to watch the time would take longer than that.
+            timeout_s = None if self._pool.get_idle_size() else _CONNECT_TIMEOUT_S
+            async with self._pool.acquire(timeout=timeout_s) as connection:
                 try:
                     yield connection
                 except TimeoutError:

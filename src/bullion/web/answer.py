@@ -1,7 +1,6 @@
 """An answer, and the one way it is written to the wire."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from random import getrandbits
 from time import time_ns
 from typing import Any
@@ -37,8 +36,7 @@ It returns False where that cannot be done, and the answer must be sent as ASGI 
 encode_json = msgspec.json.Encoder().encode
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct):
     status: int
     body: bytes
     headers: Headers = _JSON_ALONE

@@ -3,8 +3,8 @@
 import asyncio
 from bisect import bisect_left
 from collections import deque
-from dataclasses import dataclass
 
+import msgspec
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
@@ -15,8 +15,7 @@ _BOUNDS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.
 _log = structlog.get_logger("calls")
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """One call, as far as it is known; filled in on its way."""
 
     request_id: bytes
