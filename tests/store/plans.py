@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 
-from bullion.orders.listing import LIMIT_MAX
+from bullion.store.order_rows import BLOCK_SIZES
 from bullion.store.postgres import _SERVER_SETTINGS
 from tests.store.hot_calls import Run
 
@@ -50,7 +50,7 @@ class Plan:
     run: Run
     accesses: list[Access]
     sorts_orders: bool
-    """Whether more orders than a page has are sorted, as far as the engine can tell beforehand."""
+    """Whether more orders than a small block has are sorted, as far as the engine can tell beforehand."""
     words: str
 
 
@@ -91,7 +91,9 @@ def _postgres_plan(run: Run, explained: str, indexes: Mapping[str, Index]) -> Pl
         elif "Index Name" in node:
             index = indexes[node["Index Name"]]
             accesses.append(Access(index.table, index, node.get("Index Cond", "")))
-    sorts = [node for node in _nodes(top) if "Sort" in node["Node Type"] and node["Plan Rows"] > LIMIT_MAX]
+    sorts = [
+        node for node in _nodes(top) if "Sort" in node["Node Type"] and node["Plan Rows"] > BLOCK_SIZES[0]
+    ]
     return Plan(run, accesses, any(_has_orders(node) for node in sorts), json.dumps(top, indent=1))
 
 

@@ -86,7 +86,7 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
     """Or the journal has holes."""
     names = {run.query for run in explained.runs}
     wanted = {"order_kinds", "block_counts", "count_of_kinds", "first_ordinal_since", "named_orders"}
-    wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_by_ordinal", "open_book"}
+    wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_between", "orders_by_ordinal", "open_book"}
     wanted |= (
         {"record_plans", "some_orders"} if explained.engine == "postgres" else {"insert_orders", "one_order"}
     )
@@ -111,7 +111,7 @@ def _led(access: Access, plan: Plan) -> bool:
     return access.index is not None and access.index.first_column == column and column in access.asks
 
 
-def test_no_orders_are_sorted_but_those_of_a_page(explained: Explained) -> None:
+def test_no_orders_are_sorted_but_those_of_a_block(explained: Explained) -> None:
     for plan in explained.plans:
         assert not plan.sorts_orders, f"{plan.run.query}\n{plan.words}"
 

@@ -18,12 +18,14 @@ from .engine import Row, Transaction, one_row
 from .order_rows import BLOCK_SIZES
 
 _SMALL, _LARGE = 0, 1
-_WALKED = 512
+_WALKED = 100
 """So many orders are passed over one by one; the place of those behind them is found by the counts."""
 
 Kind = tuple[str | None, str | None, str | None]
 """Symbol, side and status; each may be anything."""
 _ANY_KIND = (None, None, None)
+_HIDDEN = "hidden"
+"""In place of a status: everything but `ALL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,14 @@ async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tupl
     within = await _range(transaction, book_id, query)
     if query.client_order_id is None and _kind(query) == _ANY_KIND:
         return newest(within.low, within.high, query)
-    found, total = await _matching(transaction, within, query, "orders_of_kinds", "named_orders")
+    found, total = await _matching(transaction, within, query)
     return [row["ordinal"] for row in found], total
 
 
 async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
     """The orders themselves, in the state by which they were chosen and counted."""
     within = await _range(transaction, book_id, query)
-    found, total = await _matching(transaction, within, query, "whole_orders_of_kinds", "whole_named_orders")
+    found, total = await _matching(transaction, within, query, "whole_")
     return [order_rows.order(row) for row in found], total
 
 
@@ -74,26 +76,34 @@ def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
 
 
 async def _matching(
-    transaction: Transaction, within: Range, query: ListQuery, of_kinds: str, named: str
+    transaction: Transaction, within: Range, query: ListQuery, whole: str = ""
 ) -> tuple[Sequence[Row], int]:
-    """`of_kinds`, `named`: the queries that read them, by their kinds or by the client's reference."""
+    """`whole`: what the names of those queries begin with that read all there is of an order."""
     if within.high < within.low:
         return (), 0
     if query.client_order_id is not None:
-        return await _named(transaction, within, query, named)
+        return await _named(transaction, within, query, f"{whole}named_orders")
     matches = _Matches(transaction, within, _kind(query))
     total = await matches.total()
     if query.offset >= total:
         return (), total
-    high, offset = within.high, query.offset
+
+    async def between(low: int, high: int, offset: int) -> Sequence[Row]:
+        about = (within.book_id, low, high, *_kind(query), query.limit, offset)
+        return await transaction.all(f"{whole}orders_between", *about)
+
+    low, high, offset = within.low, within.high, query.offset
+    begun: Sequence[Row] = ()
     if offset > _WALKED:
-        high, offset = await matches.place(offset)
-    if query.symbol_code is None and query.trade_type is None and query.status in (None, ALL):
-        # Almost all of them match: their kinds would be many ways to the same orders.
-        between = (within.book_id, within.low, high, query.status)
-        return await transaction.all("whole_orders_between", *between, query.limit, offset), total
-    about = (within.book_id, matches.kinds, within.low, high)
-    return await transaction.all(of_kinds, *about, query.limit, offset), total
+        low, high, offset = await matches.place(offset)
+        begun = await between(low, high, offset)
+        high, offset = low - 1, 0
+        if len(begun) == query.limit or high < within.low:
+            return begun, total
+    if matches.almost_all:
+        return [*begun, *await between(within.low, high, offset)][: query.limit], total
+    about = (within.book_id, matches.kinds, within.low, high, query.limit - len(begun), offset)
+    return [*begun, *await transaction.all(f"{whole}orders_of_kinds", *about)], total
 
 
 async def _named(
@@ -113,16 +123,19 @@ class _Matches:
         self._transaction = transaction
         self._within = within
         self._kind = kind
+        self.almost_all = kind in (_ANY_KIND, (None, None, ALL))
+        """Then the kinds would be many ways to the same orders, and the few others are sooner counted."""
         self.kinds = "[]"
         """Those that there are, as JSON: status, symbol and side of each."""
+        self._counted_kinds = self.kinds
+        """Those whose counts are read: where almost all match, the others."""
 
     async def total(self) -> int:
         within = self._within
         size = BLOCK_SIZES[_LARGE]
         oldest = within.low // size
         rows = await self._transaction.all("order_kinds", within.book_id, oldest, *self._kind)
-        kinds = [(row["status"], row["symbol_code"], row["trade_type"]) for row in rows]
-        self.kinds = msgspec.json.encode(kinds).decode()
+        self.kinds = self._counted_kinds = _as_json(rows)
         begin, end = max(within.first, oldest * size), min(oldest * size + size - 1, within.high)
         total: int = sum(row["orders"] for row in rows)
         if not total or within.low == begin:
@@ -142,10 +155,14 @@ class _Matches:
         about = (self._within.book_id, self.kinds, first, last, low, high)
         return int((await one_row(self._transaction, "count_of_kinds", *about))["total"])
 
-    async def place(self, offset: int) -> tuple[int, int]:
-        """An ordinal, and how many matches from there on downwards are still to be passed over."""
+    async def place(self, offset: int) -> tuple[int, int, int]:
+        """The small block that a page begins in, and how many matches are to be passed over in it."""
         large_size, small_size = BLOCK_SIZES[_LARGE], BLOCK_SIZES[_SMALL]
         within = self._within
+        if self.almost_all:
+            oldest = within.low // large_size
+            about = (within.book_id, oldest, None, None, _HIDDEN)
+            self._counted_kinds = _as_json(await self._transaction.all("order_kinds", *about))
         for large, orders in await self._counts(_LARGE, within.low // large_size, within.high // large_size):
             if offset < orders:
                 first = large * large_size
@@ -154,7 +171,7 @@ class _Matches:
             offset -= orders
         raise LookupError("the counts of a book do not agree with each other")
 
-    async def _place_within(self, first: int, last: int, orders: int, offset: int) -> tuple[int, int]:
+    async def _place_within(self, first: int, last: int, orders: int, offset: int) -> tuple[int, int, int]:
         """The same within the small blocks of a large one, which has so many matches.
 
         They are looked at from the end that is nearer, as far as it should be if the matches lie evenly, and
@@ -172,12 +189,30 @@ class _Matches:
                 if behind < passed + fewer:
                     left = behind - passed if from_new else passed + fewer - 1 - behind
                     size = BLOCK_SIZES[_SMALL]
-                    return min(block * size + size - 1, self._within.high), left
+                    low, high = block * size, block * size + size - 1
+                    return max(low, self._within.low), min(high, self._within.high), left
                 passed += fewer
             first, last = (first, part[0] - 1) if from_new else (part[1] + 1, last)
         raise LookupError("the counts of a book do not agree with each other")
 
     async def _counts(self, level: int, first: int, last: int) -> list[tuple[int, int]]:
-        """By block, newest first; without those that have none."""
-        about = (self._within.book_id, self.kinds, level, first, last)
-        return [(row["block"], row["orders"]) for row in await self._transaction.all("block_counts", *about)]
+        """By block, newest first."""
+        about = (self._within.book_id, self._counted_kinds, level, first, last)
+        found = [(row["block"], row["orders"]) for row in await self._transaction.all("block_counts", *about)]
+        if not self.almost_all:
+            return found
+        others = dict(found)
+        return [
+            (block, self._size(level, block) - others.get(block, 0)) for block in range(last, first - 1, -1)
+        ]
+
+    def _size(self, level: int, block: int) -> int:
+        """How many orders a block has that are neither archived nor yet to come."""
+        low, size = block * BLOCK_SIZES[level], BLOCK_SIZES[level]
+        return min(low + size - 1, self._within.high) - max(low, self._within.first) + 1
+
+
+def _as_json(kinds: Sequence[Row]) -> str:
+    return msgspec.json.encode(
+        [(row["status"], row["symbol_code"], row["trade_type"]) for row in kinds]
+    ).decode()

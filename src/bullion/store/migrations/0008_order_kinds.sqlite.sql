@@ -1,7 +1,7 @@
 -- The orders of a kind, by their ordinals. The counts say which kinds a book has and how many of each; this leads
 -- to them, however few there are among the others. Every order is in it: the condition is there so that only
 -- queries which repeat it can go this way.
-CREATE INDEX orders_by_kind ON orders (book_id, status, symbol_code, trade_type, ordinal) WHERE ordinal > 0;
+CREATE INDEX orders_by_kind ON orders (book_id, status, symbol_code, trade_type, ordinal) WHERE book_id > 0;
 
 -- The counts of a kind side by side, so that those of other kinds are not read with them; and in one tree instead of
 -- a table and an index.

@@ -24,7 +24,7 @@ CROSS JOIN LATERAL (
                 AND orders.symbol_code = kinds.kind ->> 1
                 AND orders.trade_type = kinds.kind ->> 2
                 AND orders.ordinal BETWEEN $5 AND $6
-                AND orders.ordinal > 0
+                AND orders.metal <> ''
                 AND (orders.status NOT IN ('pending', 'rejected') OR orders.source = 'api')
         ) AS apart
 ) AS found

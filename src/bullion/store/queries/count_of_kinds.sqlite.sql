@@ -22,7 +22,7 @@ SELECT coalesce(
                 AND orders.symbol_code = json_extract(kinds.value, '$[1]')
                 AND orders.trade_type = json_extract(kinds.value, '$[2]')
                 AND orders.ordinal BETWEEN $5 AND $6
-                AND orders.ordinal > 0
+                AND orders.book_id > 0
                 AND (orders.status NOT IN ('pending', 'rejected') OR orders.source = 'api')
         )
     ),

@@ -1,6 +1,6 @@
 -- Which kinds of orders a book has from a large block on, how many of each, and how many of those in later blocks.
--- $5 is a status, `all` for what the API shows when it is not asked for one, or nothing where every order is shown:
--- in the test environment.
+-- $5 is a status, `all` for what the API shows when it is not asked for one, `hidden` for all others, or nothing where
+-- every order is shown: in the test environment.
 SELECT
     status,
     symbol_code,
@@ -18,6 +18,7 @@ WHERE
         CAST($5 AS TEXT) IS NULL
         OR status = $5
         OR ($5 = 'all' AND status NOT IN ('deleted', 'pending elsewhere', 'rejected elsewhere'))
+        OR ($5 = 'hidden' AND status IN ('deleted', 'pending elsewhere', 'rejected elsewhere'))
     )
 GROUP BY status, symbol_code, trade_type
 HAVING sum(orders) > 0

@@ -11,7 +11,7 @@ CROSS JOIN LATERAL (
         AND orders.symbol_code = kinds.kind ->> 1
         AND orders.trade_type = kinds.kind ->> 2
         AND orders.ordinal BETWEEN $3 AND $4
-        AND orders.ordinal > 0
+        AND orders.metal <> ''
     ORDER BY orders.ordinal DESC
     LIMIT CAST($5 AS BIGINT) + CAST($6 AS BIGINT)
 ) AS found

@@ -12,7 +12,7 @@ CROSS JOIN orders
             AND newest.symbol_code = json_extract(kinds.value, '$[1]')
             AND newest.trade_type = json_extract(kinds.value, '$[2]')
             AND newest.ordinal BETWEEN $3 AND $4
-            AND newest.ordinal > 0
+            AND newest.book_id > 0
         ORDER BY newest.ordinal DESC
         LIMIT $5 + $6
     )

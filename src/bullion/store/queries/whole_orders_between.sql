@@ -1,13 +1,17 @@
--- A page of all that the API shows between two ordinals, newest first. $4 is `all`, or nothing where everything is
--- shown.
+-- The same with all that there is of them.
 SELECT *
 FROM orders
 WHERE
     book_id = $1
     AND ordinal BETWEEN $2 AND $3
+    AND (CAST($4 AS TEXT) IS NULL OR symbol_code = $4)
+    AND (CAST($5 AS TEXT) IS NULL OR trade_type = $5)
     AND (
-        CAST($4 AS TEXT) IS NULL
-        OR (status <> 'deleted' AND (source = 'api' OR status NOT IN ('pending', 'rejected')))
+        CAST($6 AS TEXT) IS NULL
+        OR (
+            (status = $6 OR ($6 = 'all' AND status <> 'deleted'))
+            AND (source = 'api' OR status NOT IN ('pending', 'rejected'))
+        )
     )
 ORDER BY ordinal DESC
-LIMIT $5 OFFSET $6
+LIMIT $7 OFFSET $8
