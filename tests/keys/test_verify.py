@@ -1,10 +1,9 @@
 """The verdict on a key, in the ruled order."""
 
-from dataclasses import replace
 from ipaddress import ip_network
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bullion.environment import Environment
 from bullion.keys.hashing import Hasher
@@ -52,41 +51,32 @@ def test_a_key_whose_text_was_altered_around_a_right_secret_is_invalid() -> None
 def test_the_life_of_a_key_is_told_only_to_who_knows_the_secret() -> None:
     wrong = HASHER.hash(b"another")
     for key in (
-        msgspec.structs.replace(KEY, revoked_at_us=1),
-        msgspec.structs.replace(KEY, replaced_by="next", overlap_ends_at_us=1),
-        msgspec.structs.replace(KEY, expires_at_us=1),
+        replace(KEY, revoked_at_us=1),
+        replace(KEY, replaced_by="next", overlap_ends_at_us=1),
+        replace(KEY, expires_at_us=1),
     ):
         assert verify(SENT, wrong, key, NOW_US) is INVALID_CREDENTIAL
 
 
 def test_revoked_comes_before_rotated_and_rotated_before_expired() -> None:
-    everything = msgspec.structs.replace(
-        KEY, revoked_at_us=1, replaced_by="next", overlap_ends_at_us=1, expires_at_us=1
-    )
+    everything = replace(KEY, revoked_at_us=1, replaced_by="next", overlap_ends_at_us=1, expires_at_us=1)
     assert verify(SENT, HASH, everything, NOW_US) is CREDENTIAL_REVOKED
-    assert (
-        verify(SENT, HASH, msgspec.structs.replace(everything, revoked_at_us=None), NOW_US)
-        is CREDENTIAL_ROTATED
-    )
-    only_expired = msgspec.structs.replace(
-        everything, revoked_at_us=None, replaced_by=None, overlap_ends_at_us=None
-    )
+    assert verify(SENT, HASH, replace(everything, revoked_at_us=None), NOW_US) is CREDENTIAL_ROTATED
+    only_expired = replace(everything, revoked_at_us=None, replaced_by=None, overlap_ends_at_us=None)
     assert verify(SENT, HASH, only_expired, NOW_US) is CREDENTIAL_EXPIRED
 
 
 @pytest.mark.parametrize(("now_us", "works"), [(NOW_US - 1, True), (NOW_US, False), (NOW_US + 1, False)])
 def test_expiry_and_overlap_end_at_their_instant(now_us: int, works: bool) -> None:
-    expiring = msgspec.structs.replace(KEY, expires_at_us=NOW_US)
-    rotated = msgspec.structs.replace(KEY, replaced_by="next", overlap_ends_at_us=NOW_US)
+    expiring = replace(KEY, expires_at_us=NOW_US)
+    rotated = replace(KEY, replaced_by="next", overlap_ends_at_us=NOW_US)
     assert (verify(SENT, HASH, expiring, now_us) is None) == works
     assert (verify(SENT, HASH, rotated, now_us) is None) == works
 
 
 def test_allowed_addresses() -> None:
     assert KEY.allows_address("203.0.113.9")
-    limited = msgspec.structs.replace(
-        KEY, allowed_addresses=(ip_network("10.0.0.0/8"), ip_network("2001:db8::1/128"))
-    )
+    limited = replace(KEY, allowed_addresses=(ip_network("10.0.0.0/8"), ip_network("2001:db8::1/128")))
     assert limited.allows_address("10.1.2.3")
     assert limited.allows_address("2001:db8::1")
     assert not limited.allows_address("203.0.113.9")
