@@ -40,6 +40,7 @@ VIEWS += [
     "readable_hedge_requests",
     "readable_venue_orders",
     "readable_open_weights",
+    "readable_archived_orders",
 ]
 ORDER = Order(
     book_id=2,

@@ -26,6 +26,8 @@ BOOK_OF = {
     "orders": "book_id",
     "order_counts": "book_id",
     "price_moves": "book_id",
+    "archived_keys": "book_id",
+    "archived_orders": "book_id",
     "open_weights": "book_id",
     "order_events": "book_id",
     "hedge_requests": "book_id",
@@ -40,6 +42,7 @@ NOT_THE_ACCOUNTS = {
 }
 NOT_LED_BY_BOOK = {
     "orders_by_id": "the desk's; ids begin with their time, so that every order goes to its end",
+    "archived_keys_by_time": "the desk's; written when orders are archived, and by no order itself",
     "hedge_requests_due": "has only what waits for the venue now",
     "hedge_requests_waiting": "has only what waits for the venue now",
     "hedge_requests_broken": "has only what a person has to look at",

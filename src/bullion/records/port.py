@@ -14,9 +14,11 @@ from bullion.hedge.simulated import Conduct
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.orders.order import Order
+from bullion.orders.packed_orders import PackedOrders
 from bullion.rates.duty import DutyTable
 from bullion.rates.tick import Tick
 
+from .archive import ArchiveSize, BookToArchive, TraceBatch
 from .audit import Entry, Head
 from .hedges import Execution, FoundHedge, Hedge
 from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
@@ -185,6 +187,32 @@ class Records(Protocol):
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
     ) -> list[FoundTrace]:
         """Newest first, as far as a bounded look back finds them."""
+
+    async def books_to_archive(
+        self, broker: str, login_id: str, limit: int, before_us: int, *, this_too: bool = False
+    ) -> list[BookToArchive]:
+        """Of the accounts that come after a login what was made before a time and can be archived.
+
+        All accounts, also those that have nothing of it.
+        """
+
+    async def orders_to_archive(self, book_id: int, first_ordinal: int, last_ordinal: int) -> list[Order]:
+        """Oldest first."""
+
+    async def archive_orders(self, packed: PackedOrders) -> bool:
+        """Take these orders out of the working tables. False: somebody else was first; nothing was done."""
+
+    async def archived_packs(self, book_id: int, after_ordinal: int, limit: int) -> list[PackedOrders]:
+        """Those of a book that begin after this ordinal, oldest first."""
+
+    async def archive_size(self, broker: str, login_id: str | None) -> ArchiveSize: ...
+    async def trace_batches(
+        self, broker: str, after_ordinal: int, before_us: int, limit: int
+    ) -> list[TraceBatch]:
+        """Those that may have decisions from before a time in them, oldest first."""
+
+    async def forget_traces(self, batch: TraceBatch) -> None:
+        """Those that were wanted of it. Nothing is done if it is no longer what was read."""
 
     async def key(self, broker: str, key_id: str) -> UsedKey | None: ...
     async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey], int]: ...

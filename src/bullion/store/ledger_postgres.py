@@ -13,6 +13,7 @@ from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
+from .archive_reader import may_be_archived, order_of_key
 from .engine import Row, Transaction
 from .postgres import PostgresEngine
 
@@ -121,6 +122,10 @@ async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mappin
         row = await transaction.one("price_move_by_key", *name)
         if row is not None:
             found[name] = order_rows.price_move(row)
+        elif may_be_archived(name[0]):
+            archived = order_of_key(await transaction.all("archived_by_key", *name))
+            if archived is not None:
+                found[name] = archived
     return found
 
 

@@ -10,6 +10,7 @@ from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
+from .archive_reader import may_be_archived, order_of_key
 from .sqlite import SqliteConnection, SqliteEngine
 
 
@@ -148,4 +149,8 @@ def _settled(connection: SqliteConnection, names: Sequence[KeyName]) -> dict[Key
             found[name] = order_rows.order(row)
         for row in connection.fetch("price_move_by_key", name):
             found[name] = order_rows.price_move(row)
+        if name not in found and may_be_archived(name[0]):
+            archived = order_of_key(connection.fetch("archived_by_key", name))
+            if archived is not None:
+                found[name] = archived
     return found

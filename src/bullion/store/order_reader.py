@@ -9,6 +9,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import ordinal_of
 
 from . import order_pages, order_rows
+from .archive_reader import may_be_archived, order_of_pack
 from .engine import Engine, Row
 from .gathering import Gathering
 from .postgres import PostgresEngine
@@ -42,7 +43,11 @@ class StoredOrders:
         return order_rows.book(rows[0]), weights
 
     async def order(self, book_id: int, order_id: str) -> Order | None:
-        return await self._reads.order((book_id, ordinal_of(order_id), order_id))
+        ordinal = ordinal_of(order_id)
+        order = await self._reads.order((book_id, ordinal, order_id))
+        if order is None and may_be_archived(book_id):
+            return order_of_pack(await self._reads.archived_pack(book_id, ordinal), ordinal, order_id)
+        return order
 
     async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
         if _filtered(query):
@@ -59,7 +64,15 @@ class StoredOrders:
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         rows = await self._reads.orders(book_id, ordinals)
-        return {order.ordinal: order for order in map(order_rows.order, rows)}
+        found = {order.ordinal: order for order in map(order_rows.order, rows)}
+        # Those of a page may have been set aside and archived since it was chosen.
+        for ordinal in ordinals if len(found) < len(ordinals) else ():
+            if ordinal not in found:
+                packs = await self._reads.archived_pack(book_id, ordinal)
+                order = order_of_pack(packs, ordinal)
+                if order is not None:
+                    found[ordinal] = order
+        return found
 
 
 def _filtered(query: ListQuery) -> bool:
@@ -86,6 +99,9 @@ class PostgresReads:
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Sequence[Row]:
         return await self._engine.statement("orders_by_ordinal", book_id, ordinals)
+
+    async def archived_pack(self, book_id: int, ordinal: int) -> Sequence[Row]:
+        return await self._engine.statement("archived_pack", book_id, ordinal)
 
     async def _some_books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("some_books", book_ids)
@@ -117,3 +133,6 @@ class SqliteReads:
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Sequence[Row]:
         return self._engine.look_up_for("orders_by_ordinal", [(book_id, ordinal) for ordinal in ordinals])
+
+    async def archived_pack(self, book_id: int, ordinal: int) -> Sequence[Row]:
+        return self._engine.look_up("archived_pack", book_id, ordinal)

@@ -11,7 +11,7 @@ from bullion.orders.trace import Trace
 from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
 from bullion.records.port import Page
 
-from . import order_changes, order_rows, trace_reader
+from . import archive_reader, order_changes, order_rows, trace_reader
 from .engine import Row, Value, one_row
 from .open_transaction import OpenTransaction
 
@@ -35,14 +35,17 @@ class OrderRecords(OpenTransaction):
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
         await self._transaction.run("by_index_alone")
         row = await self._find("desk_order", order_id, broker)
-        return None if row is None else found_order(row)
+        if row is None:
+            return await archive_reader.order_of_id(self._transaction, broker, order_id)
+        return found_order(row)
 
     async def hold_order(self, broker: str, order_id: str) -> FoundOrder | None:
         found = await self.order(broker, order_id)
         if found is None:
             return None
         held = await order_changes.hold(self._transaction, found.order.book_id, found.order.ordinal)
-        return None if held is None else replace(found, order=held)
+        # One that is in the archive stays as it is anyhow.
+        return found if held is None else replace(found, order=held)
 
     async def change_order(
         self, before: Order, now: Order, at_us: int, actor: str, words: str | None

@@ -20,6 +20,7 @@ from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Pag
 from bullion.records.token import Role, Token
 
 from . import rows
+from .archive_records import ArchiveRecords
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
 from .order_records import OrderRecords
@@ -56,7 +57,7 @@ class DurableRecords:
         return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
 
 
-class OpenRecords(RateRecords, OrderRecords, HedgeRecords):
+class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords):
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:

@@ -39,6 +39,19 @@ settled AS MATERIALIZED (
             AND price_moves.idempotency_key = asked.idempotency_key
         LIMIT 1
     ) AS found
+    UNION ALL
+    SELECT asked.book_id
+    FROM asked
+    CROSS JOIN LATERAL (
+        SELECT 1
+        FROM archived_keys
+        WHERE
+            archived_keys.book_id = asked.book_id
+            AND archived_keys.source = asked.source
+            AND archived_keys.idempotency_key = asked.idempotency_key
+        LIMIT 1
+    ) AS found
+    WHERE asked.book_id % 2 = 0
 ),
 
 locked AS MATERIALIZED (

@@ -16,3 +16,11 @@ CROSS JOIN price_moves
         price_moves.book_id = asked.book_id
         AND price_moves.source = asked.source
         AND price_moves.idempotency_key = asked.idempotency_key
+UNION ALL
+SELECT archived_keys.book_id
+FROM asked
+CROSS JOIN archived_keys
+    ON
+        archived_keys.book_id = asked.book_id
+        AND archived_keys.source = asked.source
+        AND archived_keys.idempotency_key = asked.idempotency_key

@@ -1,0 +1,195 @@
+"""Old test orders into the archive: out of the working tables, still readable by id, their keys still used.
+
+Only what a reset has set aside. It goes pack by pack, each in a short transaction of its own, so that no
+booking waits for it. How far it is stands in the store alone: whoever comes after one that was killed goes on
+from there.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from bullion.desk import bodies
+from bullion.desk.desk import Desk, Done, View, require, require_token
+from bullion.orders.instant import instant_text
+from bullion.orders.packed_orders import TOGETHER_MAX, PackedOrders, pack
+from bullion.records.archive import BookToArchive
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+
+from .accounts import find_client
+
+_ACCOUNTS_AT_ONCE = 200
+_PACKS_AT_ONCE = 20
+_PAUSE_S_MIN = 0.002
+_AGE = re.compile(r"([0-9]{1,5})([dh])")
+_UNIT_US = {"d": 86_400_000_000, "h": 3_600_000_000}
+_ALL = "all accounts"
+
+Progress = Callable[[int], None]
+"""Is told how many orders have been archived so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was made before a time, of one account or of all."""
+
+    before_us: int
+    login_id: str | None = None
+
+    def view(self) -> View:
+        return {"before": instant_text(self.before_us), "login_id": self.login_id}
+
+
+async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | None = None) -> Wanted:
+    """`before` is a time, or an age such as 30d or 12h; None is now. By the store's clock."""
+
+    async def work(records: Records) -> int:
+        if login_id is not None:
+            await find_client(records, actor.broker, login_id)
+        return await records.now_us()
+
+    now_us = await desk.read(actor, "archive", work)
+    if before is None:
+        return Wanted(now_us, login_id)
+    age = _AGE.fullmatch(before)
+    if age is None:
+        return Wanted(bodies.instant_us("before", before), login_id)
+    return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
+
+
+async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:
+    """What could be archived, and what is."""
+    orders = accounts = 0
+    async for book in _books(desk, actor, what):
+        orders += book.count
+        accounts += 1
+    size = await desk.read(
+        actor, "archive", lambda records: records.archive_size(actor.broker, what.login_id)
+    )
+    return {
+        **what.view(),
+        "to_archive": {"orders": orders, "accounts": accounts},
+        "archived": {
+            "orders": size.orders,
+            "packs": size.packs,
+            "plain_bytes": size.plain_bytes,
+            "packed_bytes": size.packed_bytes,
+        },
+    }
+
+
+async def archive_orders(
+    desk: Desk, actor: Actor, what: Wanted, limit: int | None = None, progress: Progress | None = None
+) -> View:
+    """Archive what is wanted, and no more orders than `limit`: then there may be more.
+
+    The trail has an entry before the first order is moved, and one with the number of them after the last.
+    One that was killed in between leaves the first alone.
+    """
+    require(actor, Role.ADMIN)
+    subject = what.login_id or _ALL
+
+    async def intended(_records: Records) -> Done:
+        return Done(None, what.view())
+
+    await desk.change(actor, "archive_orders", subject, intended, catalogue=False)
+    orders, accounts = 0, set()
+    async for book in _books(desk, actor, what):
+        if limit is not None:
+            book = replace(book, last_ordinal=min(book.last_ordinal, book.first_ordinal + limit - orders - 1))
+        async for count in _archive(desk, actor, book):
+            orders += count
+            accounts.add(book.book_id)
+            if progress is not None:
+                progress(orders)
+        if orders == limit:
+            break
+    done = {**what.view(), "orders": orders, "accounts": len(accounts), "more": orders == limit}
+    await desk.note(actor, "archived_orders", subject, done)
+    return done
+
+
+async def archived_packs(
+    desk: Desk, actor: Actor, login_id: str | None
+) -> AsyncIterator[tuple[str, PackedOrders]]:
+    """All that is in the archive, each with the login it is of."""
+    async for book in _accounts(desk, actor, Wanted(0, login_id)):
+        last = 0
+        while packs := await _next_packs(desk, actor, book.book_id, last):
+            for each in packs:
+                yield book.login_id, each
+            last = packs[-1].last_ordinal
+
+
+async def _next_packs(desk: Desk, actor: Actor, book_id: int, after: int) -> list[PackedOrders]:
+    return await desk.read(
+        actor, "archived_orders", lambda records: records.archived_packs(book_id, after, _PACKS_AT_ONCE)
+    )
+
+
+async def _books(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookToArchive]:
+    async for book in _accounts(desk, actor, what):
+        if book.count > 0:
+            yield book
+
+
+async def _accounts(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookToArchive]:
+    """Those that are wanted, also where there is nothing to archive."""
+    if what.login_id is not None:
+        one = await desk.read(
+            actor,
+            "books_to_archive",
+            lambda records: records.books_to_archive(
+                actor.broker, str(what.login_id), 1, what.before_us, this_too=True
+            ),
+        )
+        for book in one:
+            yield book
+        return
+    last = ""
+    while books := await _next_books(desk, actor, what, last):
+        for book in books:
+            yield book
+        last = books[-1].login_id
+
+
+async def _next_books(desk: Desk, actor: Actor, what: Wanted, after: str) -> list[BookToArchive]:
+    return await desk.read(
+        actor,
+        "books_to_archive",
+        lambda records: records.books_to_archive(actor.broker, after, _ACCOUNTS_AT_ONCE, what.before_us),
+    )
+
+
+async def _archive(desk: Desk, actor: Actor, book: BookToArchive) -> AsyncIterator[int]:
+    """The part of one book, pack by pack. Ends early when somebody else archives the same book."""
+    for first in range(book.first_ordinal, book.last_ordinal + 1, TOGETHER_MAX):
+        last = min(first + TOGETHER_MAX - 1, book.last_ordinal)
+        began_s = monotonic()
+        packed = await _packed(desk, actor, book.book_id, first, last)
+        if packed is None or not await _move(desk, actor, packed):
+            return
+        yield packed.count
+        # At least half of the time is for the others who want to write.
+        await asyncio.sleep(max(_PAUSE_S_MIN, monotonic() - began_s))
+
+
+async def _packed(desk: Desk, actor: Actor, book_id: int, first: int, last: int) -> PackedOrders | None:
+    """Made before the transaction that moves them, which is short for that: these orders never change."""
+    orders = await desk.read(
+        actor, "orders_to_archive", lambda records: records.orders_to_archive(book_id, first, last)
+    )
+    if len(orders) != last - first + 1:
+        return None
+    return await asyncio.to_thread(pack, orders)
+
+
+async def _move(desk: Desk, actor: Actor, packed: PackedOrders) -> bool:
+    async def body(records: Records) -> bool:
+        await require_token(records, actor)
+        return await records.archive_orders(packed)
+
+    return await desk.store.write("archive_orders", body, catalogue=False)

@@ -1,0 +1,1 @@
+DELETE FROM trace_batches WHERE ordinal = $1 AND traces = $2
