@@ -125,6 +125,17 @@ def test_what_the_desk_did_holds_for_those_who_are_not_in_memory(crowd: Crowd) -
     assert code(crowd.call(closed["key"])) == "account_inactive"
 
 
+def test_the_desk_places_orders_for_whoever_is_not_in_memory(crowd: Crowd) -> None:
+    """They get as far as the market, which has no symbols here."""
+    with crowd.node.desk() as desk:
+        logins = [each["login_id"] for each in desk.do("GET", "/accounts")["items"] if each["active"]]
+        assert len(logins) > IN_MEMORY_MAX
+        for number, login_id in enumerate(logins):
+            body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": "1", "source": "web"}
+            told = desk.post("/orders", json={"login_id": login_id, "idempotency_key": f"k{number}", **body})
+            assert code(told) == "unknown_symbol"
+
+
 def test_without_the_store_nobody_is_told_that_a_good_key_is_wrong(crowd: Crowd) -> None:
     known, other = crowd.keys[:2]
     assert crowd.call(known).status_code == 200
