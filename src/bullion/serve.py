@@ -22,6 +22,8 @@ from bullion.wiring.node import Node, open_node
 _GRACE_S = 20
 _HARD_STOP_S = 24
 _TELL_EVERY_S = 0.05
+_FIRST_REQUEST_S = 0.25
+_NEVER_AGAIN = float("inf")
 _OPEN_FILES = 65_536
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _log = structlog.get_logger("bullion")
@@ -117,22 +119,25 @@ class _Server(uvicorn.Server):
             server.close()
         for bound in sockets or []:
             bound.close()
-        told: set[object] = set()
+        seen_at: dict[object, float] = {}
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_S):
                 # One round more than it seems: those that were taken last are known after it.
-                await self._tell(told)
+                await self._tell(seen_at)
                 while self.server_state.connections or self.server_state.tasks:
-                    await self._tell(told)
+                    await self._tell(seen_at)
                 return
         _log.warning("calls_cut_off", connections=len(self.server_state.connections), after_s=_GRACE_S)
         for task in self.server_state.tasks:
             task.cancel()
 
-    async def _tell(self, told: set[object]) -> None:
-        for connection in self.server_state.connections - told:
-            connection.shutdown()
-            told.add(connection)
+    async def _tell(self, seen_at: dict[object, float]) -> None:
+        """Tell the connections that we stop; those made just now not before they had time for a request."""
+        now = asyncio.get_running_loop().time()
+        for connection in list(self.server_state.connections):
+            if now - seen_at.setdefault(connection, now) >= _FIRST_REQUEST_S:
+                seen_at[connection] = _NEVER_AGAIN
+                connection.shutdown()
         await asyncio.sleep(_TELL_EVERY_S)
 
 

@@ -107,6 +107,8 @@ class Crowd:
     traders: Sequence[Trader]
     keeping: int = 8
     """How many keep their connections; half as many again open one for each call."""
+    pause_s: float = 0.01
+    """Between a client's calls: whoever starts meanwhile needs some of the machine too."""
     answers: list[Answered] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
@@ -145,6 +147,7 @@ class Crowd:
                 except (OSError, EOFError, TimeoutError) as error:
                     self.failures.append(f"{'kept' if keeps else 'new'} connection: {error!r}")
                     kept.pop(node.api_url, None)
+                await asyncio.sleep(self.pause_s)
 
     async def _place(self, trader: Trader, connection: Connection, *, last: bool) -> None:
         key = f"crowd {next(self._numbers)}"

@@ -236,7 +236,10 @@ class PostgresEngine:
         await self._listen()
         told = self._told.setdefault(listener, asyncio.Event())
         with suppress(TimeoutError):
-            await asyncio.wait_for(told.wait(), within_s)
+            # Not `wait_for`: told and cancelled in the same turn, it would forget that it was cancelled, and
+            # whoever waits here would go on for ever after the node was stopped.
+            async with asyncio.timeout(within_s):
+                await told.wait()
         told.clear()
 
     def _tell(self) -> None:
