@@ -11,13 +11,9 @@ import time
 from pathlib import Path
 
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
+from tests.support.processes import children, cpu_s
 
 READY, LIVE = "/health/ready", "/health/live"
-
-
-def children(pid: int) -> list[int]:
-    done = subprocess.run(["/usr/bin/pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in done.stdout.split()]
 
 
 def stopped_after(node: Node) -> float:
@@ -26,6 +22,7 @@ def stopped_after(node: Node) -> float:
 
 def test_after_sigterm_it_says_so_and_goes_on_answering_for_a_while(tmp_path: Path) -> None:
     with running(tmp_path, BULLION_DRAIN_S="1") as node, node.api() as kept:
+        assert cpu_s(node.process.pid) < 2, "to its first call, with an empty store"
         assert kept.get(READY).status_code == 200
         node.process.send_signal(signal.SIGTERM)
         until(lambda: kept.get(READY).status_code == 503, within_s=0.5)

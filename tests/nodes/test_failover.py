@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from bullion.store.postgres_hosts import one_by_one
 from tests.kills.scale import SCALE
 from tests.support.node import running
 from tests.support.orders import Market
+from tests.support.processes import children
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Crowd, Rotation
@@ -80,10 +80,7 @@ async def test_what_a_server_says_is_told_rather_than_that_another_is_away(postg
 
 def _processes(server: Postgres) -> list[int]:
     assert server.process is not None
-    found = subprocess.run(
-        ["/usr/bin/pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=False
-    )
-    return [server.process.pid, *map(int, found.stdout.split())]
+    return [server.process.pid, *children(server.process.pid)]
 
 
 def _die(server: Postgres) -> None:

@@ -17,6 +17,7 @@ from bullion.store.postgres import POOL_SIZE
 from tests.kills.scale import SCALE
 from tests.support.node import Node, running, until
 from tests.support.orders import ORDERS, UNBOUNDED, Market, Trader
+from tests.support.processes import cpu_s
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Answered, Connection
@@ -33,6 +34,7 @@ class House:
     postgres: Postgres
     database_url: str
     nodes: list[Node]
+    start_cpu_s: list[float]
 
     def sessions(self) -> int:
         database = self.database_url.rpartition("/")[2]
@@ -45,8 +47,11 @@ def house(postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFac
     settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
     folder = tmp_path_factory.mktemp("full-load")
     with contextlib.ExitStack() as stack:
-        nodes = [stack.enter_context(running(folder, **settings)) for _ in range(3)]
-        yield House(postgres, settings["BULLION_DATABASE_URL"], nodes)
+        nodes, start_cpu_s = [], []
+        for _ in range(3):
+            nodes.append(stack.enter_context(running(folder, **settings)))
+            start_cpu_s.append(cpu_s(nodes[-1].process.pid))
+        yield House(postgres, settings["BULLION_DATABASE_URL"], nodes, start_cpu_s)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,12 @@ def orders(chance: random.Random, count: int) -> Iterator[tuple[str, dict[str, A
                 "quantity": chance.choice([0.5, 1, 2, 3.25]),
             },
         )
+
+
+def test_a_node_starts_within_two_seconds_where_the_store_is_there(house: House) -> None:
+    """Told by what its processor did, which does not grow with whatever else the machine has to do."""
+    print(f"\nto its first call: {[f'{each:.2f} s' for each in house.start_cpu_s]} of processor time")
+    assert min(house.start_cpu_s[1:]) < 2
 
 
 def codes(answers: Sequence[Answered]) -> Counter[str]:

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ import pytest
 from bullion.serve import Ports
 from bullion.settings import Settings
 from tests.support.node import Node, running, start, until
+from tests.support.processes import children
 from tests.support.servers import Postgres, Redis
 
 
@@ -23,10 +23,7 @@ def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
 
 def answering(node: Node) -> list[int]:
     """The processes that answer calls: workers, or the node itself where it is alone."""
-    done = subprocess.run(
-        ["/usr/bin/pgrep", "-P", str(node.process.pid)], capture_output=True, text=True, check=False
-    )
-    return sorted(int(pid) for pid in done.stdout.split()) or [node.process.pid]
+    return children(node.process.pid) or [node.process.pid]
 
 
 def ready(node: Node) -> int:
