@@ -11,7 +11,7 @@ from tests.support.node import Node, own_address
 
 READS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/client", "/switches", "/tokens", "/audit"]
 READS += ["/accounts/client/keys", "/rates", "/duties", "/orders", "/traces"]
-READS += ["/hedge", "/hedge/queue", "/hedge/executions", "/hedge/breaks"]
+READS += ["/hedge", "/hedge/queue", "/hedge/executions", "/hedge/breaks", "/archive"]
 WRITES: dict[str, tuple[str, str, Any]] = {
     "put a broker": ("PUT", "/brokers/{broker}", {"name": "A"}),
     "put a symbol": ("PUT", "/symbols/GOLD", SYMBOL),
@@ -23,6 +23,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "make an account": ("POST", "/accounts", {"login_id": "new", "group": "retail"}),
     "change an account": ("PATCH", "/accounts/client", {"active": False}),
     "reset a test book": ("POST", "/accounts/client/test-book/reset", {}),
+    "archive orders": ("POST", "/archive/orders", {"before": "1d"}),
     "issue a key": ("POST", "/accounts/client/keys", KEY),
     "rotate a key": ("POST", "/keys/{key_id}/rotate", {}),
     "revoke a key": ("POST", "/keys/{key_id}/revoke", {}),

@@ -183,6 +183,12 @@ class HedgeBody(Body, kw_only=True):
     ]
 
 
+class ArchiveBody(Body, kw_only=True):
+    before: Annotated[str, Meta(max_length=64)]
+    login_id: Annotated[str, Meta(max_length=64)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 10_000
+
+
 class TokenBody(Body, kw_only=True):
     name: Name
     role: Literal["viewer", "dealer", "admin"]

@@ -30,7 +30,7 @@ from bullion.web.health import Checks
 
 from .desk import Desk, require
 from .doorkeeper import Doorkeeper
-from .handlers import clients, hedge, market, office, orders, rates
+from .handlers import archive, clients, hedge, market, office, orders, rates
 from .request import Handler, Request, Resources
 
 BASE = "/desk/v1"
@@ -56,6 +56,7 @@ _RESOURCES: Resources = {
     **clients.RESOURCES,
     **orders.RESOURCES,
     **hedge.RESOURCES,
+    **archive.RESOURCES,
     **office.RESOURCES,
 }
 

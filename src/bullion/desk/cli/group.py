@@ -2,6 +2,7 @@
 
 import click
 
+from .archive import archive_group
 from .clients import accounts_group, keys_group
 from .hedge import hedge_group
 from .market import brokers_group, groups_group, switches_group, symbols_group
@@ -21,7 +22,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
     @click.pass_context
     def desk(context: click.Context, token: str | None, broker: str | None, as_json: bool) -> None:
-        """Work at the desk: accounts, keys, symbols, rates, switches, orders, hedge, tokens, audit.
+        """Work at the desk: accounts, keys, symbols, rates, switches, orders, hedge, archive, tokens, audit.
 
         Works on the store that the settings name, whether or not the service runs; running nodes see a change
         within a second. Without --token you act as whoever may read this deployment's settings, and the
@@ -50,6 +51,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
         orders_group,
         hedge_group,
         traces_group,
+        archive_group,
         tokens_group,
         audit_group,
     ):

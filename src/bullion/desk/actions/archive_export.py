@@ -1,0 +1,90 @@
+"""What leaves the store for a file of the broker's own: archived orders as a copy, old decisions for good."""
+
+from collections.abc import AsyncIterator
+from hashlib import sha256
+
+import msgspec
+
+from bullion.desk.desk import Desk, Done, View, require, require_token
+from bullion.records.archive import TraceBatch
+from bullion.records.orders import FoundOrder
+from bullion.records.port import Records
+from bullion.records.token import Actor, Role
+
+from . import traces
+from .archive import Wanted, archived_packs
+from .order_view import view
+
+_BATCHES_AT_ONCE = 20
+
+Seen = dict[int, bytes]
+"""The batches that were read, each with a hash of what was in it."""
+
+
+async def exported_orders(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[View]:
+    """The archived orders that were made before a time, account by account and oldest first."""
+    async for login_id, packed in archived_packs(desk, actor, what.login_id):
+        if packed.from_us < what.before_us:
+            for order in packed.orders():
+                if order.created_at_us < what.before_us:
+                    yield _order(FoundOrder(order, login_id, archived=True))
+
+
+def _order(found: FoundOrder) -> View:
+    order = found.order
+    return {
+        **view(found),
+        "idempotency_key": order.idempotency_key,
+        "expected_price": order.asked.expected_price,
+        "price_anatomy": msgspec.json.decode(order.price_anatomy),
+    }
+
+
+async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen) -> AsyncIterator[View]:
+    """The broker's decisions from before a time. What was read for it is noted in `seen`."""
+    require(actor, Role.ADMIN)
+    async for batch in _batches(desk, actor, before_us):
+        if batch.wanted:
+            seen[batch.ordinal] = _hash(batch)
+        for found in batch.wanted:
+            yield traces.view(found)
+
+
+async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen, written: View) -> None:
+    """Take out of the store what was read before, and nothing that came since. `written` is for the trail."""
+
+    async def intended(_records: Records) -> Done:
+        return Done(None, {**Wanted(before_us).view(), **written})
+
+    await desk.change(actor, "archive_traces", "decisions", intended, catalogue=False)
+    async for batch in _batches(desk, actor, before_us):
+        if seen.get(batch.ordinal) == _hash(batch):
+            await _forget(desk, actor, batch)
+
+
+async def _forget(desk: Desk, actor: Actor, batch: TraceBatch) -> None:
+    async def body(records: Records) -> None:
+        await require_token(records, actor)
+        await records.forget_traces(batch)
+
+    await desk.store.write("archive_traces", body, catalogue=False)
+
+
+async def _batches(desk: Desk, actor: Actor, before_us: int) -> AsyncIterator[TraceBatch]:
+    last = 0
+    while batches := await _next_batches(desk, actor, before_us, last):
+        for batch in batches:
+            yield batch
+        last = batches[-1].ordinal
+
+
+async def _next_batches(desk: Desk, actor: Actor, before_us: int, after: int) -> list[TraceBatch]:
+    return await desk.read(
+        actor,
+        "traces",
+        lambda records: records.trace_batches(actor.broker, after, before_us, _BATCHES_AT_ONCE),
+    )
+
+
+def _hash(batch: TraceBatch) -> bytes:
+    return sha256(batch.written.encode()).digest()

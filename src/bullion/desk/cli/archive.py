@@ -1,0 +1,163 @@
+"""Commands for the archive: old test orders and decisions, out of the way of what is in use."""
+
+import sys
+from pathlib import Path
+from time import monotonic
+
+import click
+
+from bullion.desk.actions import archive, archive_export
+from bullion.desk.actions.archive import Wanted
+from bullion.desk.desk import Desk, View
+from bullion.orders.instant import instant_text
+from bullion.records.token import Actor
+
+from .archive_file import ArchiveFile, NotWhole, check
+from .session import Session, confirm, pass_session, yes_option
+from .tables import print_one
+
+_EVERY_S = 1.0
+_NOT_WHOLE = 1
+_BEFORE = "Only what was made before this: a date, a time in ISO 8601, or an age such as 30d or 12h."
+
+_before_option = click.option("--before", metavar="WHEN", help=f"{_BEFORE} Default: now.")
+_before_required = click.option("--before", metavar="WHEN", required=True, help=_BEFORE)
+_login_option = click.option("--login", "login_id", metavar="LOGIN_ID", help="Only of this account.")
+_new_file = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+
+
+@click.group("archive")
+def archive_group() -> None:
+    """Old test orders and decisions, put out of the way."""
+
+
+@archive_group.command("show")
+@_before_option
+@_login_option
+@pass_session
+def _archive_show(session: Session, before: str | None, login_id: str | None) -> None:
+    """Show what is in the archive, and what could be put there. Changes nothing."""
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        return await archive.survey(desk, actor, await archive.wanted(desk, actor, before, login_id))
+
+    print_one(session.run(work), as_json=session.as_json)
+
+
+@archive_group.command("orders")
+@_before_required
+@_login_option
+@yes_option
+@pass_session
+def _archive_orders(session: Session, before: str, login_id: str | None, yes: bool) -> None:
+    """Put test orders that a reset has set aside into the archive.
+
+    They take a fraction of the room there. They can still be read by their ids, and their idempotency keys
+    stay used. Orders that are still listed are left alone. It may be broken off at any time and done again:
+    it goes on where it was.
+
+    \b
+    Examples:
+      bullion desk archive orders --before 30d
+      bullion desk archive orders --before 2026-10-01 --login aurum --yes
+    """
+
+    async def look(desk: Desk, actor: Actor) -> tuple[Wanted, int]:
+        what = await archive.wanted(desk, actor, before, login_id)
+        return what, (await archive.survey(desk, actor, what))["to_archive"]["orders"]
+
+    what, orders = session.run(look)
+    if orders:
+        made = f"made before {instant_text(what.before_us)}"
+        confirm(f"Archive {orders} test orders {made}? They stay readable, and cannot be put back.", yes=yes)
+    progress = _Progress(orders)
+    done = session.run(
+        lambda desk, actor: archive.archive_orders(desk, actor, what, progress=progress.orders)
+    )
+    print_one({name: value for name, value in done.items() if name != "more"}, as_json=session.as_json)
+
+
+class _Progress:
+    """A line now and then, where it does not get in the way of what is printed."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._next_s = monotonic() + _EVERY_S
+
+    def orders(self, number: int) -> None:
+        if monotonic() >= self._next_s:
+            self._next_s = monotonic() + _EVERY_S
+            click.echo(f"{number} of {self._total} orders", err=True)
+
+
+@archive_group.command("export")
+@_new_file
+@_before_option
+@_login_option
+@pass_session
+def _archive_export(session: Session, file: Path, before: str | None, login_id: str | None) -> None:
+    """Copy archived orders into FILE, for records of your own. The archive keeps them.
+
+    FILE is lines of JSON, compressed with gzip: a first one that says what it is, one for each order, and a
+    last one with their number and SHA-256. 'archive check' compares them.
+    """
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        what = await archive.wanted(desk, actor, before, login_id)
+        target = ArchiveFile(file, {"kind": "orders", "broker": actor.broker, **what.view()})
+        try:
+            async for order in archive_export.exported_orders(desk, actor, what):
+                target.add(order)
+            return target.finish()
+        finally:
+            target.drop()
+
+    print_one(session.run(work), as_json=session.as_json)
+
+
+@archive_group.command("traces")
+@_new_file
+@_before_required
+@yes_option
+@pass_session
+def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> None:
+    """Move old decisions out of the store into FILE.
+
+    They are taken out of the store once FILE is whole and on disk. FILE is made as by 'archive export'. If it
+    is broken off in between, what is in FILE may also still be in the store; nothing is lost.
+
+    \b
+    Example:
+      bullion desk archive traces decisions.jsonl.gz --before 7d
+    """
+    confirm(f"Move the decisions made before {before} into {file}?", yes=yes)
+
+    async def work(desk: Desk, actor: Actor) -> View:
+        what = await archive.wanted(desk, actor, before)
+        seen: archive_export.Seen = {}
+        target = ArchiveFile(
+            file, {"kind": "traces", "broker": actor.broker, "before": instant_text(what.before_us)}
+        )
+        try:
+            async for trace in archive_export.old_traces(desk, actor, what.before_us, seen):
+                target.add(trace)
+            written = target.finish()
+        finally:
+            target.drop()
+        await archive_export.forget_traces(desk, actor, what.before_us, seen, written)
+        return written
+
+    print_one(session.run(work), as_json=session.as_json)
+
+
+@archive_group.command("check")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@pass_session
+def _archive_check(session: Session, file: Path) -> None:
+    """Check that FILE is whole, and as it was written."""
+    try:
+        about = check(file)
+    except NotWhole as wrong:
+        click.echo(f"bullion: {file} is not whole: {wrong}.", err=True)
+        sys.exit(_NOT_WHOLE)
+    print_one(about, as_json=session.as_json)
