@@ -134,6 +134,8 @@ def _ratio_rows(ratios: list[Found]) -> Iterator[list[str]]:
 
 def _doubts(run: Run, found: Found) -> Iterator[str]:
     """A server that was not busy was held back by something else, and its ratio says little about it."""
+    if found.by_server_time is None:
+        return
     for call, connections in found.points:
         busy = run.spread(call, connections, BUSY)
         waited = connections > 1 and busy is not None and busy.value < NEAR_FULL
