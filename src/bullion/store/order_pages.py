@@ -5,6 +5,7 @@ block of ordinals say how many match, of which kinds, and before which ordinal a
 index of the kinds leads to its orders.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ _WALKED = 100
 Kind = tuple[str | None, str | None, str | None]
 """Symbol, side and status; each may be anything."""
 _ANY_KIND = (None, None, None)
+_NO_KINDS = "[]"
 _HIDDEN = "hidden"
 """In place of a status: everything but `ALL`."""
 
@@ -84,7 +86,7 @@ async def _matching(
     if query.client_order_id is not None:
         return await _named(transaction, within, query, f"{whole}named_orders")
     matches = _Matches(transaction, within, _kind(query))
-    total = await matches.total()
+    total = await matches.total(deep=query.offset > _WALKED)
     if query.offset >= total:
         return (), total
 
@@ -96,6 +98,7 @@ async def _matching(
     begun: Sequence[Row] = ()
     if offset > _WALKED:
         low, high, offset = await matches.place(offset)
+        low = max(within.low, low - BLOCK_SIZES[_SMALL])  # Mostly there is the rest of the page.
         begun = await between(low, high, offset)
         high, offset = low - 1, 0
         if len(begun) == query.limit or high < within.low:
@@ -125,18 +128,23 @@ class _Matches:
         self._kind = kind
         self.almost_all = kind in (_ANY_KIND, (None, None, ALL))
         """Then the kinds would be many ways to the same orders, and the few others are sooner counted."""
-        self.kinds = "[]"
+        self.kinds = _NO_KINDS
         """Those that there are, as JSON: status, symbol and side of each."""
         self._counted_kinds = self.kinds
         """Those whose counts are read: where almost all match, the others."""
+        self._large: list[tuple[int, int]] | None = None
+        """How many each large block has, newest first, once it is known."""
 
-    async def total(self) -> int:
+    async def total(self, *, deep: bool) -> int:
+        """`deep`: the place of a page far from the newest will be asked for as well."""
         within = self._within
         size = BLOCK_SIZES[_LARGE]
         oldest = within.low // size
-        rows = await self._transaction.all("order_kinds", within.book_id, oldest, *self._kind)
-        self.kinds = self._counted_kinds = _as_json(rows)
         begin, end = max(within.first, oldest * size), min(oldest * size + size - 1, within.high)
+        if deep and within.low == begin:
+            return await self._total_by_block(oldest)
+        rows = await self._transaction.all("order_kinds", within.book_id, oldest, *self._kind)
+        self.kinds = self._counted_kinds = _as_json(_kinds(rows))
         total: int = sum(row["orders"] for row in rows)
         if not total or within.low == begin:
             return total
@@ -150,6 +158,18 @@ class _Matches:
         later: int = sum(row["later"] for row in rows)
         return later + await self._counted(small + 1, end // small_size, *apart)
 
+    async def _total_by_block(self, oldest: int) -> int:
+        """The total and its parts by one question."""
+        kind = (None, None, _HIDDEN) if self.almost_all else self._kind
+        rows = await self._transaction.all("order_kinds_by_block", self._within.book_id, oldest, *kind)
+        self.kinds = self._counted_kinds = _as_json(_kinds(rows))
+        by_block: Counter[int] = Counter()
+        for row in rows:
+            by_block[row["block"]] += row["orders"]
+        newest_block = self._within.high // BLOCK_SIZES[_LARGE]
+        self._large = self._matches_of(_LARGE, oldest, newest_block, sorted(by_block.items(), reverse=True))
+        return sum(orders for _, orders in self._large)
+
     async def _counted(self, first: int, last: int, low: int, high: int) -> int:
         """How many small blocks hold, and with them a range of ordinals within another one."""
         about = (self._within.book_id, self.kinds, first, last, low, high)
@@ -158,18 +178,21 @@ class _Matches:
     async def place(self, offset: int) -> tuple[int, int, int]:
         """The small block that a page begins in, and how many matches are to be passed over in it."""
         large_size, small_size = BLOCK_SIZES[_LARGE], BLOCK_SIZES[_SMALL]
-        within = self._within
-        if self.almost_all:
-            oldest = within.low // large_size
-            about = (within.book_id, oldest, None, None, _HIDDEN)
-            self._counted_kinds = _as_json(await self._transaction.all("order_kinds", *about))
-        for large, orders in await self._counts(_LARGE, within.low // large_size, within.high // large_size):
+        for large, orders in self._large or await self._large_counts():
             if offset < orders:
                 first = large * large_size
-                last = min(first + large_size - 1, within.high)
+                last = min(first + large_size - 1, self._within.high)
                 return await self._place_within(first // small_size, last // small_size, orders, offset)
             offset -= orders
         raise LookupError("the counts of a book do not agree with each other")
+
+    async def _large_counts(self) -> list[tuple[int, int]]:
+        within, size = self._within, BLOCK_SIZES[_LARGE]
+        oldest = within.low // size
+        if self.almost_all:
+            about = (within.book_id, oldest, None, None, _HIDDEN)
+            self._counted_kinds = _as_json(_kinds(await self._transaction.all("order_kinds", *about)))
+        return await self._counts(_LARGE, oldest, within.high // size)
 
     async def _place_within(self, first: int, last: int, orders: int, offset: int) -> tuple[int, int, int]:
         """The same within the small blocks of a large one, which has so many matches.
@@ -198,10 +221,16 @@ class _Matches:
     async def _counts(self, level: int, first: int, last: int) -> list[tuple[int, int]]:
         """By block, newest first."""
         about = (self._within.book_id, self._counted_kinds, level, first, last)
-        found = [(row["block"], row["orders"]) for row in await self._transaction.all("block_counts", *about)]
+        rows = await self._transaction.all("block_counts", *about) if self._counted_kinds != _NO_KINDS else ()
+        return self._matches_of(level, first, last, [(row["block"], row["orders"]) for row in rows])
+
+    def _matches_of(
+        self, level: int, first: int, last: int, counts: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """What was counted, or where the others were counted, all but those."""
         if not self.almost_all:
-            return found
-        others = dict(found)
+            return counts
+        others = dict(counts)
         return [
             (block, self._size(level, block) - others.get(block, 0)) for block in range(last, first - 1, -1)
         ]
@@ -212,7 +241,9 @@ class _Matches:
         return min(low + size - 1, self._within.high) - max(low, self._within.first) + 1
 
 
-def _as_json(kinds: Sequence[Row]) -> str:
-    return msgspec.json.encode(
-        [(row["status"], row["symbol_code"], row["trade_type"]) for row in kinds]
-    ).decode()
+def _kinds(rows: Sequence[Row]) -> set[tuple[str, str, str]]:
+    return {(row["status"], row["symbol_code"], row["trade_type"]) for row in rows}
+
+
+def _as_json(kinds: set[tuple[str, str, str]]) -> str:
+    return msgspec.json.encode(sorted(kinds)).decode()
