@@ -171,7 +171,7 @@ class Point:
 POINTS = {
     # Recording: nothing, half of it, all of it but the commit, the commit.
     "record-before": Point([before("record", *_LEDGERS), before("record_locked", *_LEDGERS)]),
-    "book-locked": Point([query("lock_books", "settled_books")], time=2),
+    "book-locked": Point([query("lock_books", "batch_state")], time=2),
     "stock-locked": Point([query("hold_stock")], time=2, often=False),
     "order-half-written": Point([query("record_plans", "insert_orders")], time=2, often=False),
     "order-written": Point([query("move_stock")], time=2),

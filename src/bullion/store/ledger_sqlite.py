@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from bullion.allocation.book import Book
 from bullion.booking.decide import Plan
 from bullion.booking.ledger import Planner, Recorded, Seen
@@ -12,6 +14,10 @@ from bullion.hedge.venue import SIMULATED
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
 from .sqlite import SqliteConnection, SqliteEngine
+
+_json = msgspec.json.Encoder().encode
+_decode_ids = msgspec.json.Decoder(list[int]).decode
+_decode_books = msgspec.json.Decoder(list[list[int]]).decode
 
 
 class SqliteLedger:
@@ -66,9 +72,12 @@ class SqliteLedger:
         catalogue_version: int,
     ) -> Recorded:
         """A handful of calls for however many orders: after each, this thread waits for its turn."""
-        version = connection.fetch("catalogue_version", ())[0]["version"]
-        settled = {row["book_id"] for row in connection.fetch_for("settled_books", names)}
-        books = _books(connection, [plan.before.id for plan in plans])
+        book_ids = [plan.before.id for plan in plans]
+        (row,) = connection.fetch("batch_state", (_json(names).decode(), _json(book_ids).decode()))
+        version, settled = row["version"], set(_decode_ids(row["settled"]))
+        books = {values[0]: order_rows.book_of(*values) for values in _decode_books(row["books"])}
+        if len(books) != len(book_ids):
+            raise StoreUnavailable("a book is missing from the store")
         good = [
             plan
             for plan in plans

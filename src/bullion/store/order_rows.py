@@ -19,15 +19,23 @@ _METALS = {metal.value: metal for metal in Metal}
 
 
 def book(row: Row) -> Book:
-    return Book(
-        id=row["id"],
-        gold=Position(row["gold_net_e4"], row["gold_limit_e4"]),
-        silver=Position(row["silver_net_e4"], row["silver_limit_e4"]),
-        order_count=row["order_count"],
-        archived_count=row["archived_count"],
-        last_order_at_us=row["last_order_at_us"],
-        version=row["version"],
+    return book_of(
+        row["id"],
+        row["gold_net_e4"],
+        row["gold_limit_e4"],
+        row["silver_net_e4"],
+        row["silver_limit_e4"],
+        row["order_count"],
+        row["archived_count"],
+        row["last_order_at_us"],
+        row["version"],
     )
+
+
+def book_of(
+    book_id: int, gold_e4: int, gold_limit_e4: int, silver_e4: int, silver_limit_e4: int, *rest: int
+) -> Book:
+    return Book(book_id, Position(gold_e4, gold_limit_e4), Position(silver_e4, silver_limit_e4), *rest)
 
 
 def open_weight(row: Row) -> OpenWeight:
