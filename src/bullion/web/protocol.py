@@ -510,7 +510,7 @@ class GuardedProtocol(asyncio.Protocol):
         """Answer in place of the application, if this request has no answer yet, and end the connection."""
         request_id = new_request_id()
         cause = reason and (reason.__context__ or reason)
-        _log.debug("refused", request_id=request_id.decode(), code=refusal.code, cause=repr(cause))
+        _log.debug("request_refused", request_id=request_id.decode(), code=refusal.code, cause=repr(cause))
         exchange = self._exchange
         answered = exchange.started if self._answering and exchange is not None else self._in_body
         if not answered:
