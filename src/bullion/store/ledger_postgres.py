@@ -109,6 +109,7 @@ class PostgresLedger:
             self._holder,
             order_rows.lease_ends_at_us([order for plan in plans for order in plan.orders]),
             self._venue,
+            [plan.before.id for plan in plans if plan.before.archived_count],
         ]
 
 
