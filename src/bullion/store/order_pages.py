@@ -58,7 +58,7 @@ async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -
 
 
 async def _range(transaction: Transaction, book_id: int, query: ListQuery) -> Range:
-    book = order_rows.book(await one_row(transaction, "one_book", book_id))
+    book = order_rows.book(await one_row(transaction, "listed_book", book_id))
     first, high = book.archived_count + 1, book.order_count
     low = first
     if query.since_us is not None and low <= high:
