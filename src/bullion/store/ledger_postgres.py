@@ -42,7 +42,7 @@ class PostgresLedger:
     ) -> Recorded:
         values = self._values(plans, names, catalogue_version)
         found = await self._engine.statement("record_plans", *values, writes=True)
-        return _recorded(found, catalogue_version)
+        return _recorded(found, plans, catalogue_version)
 
     async def record_locked(
         self,
@@ -63,7 +63,7 @@ class PostgresLedger:
             plans = plan({row["id"]: order_rows.book(row) for row in locked}, left)
             # A second statement after the lock: its snapshot has what whoever held the lock before us did.
             values = self._values(plans, names, catalogue_version)
-            recorded = _recorded(await transaction.all("record_plans", *values), catalogue_version)
+            recorded = _recorded(await transaction.all("record_plans", *values), plans, catalogue_version)
             for each in plans:
                 if recorded.books[each.before.id].recorded:
                     for name, taken_e4 in each.stock_taken.items():
@@ -130,8 +130,13 @@ async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mappin
     return found
 
 
-def _recorded(found: Sequence[Row], catalogue_version: int) -> Recorded:
-    return Recorded(
-        found[0]["catalogue_version"] if found else catalogue_version,
-        {row["id"]: Seen(order_rows.book(row), row["recorded"], row["settled"]) for row in found},
-    )
+def _recorded(found: Sequence[Row], plans: Sequence[Plan], catalogue_version: int) -> Recorded:
+    # A book whose plan was recorded was as the plan had it: no need to make it anew out of its row.
+    before = {plan.before.id: plan.before for plan in plans}
+    books = {
+        row["id"]: Seen(
+            before[row["id"]] if row["recorded"] else order_rows.book(row), row["recorded"], row["settled"]
+        )
+        for row in found
+    }
+    return Recorded(found[0]["catalogue_version"] if found else catalogue_version, books)
