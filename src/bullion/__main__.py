@@ -19,7 +19,7 @@ from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
-from bullion.serve import Ports, Serving, serve
+from bullion.serve import Ports, Serving, block_signals, serve, unblock_signals
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
@@ -70,7 +70,9 @@ def serve_command() -> None:
     if not sys.stderr.isatty():
         # Who asks for a restart now asks for what is being done.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    block_signals()  # The thread that writes the log takes none, so that we can make them wait.
     set_up_logs(for_people=False)
+    unblock_signals()
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
     if settings.workers > 1:
@@ -86,8 +88,7 @@ def serve_command() -> None:
 @click.argument("ready", type=int)
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
-    # The watcher's business.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # The watcher's business.
     set_up_logs(for_people=False)
     line = socket.socket(fileno=ready)
 

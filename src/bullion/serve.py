@@ -141,6 +141,16 @@ class _Server(uvicorn.Server):
         await asyncio.sleep(_TELL_EVERY_S)
 
 
+def block_signals() -> None:
+    """For this thread, and the threads that it starts."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
+def unblock_signals() -> set[int]:
+    """Return what was blocked before."""
+    return set(signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
+
+
 def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     """Serve until SIGTERM or SIGINT, and end with that."""
     run_node(settings, ports, on_ready)
@@ -152,8 +162,8 @@ def run_node(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHan
     _raise_open_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ports, on_ready, on_hangup))
-        # The loop takes its handlers with it. A signal that comes now must not end us half-way.
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        # The loop takes its handlers with it. A signal that comes now waits for whoever asks for it next.
+        block_signals()
 
 
 async def _serve(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None) -> None:

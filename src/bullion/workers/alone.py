@@ -6,7 +6,7 @@ import signal
 import structlog
 
 from bullion.logs import end_logs
-from bullion.serve import Ports, Serving, run_node
+from bullion.serve import Ports, Serving, block_signals, run_node
 from bullion.settings import Settings
 
 from .terminal import Terminal
@@ -35,6 +35,11 @@ class Alone:
         end_logs()
         return 0
 
+    def _prepare(self) -> bool:
+        block_signals()  # This thread may outlive the loop, and with it who would hear them.
+        # Where the store takes one node at a time, the new one can only come after this one.
+        return self._watch.start_all() if self._settings.shared else settings_can_be_read()
+
     async def _on_ready(self, _serving: Serving) -> None:
         self._ports.log_listening()
 
@@ -49,12 +54,10 @@ class Alone:
 
     async def _hand_over(self, serving: Serving) -> None:
         _log.info("restarting", workers=1)
-        # Where the store takes one node at a time, the new one can only come after this one.
-        prepare = self._watch.start_all if self._settings.shared else settings_can_be_read
         try:
-            able = await asyncio.to_thread(prepare)  # It waits, and calls go on meanwhile.
+            able = await asyncio.to_thread(self._prepare)  # It waits, and calls go on meanwhile.
         except asyncio.CancelledError:
-            self._watch.stop(signal.SIGINT)  # We have ended, and so does the thread.
+            self._watch.stop(signal.SIGTERM)  # We have ended, and so does the thread.
             raise
         if serving.stopping:
             await asyncio.to_thread(self._watch.end_all)

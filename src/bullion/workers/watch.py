@@ -14,7 +14,7 @@ import time
 
 import structlog
 
-from bullion.serve import SIGNALS, Ports
+from bullion.serve import Ports, unblock_signals
 from bullion.settings import Settings
 from bullion.web.metrics import SHARED_FOLDER
 
@@ -64,7 +64,7 @@ class Workers:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.stop)
         signal.signal(signal.SIGHUP, self._hang_up)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        unblock_signals()
         try:
             if not self._workers:
                 if not self.start_all():
@@ -141,7 +141,7 @@ class Workers:
         self._passing = [new]
         if not self._wait_ready(new):
             if not self._stops:
-                self._end([new], signal.SIGINT)
+                self._end([new], signal.SIGTERM)
                 self._passing = []
             return False
         old = self._workers.pop(0)
@@ -180,7 +180,7 @@ class Workers:
 
     def end_all(self) -> None:
         # As we are stopped ourselves: with a pause in which load balancers look elsewhere, or at once.
-        self._end([*self._workers, *self._passing], self._stops[0] if self._stops else signal.SIGINT)
+        self._end([*self._workers, *self._passing], self._stops[0] if self._stops else signal.SIGTERM)
         self._workers = self._passing = []
 
     def _end(self, workers: list[Worker], number: int) -> None:

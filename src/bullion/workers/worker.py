@@ -1,6 +1,7 @@
 """One worker, as the process that started it sees it; and its own end of the line between them."""
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bullion.serve import Ports, Serving
+from bullion.serve import Ports, Serving, unblock_signals
 
 _READY = b"r"
 _LEAVE = b"l"
@@ -25,11 +26,13 @@ class Worker:
         """In an interpreter of its own, so that it runs the code and reads the settings as they are now."""
         ours, theirs = socket.socketpair()
         descriptors = [ports.api.fileno(), ports.desk.fileno(), theirs.fileno()]
+        ours_blocked = unblock_signals()  # It inherits which are, and would not hear that it has to stop.
         process = subprocess.Popen(  # noqa: S603 - this very program
             [sys.executable, "-m", "bullion", "worker", *map(str, descriptors)],
             pass_fds=descriptors,
             env=environ,
         )
+        signal.pthread_sigmask(signal.SIG_SETMASK, ours_blocked)
         theirs.close()
         return cls(process, ours)
 
