@@ -155,6 +155,8 @@ class Exchange:
             return False
         self.started = self.complete = True
         self.waits_for_leave = False
+        if self._arrived is not None:
+            self._tell()  # Somebody waits to hear of the end.
         line.write(b"%b%b%b\r\n%b" % (STATUS_LINES[status], line.default_lines(), lines, body))
         line.answered()
         return True
