@@ -65,7 +65,8 @@ class RedisLink:
         told = False
         while True:
             try:
-                connection = await asyncio.wait_for(self._connect(), _CONNECT_S)
+                async with asyncio.timeout(_CONNECT_S):  # `wait_for` can lose a cancellation.
+                    connection = await self._connect()
             except (OSError, LinkDown, TimeoutError, hiredis.ReplyError) as error:
                 self.why_down = repr(error)
                 if not told:

@@ -128,7 +128,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._writable: asyncio.Event | None = None
         self._exchange: Exchange | None = None
         self._answering = False  # the application has a request and has not completed its response
-        self._answered_at = -NEVER
+        self._answered_at = self._loop.time()  # or made: a new one is about to send its first request
         self._leaving = False
         self._held = b""  # what came after that request
         self._lingering = False
