@@ -1,4 +1,7 @@
-"""Write the files that are made from the code, or with `--check` say which of them are out of step."""
+"""Write the files that are made from the code and from what was measured.
+
+With `--check` say which of them are out of step.
+"""
 
 import argparse
 import json
@@ -11,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
+from tools.measured import measured_page
 from tools.refusals_page import refusals_page
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -22,6 +26,8 @@ def generated() -> dict[str, str]:
         "docs/refusals.md": refusals_page(CATALOGUE),
         # Sorted, so that moving code about changes nothing here and a difference is one in meaning.
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
+        # Only a part of it is generated; the rest is as it stands.
+        "docs/scaling.md": measured_page(_ROOT),
     }
 
 
@@ -48,7 +54,7 @@ def main(arguments: Sequence[str], root: Path = _ROOT) -> int:
         return 0
     stale = out_of_step(root)
     for path in stale:
-        print(f"{path} is out of step with the code; run: make generate", file=sys.stderr)
+        print(f"{path} is out of step with what it is made from; run: make generate", file=sys.stderr)
     return 1 if stale else 0
 
 

@@ -14,7 +14,7 @@ from tools.generate import generated, main
 from tools.refusals_page import refusals_page
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ["docs/refusals.md", "docs/openapi.json"]
+FILES = ["docs/refusals.md", "docs/openapi.json", "docs/scaling.md"]
 
 
 @pytest.fixture

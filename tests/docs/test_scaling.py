@@ -1,0 +1,115 @@
+"""The guide to scaling: its names and numbers are those of the code, and its statements can be run."""
+
+import asyncio
+import re
+from pathlib import Path
+
+from bench.extent import FULL
+from bench.growing import growth_ratios
+from bench.growth import Growth, Pair
+from bench.ratios import RATIOS
+from bullion.accounts.switches import BudgetLimits
+from bullion.booking import queue, verify
+from bullion.catalogue import clients
+from bullion.environment import Environment
+from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.settings import Settings, read_settings
+from bullion.store import gathering, postgres, schema, traces
+from bullion.store.postgres import PostgresEngine
+from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
+from tests.store.test_plans import BOOK_OF, NOT_LED_BY_BOOK
+from tests.support.servers import Postgres
+
+PAGE = ROOT / "docs/scaling.md"
+
+
+def of_language(language: str) -> list[Block]:
+    return [block for block in blocks(PAGE) if block.language == language]
+
+
+def flat() -> str:
+    return " ".join(prose(PAGE).split())
+
+
+def test_ratios_that_are_named_exist() -> None:
+    pairs = {"place": Pair(1, 1, 1)}
+    there = {ratio.name for ratio in RATIOS}
+    there |= {found.name for found in growth_ratios([Growth("pg", 1, pairs, pairs)])}
+    named = {text for text in quoted(PAGE) if re.fullmatch(r"\w+_(?:vs|over)_\w+|growth_\w+", text)}
+    assert named
+    assert named <= there
+
+
+def test_pictures_that_are_shown_exist() -> None:
+    for link in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", prose(PAGE)):
+        assert (PAGE.parent / link).is_file(), link
+
+
+def test_every_table_of_the_store_is_led_by_something() -> None:
+    table = prose(PAGE).partition("| Led by |")[2].partition("\n\n")[0]
+    led = [re.findall(r"`(\w+)`", line.split(" | ")[1]) for line in table.splitlines()[2:]]
+    sql = "\n".join(step.sql for step in schema.steps("postgres"))
+    made = {*re.findall(r"CREATE TABLE (\w+)", sql), "migrations"}
+    assert sorted(name for names in led for name in names) == sorted(made)
+    assert set(led[0]) == set(BOOK_OF)
+    assert {"orders_by_id", "archived_keys_by_time"} <= set(quoted(PAGE)) & set(NOT_LED_BY_BOOK)
+
+
+def test_its_numbers_are_those_of_the_code() -> None:
+    text = flat()
+    source = (ROOT / "src/bullion/wiring/trading.py").read_text("utf-8")
+    ((lanes, most),) = re.findall(r"return PostgresLedger\(engine, holder, venue\), (\d+), (\d+)", source)
+    assert (lanes, f"of {most} orders each at most" in text) == ("2", True)
+    assert f"at most {int(lanes) * int(most)} ÷ *L* orders a second: {64 / 0.005:,.0f} at 5 ms" in text
+    assert f"{most} ÷ *L* orders a second, {int(most) / 0.005:,.0f} at 5 ms" in text
+    (formula,) = [block.text for block in of_language("text") if block.text.startswith("connections")]
+    assert f"{postgres.POOL_SIZE + 1} × nodes + {postgres.POOL_SIZE + 1} for each machine" in formula
+    assert f"{verify._AT_ONCE} × nodes while lost answers" in formula
+    assert f"each statement of up to {gathering._TOGETHER_MAX} confirmations" in text
+    assert f"{clients.KEPT_MAX:,} accounts and keys" in text
+    assert f"{queue._BOOKS_KEPT_MAX:,} books" in text
+    assert queue._OPTIMISTIC_TRIES == 2
+    assert "after two misses locks the book" in text
+    assert f"one ring of {traces.BYTES_KEPT // 2**20} MiB" in text
+    assert f"{BudgetLimits().orders_per_minute} orders a minute for a key" in text
+    assert f"come from {FULL.clients} accounts" in text
+
+
+def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
+    shown = of_language("ini")
+    assert len(shown) == 2
+    for block in shown:
+        file = tmp_path / ".env"
+        file.write_text(block.text, "utf-8")
+        assert read_settings({}, file) != Settings()
+
+
+def test_the_load_balancer_finds_the_id_of_a_key() -> None:
+    sticky, _ = of_language("nginx")
+    (pattern,) = re.findall(r'"~(.+)" \$bullion_key;', sticky.text)
+    key_id = new_key_id()
+    for environment in Environment:
+        found = re.match(pattern.replace("(?<", "(?P<"), write_key(environment, "main", key_id, new_secret()))
+        assert found is not None
+        assert found["bullion_key"] == key_id
+    assert all(block.text.count("{") == block.text.count("}") for block in of_language("nginx"))
+
+
+def test_partitions_take_the_schema_as_it_is(postgres: Postgres) -> None:
+    (parts,) = [block for block in of_language("sql") if "PARTITION BY" in block.text]
+    address = postgres.new_database()
+    database = address.rpartition("/")[2]
+
+    async def migrate() -> None:
+        engine = PostgresEngine(address)
+        await engine.open()
+        await engine.migrate()
+        await engine.close()
+
+    asyncio.run(migrate())
+    for statement in filter(str.strip, parts.text.split(";")):
+        postgres.sql(statement, database)
+    kept = "SELECT count(*) FROM pg_indexes WHERE tablename IN ('orders', 'orders_whole') GROUP BY tablename"
+    assert len(set(postgres.sql(kept, database).split())) == 1
+    (dropped,) = re.findall(r"DROP CONSTRAINT (\w+)", "\n".join(block.text for block in of_language("sql")))
+    assert postgres.sql(f"SELECT 1 FROM pg_constraint WHERE conname = '{dropped}'", database) == "1"
