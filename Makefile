@@ -40,7 +40,7 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 	@echo "Checking that generated files are in step."
 	@$(BIN)/python -m tools.generate --check
 
-generate: $(VENV)/.dev-ok ## Write the generated files anew (docs/refusals.md, docs/openapi.json)
+generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, the measured tables of docs/scaling.md)
 	@$(BIN)/python -m tools.generate
 
 bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some six minutes
