@@ -45,6 +45,7 @@ _SERVER_SETTINGS = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
     # Whoever does not say so is kept from booking a key whose order is archived: see the schema's step 9.

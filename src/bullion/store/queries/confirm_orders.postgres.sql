@@ -1,6 +1,11 @@
 -- What the venue confirmed becomes deals, many orders in one statement, which is its own transaction. The same as
 -- `order_changes` does one by one. A book that somebody else holds is not waited for; its orders, and those that
 -- are no longer pending, are not among the answers.
+--
+-- A plan made on an empty table might begin with all orders, requests or counts that there are; so rows are named in
+-- ways that only their keys answer. Orders by their place in the table: one that was changed meanwhile, and has
+-- moved, is pending no more. Requests and counts, which may change meanwhile and are still meant, by their keys, with
+-- the book as a list of one: no plan can begin from the other side of that.
 WITH wanted AS MATERIALIZED (
     SELECT *
     FROM
@@ -27,6 +32,13 @@ numbers AS (
 dealt AS MATERIALIZED (
     SELECT
         wanted.*,
+        (
+            SELECT orders.ctid
+            FROM orders
+            WHERE orders.book_id = wanted.book_id AND orders.ordinal BETWEEN wanted.ordinal AND wanted.ordinal
+            ORDER BY orders.ordinal
+            LIMIT 1
+        ) AS place,
         numbers.last_deal_no
         - count(*) OVER (PARTITION BY wanted.broker)
         + row_number() OVER (PARTITION BY wanted.broker ORDER BY wanted.book_id, wanted.ordinal) AS deal_no
@@ -39,7 +51,7 @@ booked AS (
     UPDATE orders
     SET status = 'open', deal_no = dealt.deal_no
     FROM dealt
-    WHERE orders.book_id = dealt.book_id AND orders.ordinal = dealt.ordinal AND orders.status = 'pending'
+    WHERE orders.ctid = dealt.place AND orders.status = 'pending'
     RETURNING orders.*, dealt.execution_id
 ),
 
@@ -57,7 +69,9 @@ answered AS (
         words = 'execution ' || booked.execution_id,
         answered_at_us = $5
     FROM booked
-    WHERE hedge_requests.book_id = booked.book_id AND hedge_requests.ordinal = booked.ordinal
+    WHERE
+        hedge_requests.book_id = ANY (ARRAY[booked.book_id])
+        AND hedge_requests.ordinal = booked.ordinal
 ),
 
 kinds AS MATERIALIZED (
@@ -80,7 +94,7 @@ uncounted AS (
     SET orders = counts.orders - kinds.orders
     FROM kinds
     WHERE
-        counts.book_id = kinds.book_id
+        counts.book_id = ANY (ARRAY[kinds.book_id])
         AND counts.level = kinds.level
         AND counts.block = kinds.block
         AND counts.symbol_code = kinds.symbol_code

@@ -1,0 +1,22 @@
+-- The first ordinal from $2 on whose order was made at $4 or later, $3 if there is none: times rise with the
+-- ordinals, so halving the range finds it. Each order is looked up by itself: see `some_orders`.
+WITH RECURSIVE search (low, high) AS (
+    SELECT CAST($2 AS BIGINT), CAST($3 AS BIGINT)
+    UNION ALL
+    SELECT
+        CASE WHEN made.created_at_us < $4 THEN made.ordinal + 1 ELSE search.low END,
+        CASE WHEN made.created_at_us < $4 THEN search.high ELSE made.ordinal END
+    FROM search
+    CROSS JOIN LATERAL (
+        SELECT orders.ordinal, orders.created_at_us
+        FROM orders
+        WHERE
+            orders.book_id = $1
+            AND orders.ordinal BETWEEN (search.low + search.high) / 2 AND (search.low + search.high) / 2
+        ORDER BY orders.ordinal
+        LIMIT 1
+    ) AS made
+    WHERE search.low < search.high
+)
+
+SELECT low AS ordinal FROM search WHERE low = high
