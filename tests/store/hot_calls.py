@@ -32,11 +32,12 @@ _called: ContextVar[bool] = ContextVar("called", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One statement as it was run."""
+    """One statement as it was run, or as it would be: then without values."""
 
     query: str
     sql: str
     values: Any
+    by_desk: bool = False
 
 
 @dataclass(slots=True)

@@ -1,9 +1,11 @@
 """Plans of both engines in the same few words: which index leads to which table, and what is sorted."""
 
+import itertools
 import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,26 @@ from bullion.store.postgres import _SERVER_SETTINGS
 from tests.store.hot_calls import Run
 
 _POSTGRES_INDEXES = """
-SELECT indexes.relname, tables.relname, pg_index.indisunique, first_columns.attname
+SELECT
+    indexes.relname,
+    tables.relname,
+    pg_index.indisunique,
+    ARRAY(
+        SELECT columns.attname::TEXT
+        FROM pg_attribute AS columns
+        WHERE columns.attrelid = indexes.oid
+        ORDER BY columns.attnum
+    )
 FROM pg_index
 INNER JOIN pg_class AS indexes ON indexes.oid = pg_index.indexrelid
 INNER JOIN pg_class AS tables ON tables.oid = pg_index.indrelid
-INNER JOIN pg_attribute AS first_columns
-    ON first_columns.attrelid = tables.oid AND first_columns.attnum = pg_index.indkey[0]
 WHERE tables.relnamespace = current_schema()::regnamespace
 """
+_EXPLAIN = "EXPLAIN (FORMAT JSON, VERBOSE)"
+"""VERBOSE: columns come with the names of their tables."""
+_PARAMETERS = "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = $1"
+_AS_THE_DESK = "SET enable_sort = off"
+"""What `by_index_alone` adds to the settings of every connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,15 @@ class Index:
     name: str
     table: str
     unique: bool
-    first_column: str
+    columns: tuple[str, ...]
+
+    @property
+    def first_column(self) -> str:
+        return self.columns[0]
+
+    def led_by(self, known: AbstractSet[str]) -> int:
+        """How many of its columns, from the first on, are among these."""
+        return sum(1 for _ in itertools.takewhile(known.__contains__, self.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +65,10 @@ class Access:
     asks: str
     """By which condition of the index; empty if it reads all of it."""
     by_row_number: bool = False
+    used: frozenset[str] = frozenset()
+    """The columns in that condition, as far as it was taken apart."""
+    fixed: frozenset[str] = frozenset()
+    """Those that the query compares by equality, there or only once a row has been read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +83,27 @@ class Plan:
 async def postgres_indexes(address: str) -> dict[str, Index]:
     connection = await asyncpg.connect(address)
     try:
-        return {row[0]: Index(*row) for row in await connection.fetch(_POSTGRES_INDEXES)}
+        found = await connection.fetch(_POSTGRES_INDEXES)
+        return {name: Index(name, table, unique, tuple(columns)) for name, table, unique, columns in found}
     finally:
         await connection.close()
 
 
 async def postgres_plans(address: str, runs: list[Run]) -> list[Plan]:
-    """Each by the values that it was run with, and as the plan that is kept for all values."""
+    """Each by the values that it was run with, if it was, and as the plan that is kept for all values."""
     indexes = await postgres_indexes(address)
     connection = await asyncpg.connect(address, server_settings=_SERVER_SETTINGS)
     found = []
     try:
         for number, run in enumerate(runs):
-            with_values = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {run.sql}", *run.values)
-            found.append(_postgres_plan(run, with_values, indexes))
-            nothing = f"({', '.join(['NULL'] * len(run.values))})" if run.values else ""
-            await connection.execute("SET plan_cache_mode = force_generic_plan")
+            await connection.execute(_AS_THE_DESK if run.by_desk else "RESET enable_sort")
+            if run.values is not None:
+                with_values = await connection.fetchval(f"{_EXPLAIN} {run.sql}", *run.values)
+                found.append(_postgres_plan(run, with_values, indexes))
             await connection.execute(f"PREPARE run{number} AS {run.sql}")
-            for_all = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE run{number} {nothing}")
+            count = await connection.fetchval(_PARAMETERS, f"run{number}")
+            nothing = f"({', '.join(['NULL'] * count)})" if count else ""
+            for_all = await connection.fetchval(f"{_EXPLAIN} EXECUTE run{number} {nothing}")
             found.append(_postgres_plan(run, for_all, indexes))
     finally:
         await connection.close()
@@ -83,18 +112,49 @@ async def postgres_plans(address: str, runs: list[Run]) -> list[Plan]:
 
 def _postgres_plan(run: Run, explained: str, indexes: Mapping[str, Index]) -> Plan:
     top = json.loads(explained)[0]["Plan"]
+    joined = [each for node in _nodes(top) for each in _conditions(node.get("Join Filter", ""))]
     accesses = []
     for node in _nodes(top):
         kind = node["Node Type"]
         if kind == "Seq Scan":
             accesses.append(Access(node["Relation Name"], None, ""))
+        elif kind == "Tid Scan":
+            accesses.append(Access(node["Relation Name"], None, "", by_row_number=True))
         elif "Index Name" in node:
-            index = indexes[node["Index Name"]]
-            accesses.append(Access(index.table, index, node.get("Index Cond", "")))
+            index, alias, asks = (
+                indexes[node["Index Name"]],
+                node.get("Alias", ""),
+                node.get("Index Cond", ""),
+            )
+            later = [*_conditions(node.get("Filter", "")), *joined]
+            used = frozenset(re.findall(rf"\b{alias}\.(\w+)", asks))
+            fixed = _fixed(alias, [*_conditions(asks), *later])
+            accesses.append(Access(index.table, index, asks, used=used, fixed=fixed))
     sorts = [
         node for node in _nodes(top) if "Sort" in node["Node Type"] and node["Plan Rows"] > BLOCK_SIZES[0]
     ]
     return Plan(run, accesses, any(_has_orders(node) for node in sorts), json.dumps(top, indent=1))
+
+
+def _conditions(words: str) -> list[str]:
+    """What has to be true at once, taken apart: `((a = 1) AND (b = 2))` has two."""
+    if not words.startswith("("):
+        return []
+    depth, begin, parts = 0, 1, []
+    for place, letter in enumerate(words):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 1 and words.startswith(" AND ", place):
+            parts.append(words[begin:place])
+            begin = place + len(" AND ")
+    parts.append(words[begin:-1])
+    return parts if len(parts) == 1 else [each.removeprefix("(").removesuffix(")") for each in parts]
+
+
+def _fixed(alias: str, conditions: list[str]) -> frozenset[str]:
+    """The columns of a table that are equal to something."""
+    equal = re.compile(rf"^{alias}\.(\w+) = | = {alias}\.(\w+)$")
+    found = (equal.search(each) for each in conditions if " OR " not in each)
+    return frozenset(each[1] or each[2] for each in found if each is not None)
 
 
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -118,8 +178,8 @@ def sqlite_indexes(path: Path) -> dict[str, Index]:
     try:
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             for _, name, unique, *_ in connection.execute(f"PRAGMA index_list({table})").fetchall():
-                column = connection.execute(f"PRAGMA index_info({name})").fetchone()[2]
-                found[name] = Index(name, table, bool(unique), column)
+                columns = connection.execute(f"PRAGMA index_info({name})").fetchall()
+                found[name] = Index(name, table, bool(unique), tuple(column for _, _, column in columns))
     finally:
         connection.close()
     return found

@@ -1,4 +1,8 @@
-"""Every query behind a call of the trading API is led by the account's book."""
+"""Every query behind a call of the trading API is led by the account's book, and by all it knows of a row.
+
+On PostgreSQL that also goes for what nodes do with production orders, and for what the desk looks up; and for
+plans made on a store without statistics, or with those of empty tables: they are kept until there are others.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bullion.store import query_files
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.store.hot_calls import Run, hot_runs
@@ -48,6 +53,62 @@ NOT_LED_BY_BOOK = {
     "hedge_requests_broken": "has only what a person has to look at",
 }
 """Indexes that orders are written to, none of them unique."""
+PRODUCTION = (
+    "answer_hedge",
+    "archived_by_key",
+    "change_order",
+    "claim_hedges",
+    "claimed_hedges",
+    "confirm_orders",
+    "count_order",
+    "decide_venue_order",
+    "fence_book",
+    "hedge_due",
+    "hold_book",
+    "hold_stock",
+    "let_go_of_symbol",
+    "let_go_of_weight",
+    "lock_books",
+    "move_stock",
+    "next_deal_no",
+    "one_hedge",
+    "one_venue_order",
+    "order_at",
+    "order_events",
+    "postpone_hedge",
+    "return_stock",
+    "take_venue_order",
+    "take_venue_orders",
+    "uncount_order",
+    "withdraw_hedge",
+)
+"""What becomes of production orders, and what a call seldom needs: explained without being run."""
+DESK = (
+    "desk_account_orders_count",
+    "desk_few_orders",
+    "desk_kinds_count",
+    "desk_named_orders",
+    "desk_named_orders_count",
+    "hedge_breaks",
+    "hedge_queue",
+    "resolve_break",
+)
+"""The desk's that look up orders by their books, explained in the same way."""
+BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_queue"}
+"""Those that ask for requests of all accounts, in an index of those that wait or are broken."""
+BEGIN_WITH_A_BROKER = {"accounts": "broker", "books": "account_id"}
+"""What the desk reads before it comes to an account's rows, and by which column."""
+ORDER_NAMES = (
+    {"ordinal"},
+    {"source", "idempotency_key"},
+    {"client_order_id"},
+    {"status", "symbol_code", "trade_type"},
+    {"id"},
+)
+"""What leads to orders besides the book: by a book alone, a whole account would be read."""
+NOT_BY_THE_WHOLE_KEY = {
+    ("record_plans", "books"): "analyzed while empty, its update may read all books",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +130,18 @@ def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         plans = [plan for path in paths for plan in sqlite_plans(path, runs)]
         return Explained("sqlite", runs, plans, sqlite_indexes(paths[0]))
     server: Postgres = request.getfixturevalue("postgres")
-    full, new = server.new_database(), server.new_database()
+    full, new, empty = (server.new_database() for _ in range(3))
     runs = hot_runs(full)
+    queries = query_files.load("postgres")
+    others = [Run(name, queries[name], None) for name in PRODUCTION]
+    others += [Run(name, queries[name], None, by_desk=True) for name in DESK]
 
     async def explain() -> list[Plan]:
         await _migrate(PostgresEngine(new))
-        return [*await postgres_plans(full, runs), *await postgres_plans(new, runs)]
+        await _migrate(PostgresEngine(empty))
+        for analyzed in (full, empty):
+            server.sql("ANALYZE", analyzed.rpartition("/")[2])
+        return [plan for each in (full, new, empty) for plan in await postgres_plans(each, [*runs, *others])]
 
     return Explained("postgres", runs, asyncio.run(explain()), asyncio.run(postgres_indexes(full)))
 
@@ -91,7 +158,9 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
     wanted = {"order_kinds", "block_counts", "count_of_kinds", "first_ordinal_since", "named_orders"}
     wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_between", "orders_by_ordinal", "open_book"}
     wanted |= (
-        {"record_plans", "some_orders"} if explained.engine == "postgres" else {"insert_orders", "one_order"}
+        {"record_plans", "some_orders", "confirm_orders"}
+        if explained.engine == "postgres"
+        else {"insert_orders", "one_order"}
     )
     assert wanted <= names
 
@@ -103,6 +172,12 @@ def test_every_way_to_a_table_is_led_by_the_book(explained: Explained) -> None:
 
 
 def _led(access: Access, plan: Plan) -> bool:
+    if (plan.run.query, access.table) in NOT_BY_THE_WHOLE_KEY:
+        return access.index is not None
+    if plan.run.by_desk and access.table in BEGIN_WITH_A_BROKER and access.index is not None:
+        return bool(access.used & {BEGIN_WITH_A_BROKER[access.table], "id"})
+    if plan.run.query in BY_WHAT_WAITS and access.index is not None and access.index.name in NOT_LED_BY_BOOK:
+        return access.index.first_column in access.used
     column = BOOK_OF.get(access.table)
     if column is None:
         return access.table in NOT_THE_ACCOUNTS and (access.index is not None or access.by_row_number)
@@ -112,6 +187,27 @@ def _led(access: Access, plan: Plan) -> bool:
             each.table == access.table and each.index is not None for each in plan.accesses
         )
     return access.index is not None and access.index.first_column == column and column in access.asks
+
+
+def test_every_way_to_a_table_uses_all_that_is_known_of_its_rows(explained: Explained) -> None:
+    """Also where the plan was made while there were no rows, and reading all of none looked just as quick."""
+    for plan in explained.plans if explained.engine == "postgres" else ():
+        for access in plan.accesses:
+            if (plan.run.query, access.table) not in NOT_BY_THE_WHOLE_KEY:
+                assert _by_all_it_knows(access, explained), f"{plan.run.query}: {access}\n{plan.words}"
+
+
+def _by_all_it_knows(access: Access, explained: Explained) -> bool:
+    if access.index is None:
+        return access.by_row_number
+    if access.table == "orders" and not any(names <= access.used for names in ORDER_NAMES):
+        return False
+    known = access.used | access.fixed
+    led_by = access.index.led_by(access.used)
+    if access.index.unique and access.index.led_by(access.used & access.fixed) == len(access.index.columns):
+        return True
+    rivals = [index for index in explained.indexes.values() if index.table == access.table]
+    return led_by > 0 and led_by >= max(index.led_by(known) for index in rivals)
 
 
 def test_no_orders_are_sorted_but_those_of_a_block(explained: Explained) -> None:
@@ -147,3 +243,27 @@ def test_reads_by_time_alone_would_be_found_out(tmp_path: Path) -> None:
     assert not any(_led(access, plan) for plan in found[:2] for access in plan.accesses)
     assert all(plan.accesses for plan in found)
     assert [plan.sorts_orders for plan in found] == [False, False, True]
+
+
+def test_plans_that_know_more_than_they_use_would_be_found_out(postgres: Postgres) -> None:
+    """The test of that one, with two queries as they were before."""
+    address = postgres.new_database()
+    asyncio.run(_migrate(PostgresEngine(address)))
+    postgres.sql("ANALYZE", address.rpartition("/")[2])
+    runs = [
+        Run("order_at", "SELECT * FROM orders WHERE book_id = $1 AND ordinal = $2", None),
+        Run(
+            "some_requests",
+            "SELECT * FROM unnest($1::BIGINT [], $2::BIGINT []) AS asked (book_id, ordinal)"
+            " INNER JOIN hedge_requests USING (book_id, ordinal)",
+            None,
+        ),
+    ]
+
+    plans = asyncio.run(postgres_plans(address, runs))
+
+    explained = Explained("postgres", runs, plans, asyncio.run(postgres_indexes(address)))
+    for plan in plans:
+        (access,) = plan.accesses
+        assert not _by_all_it_knows(access, explained)
+        assert access.fixed == {"book_id", "ordinal"}

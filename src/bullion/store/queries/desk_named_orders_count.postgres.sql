@@ -1,0 +1,23 @@
+SELECT count(*) AS total
+FROM accounts
+INNER JOIN books ON books.account_id = ANY (ARRAY[accounts.id])
+CROSS JOIN LATERAL (
+    SELECT orders.ordinal
+    FROM orders
+    WHERE
+        orders.book_id = books.id
+        AND orders.client_order_id = $11
+        AND orders.ordinal > books.archived_count
+        AND (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
+        AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+        AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+        AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+        AND orders.id >= $5
+        AND orders.id < $6
+        AND orders.created_at_us >= $7
+    ORDER BY orders.ordinal
+) AS found
+WHERE
+    accounts.broker = $8
+    AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+    AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
