@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
+import msgspec
 import structlog
 
 from bullion.faults import StoreFault
@@ -12,6 +13,7 @@ from .engine import Engine, Transaction
 _EVERY_S = 2.0
 
 _log = structlog.get_logger("store")
+_encode = msgspec.json.Encoder().encode
 
 
 class KeyUses:
@@ -45,8 +47,7 @@ class KeyUses:
         at_us = self._now_us()
 
         async def body(transaction: Transaction) -> None:
-            for key_id in sorted(used):
-                await transaction.run("note_key_use", key_id, at_us)
+            await transaction.run("note_key_uses", _encode(sorted(used)).decode(), at_us)
 
         try:
             await self._engine.write("key_uses", body)
