@@ -106,9 +106,6 @@ ORDER_NAMES = (
     {"id"},
 )
 """What leads to orders besides the book: by a book alone, a whole account would be read."""
-NOT_BY_THE_WHOLE_KEY = {
-    ("record_plans", "books"): "analyzed while empty, its update may read all books",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +169,6 @@ def test_every_way_to_a_table_is_led_by_the_book(explained: Explained) -> None:
 
 
 def _led(access: Access, plan: Plan) -> bool:
-    if (plan.run.query, access.table) in NOT_BY_THE_WHOLE_KEY:
-        return access.index is not None
     if plan.run.by_desk and access.table in BEGIN_WITH_A_BROKER and access.index is not None:
         return bool(access.used & {BEGIN_WITH_A_BROKER[access.table], "id"})
     if plan.run.query in BY_WHAT_WAITS and access.index is not None and access.index.name in NOT_LED_BY_BOOK:
@@ -193,8 +188,7 @@ def test_every_way_to_a_table_uses_all_that_is_known_of_its_rows(explained: Expl
     """Also where the plan was made while there were no rows, and reading all of none looked just as quick."""
     for plan in explained.plans if explained.engine == "postgres" else ():
         for access in plan.accesses:
-            if (plan.run.query, access.table) not in NOT_BY_THE_WHOLE_KEY:
-                assert _by_all_it_knows(access, explained), f"{plan.run.query}: {access}\n{plan.words}"
+            assert _by_all_it_knows(access, explained), f"{plan.run.query}: {access}\n{plan.words}"
 
 
 def _by_all_it_knows(access: Access, explained: Explained) -> bool:

@@ -80,7 +80,8 @@ moved AS (
         version = wanted.version + 1
     FROM (SELECT id, version, $3::JSONB -> id::TEXT AS plan FROM locked) AS wanted
     WHERE
-        books.id = wanted.id
+        -- A list of one: no plan can begin from the other side of that, with all books.
+        books.id = ANY (ARRAY[wanted.id])
         AND wanted.version = (wanted.plan ->> 0)::BIGINT
         AND (SELECT version FROM present) = $1
         AND NOT EXISTS (SELECT 1 FROM settled WHERE settled.book_id = wanted.id)
