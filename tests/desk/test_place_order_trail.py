@@ -77,6 +77,9 @@ class Way:
     def __init__(self, end: StoreFault | None = None) -> None:
         self.end = end
 
+    async def look_up_account(self, _account_id: int) -> None:
+        """It is in memory."""
+
     def account(self, _account_id: int) -> Account:
         return ACCOUNT
 
