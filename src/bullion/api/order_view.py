@@ -11,6 +11,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.life import can_change
 from bullion.orders.order import Order
+from bullion.orders.order_id import ordinal_of
 from bullion.orders.status import DETAILS, Status
 from bullion.web.answer import encode_json
 
@@ -111,6 +112,11 @@ class OrderViews:
             self._kept.clear()
         self._kept[name] = (order.id, written)
         return written
+
+    def of_id(self, book_id: int, order_id: str) -> bytes | None:
+        """One that need not be read; None where that is not known."""
+        kept = self._kept.get((book_id, ordinal_of(order_id)))
+        return kept[1] if kept is not None and kept[0] == order_id else None
 
     def kept(self, book_id: int, ordinals: Sequence[int]) -> dict[int, bytes]:
         """Those that need not be read."""

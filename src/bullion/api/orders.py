@@ -87,10 +87,13 @@ class Orders:
         return Answer(200 if outcome.replayed else 201, self._views.new(outcome.order))
 
     async def one(self, request: Request) -> Answer:
-        order_id = request.item.lower()
+        order_id, book = request.item.lower(), of_book(request)
         order = None
         if UUID.fullmatch(order_id):
-            order = await self._reader.order(of_book(request), order_id)
+            kept = self._views.of_id(book, order_id)
+            if kept is not None:
+                return Answer(200, kept)
+            order = await self._reader.order(book, order_id)
         if order is None:
             raise Refused(ORDER_NOT_FOUND)
         return Answer(200, self._views.one(order))

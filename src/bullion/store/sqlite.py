@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, monotonic_ns
 from typing import TextIO, TypeVar
 
 from bullion.faults import (
@@ -33,6 +33,9 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_S = 5.0
 _POLL_S = 0.05
+_LOOKED_AT_FOR_NS = 1_000_000
+_PLACES = tuple(map(str, range(1, 100)))
+"""The names of a query's values: `$1` is "1"."""
 _STATEMENTS_KEPT = 1_000
 """Those for many rows are other statements for each number of rows."""
 _MIGRATIONS_TABLE = """
@@ -56,6 +59,7 @@ class SqliteEngine:
         self._look_up = SqliteConnection("bullion-look-up", self._queries)
         self._seen_versions: dict[str, int] = {}
         self._inode: int | None = None
+        self._check_at_ns = 0
         self._joined: TextIO | None = None
 
     async def open(self) -> None:
@@ -104,6 +108,13 @@ class SqliteEngine:
         if there != self._inode:
             raise StoreUnavailable(f"the file {self._path} was removed or replaced while it was in use")
         self._check_log()
+
+    def _check_file_lately(self) -> None:
+        """Reads that follow each other closely share one look at the file."""
+        now_ns = monotonic_ns()
+        if now_ns >= self._check_at_ns:
+            self._check_file()
+            self._check_at_ns = now_ns + _LOOKED_AT_FOR_NS
 
     def _check_log(self) -> None:
         """The newest commits are in the write-ahead log alone, which is there for as long as we are."""
@@ -159,13 +170,13 @@ class SqliteEngine:
 
     def look_up(self, query: str, *values: Value) -> list[Row]:
         """A few rows by their key, at once. One statement is one snapshot."""
-        self._check_file()
+        self._check_file_lately()
         with _faults():
             return self._look_up.fetch(query, values)
 
     def look_up_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
         """The same for many keys."""
-        self._check_file()
+        self._check_file_lately()
         with _faults():
             return self._look_up.fetch_for(query, rows)
 
@@ -243,7 +254,7 @@ class SqliteConnection:
 
     def fetch(self, query: str, values: Sequence[Value]) -> list[Row]:
         # By name, `$1` to "1": SQLite numbers `$1` by first appearance, not by its digit.
-        named = {str(number): value for number, value in enumerate(values, start=1)}
+        named = dict(zip(_PLACES, values, strict=False))
         return self._connection.execute(self._named[query], named).fetchall()
 
     def transact(self, begin: str, work: "Callable[[SqliteConnection], T]") -> T:
