@@ -1,12 +1,14 @@
 """Every refusal of authentication, access and budget, each for its real reason."""
 
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
-from tests.support.node import DeskClient, Node, own_address
+from tests.support.node import DeskClient, Node, own_address, running
+from tests.support.stacks import STACKS, stack
 
 ME = "/api/trading/test/v1/me"
 LIVE_ME = "/api/trading/v1/me"
@@ -234,22 +236,43 @@ def test_an_unauthenticated_call_says_nothing_about_budgets(node: Node, path: st
     assert "retry-after" not in answer.headers
 
 
-def test_after_retry_after_the_call_is_accepted(node: Node, desk: DeskClient) -> None:
-    """In real time, once: the whole minute, for a budget and for the throttle together."""
-    desk.do("PUT", "/brokers/patient", {"name": "Patient", "hosts": ["patient.example"]})
-    token = desk.do("POST", "/tokens", {"name": "its admin", "role": "admin", "broker": "patient"})["token"]
-    with node.desk(token) as its_desk:
-        its_desk.furnish().account("client")
-        key = its_desk.key("client")["key"]
-        its_desk.do("PATCH", "/switches", {"budgets": {"reads_per_minute": 1, "failed_auth_per_minute": 1}})
-    with node.api(Host="patient.example") as failing, node.api(key, Host="patient.example") as reading:
-        assert failing.get(ME).status_code == 401
-        assert reading.get(ME).status_code == 200
-        throttled, limited = failing.get(ME, headers={"X-API-Key": key}), reading.get(ME)
+class Patient:
+    """A caller who uses a budget up, is throttled besides, and waits as long as it is told to."""
+
+    def __init__(self, node: Node, within: ExitStack) -> None:
+        desk = within.enter_context(node.desk())
+        desk.furnish().account("client")
+        self._key = desk.key("client")["key"]
+        desk.do("PATCH", "/switches", {"budgets": {"reads_per_minute": 1, "failed_auth_per_minute": 1}})
+        self._failing = within.enter_context(node.api(address=own_address()))
+        self._reading = within.enter_context(node.api(self._key, own_address()))
+
+    def is_told_to_wait_s(self) -> int:
+        assert self._failing.get(ME).status_code == 401
+        assert self._reading.get(ME).status_code == 200
+        throttled = self._failing.get(ME, headers={"X-API-Key": self._key})
+        limited = self._reading.get(ME)
         refused(throttled, "auth_throttled")
         refused(limited, "rate_limited")
         waits = [int(answer.headers["retry-after"]) for answer in (throttled, limited)]
         assert all(55 <= wait <= 60 for wait in waits)
-        time.sleep(max(waits))
-        assert reading.get(ME).status_code == 200
-        assert failing.get(ME).status_code == 401
+        return max(waits)
+
+    def is_let_in(self) -> None:
+        assert self._reading.get(ME).status_code == 200
+        assert self._failing.get(ME).status_code == 401
+
+
+def test_after_retry_after_the_call_is_accepted(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In real time, once: the whole minute, for a budget and for the throttle, on both stacks together."""
+    with ExitStack() as within:
+        nodes = [
+            within.enter_context(running(tmp_path_factory.mktemp(name), **stack(name, request)))
+            for name in STACKS
+        ]
+        patient = [Patient(node, within) for node in nodes]
+        time.sleep(max([each.is_told_to_wait_s() for each in patient]))
+        for each in patient:
+            each.is_let_in()

@@ -13,7 +13,7 @@ from tests.support.stacks import STACKS, stack
 from .house import Client, House, Wish, code_of, flood, resolved
 from .scale import SCALE
 
-AWAY_S = 20.0 if SCALE == 1 else 180.0
+AWAY_S = 12.0 if SCALE == 1 else 180.0
 BACK_WITHIN_S = 8.0
 """A few seconds: the longest pause between two questions, one more turn, and a machine that is busy."""
 
