@@ -13,7 +13,6 @@ import asyncio
 import re
 from collections.abc import Iterable
 from typing import Any, cast
-from urllib.parse import unquote
 
 import httptools
 import structlog
@@ -27,6 +26,7 @@ from bullion.refusals.refusal import Refusal, Refused
 from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
+from .framing import path_and_query, read_framing
 
 _BLANK_LINE = b"\r\n\r\n"
 _NO_END = -1
@@ -353,7 +353,7 @@ class GuardedProtocol(asyncio.Protocol):
             raise httptools.HttpParserError("framed twice")
         else:
             self._framed = True
-            self._body_length = _read_framing(name, value.strip(b" \t"), self.parser.version)
+            self._body_length = read_framing(name, value.strip(b" \t"), self.parser.version)
 
     def on_headers_complete(self) -> None:
         beyond = self._beyond_head
@@ -369,7 +369,7 @@ class GuardedProtocol(asyncio.Protocol):
 
     def _begin_exchange(self) -> None:
         parser = self.parser
-        path, query = _path_and_query(self._url)
+        path, query = path_and_query(self._url)
         method = parser.get_method().decode("ascii")
         keep_alive = parser.version == "1.1" and not self._leaving and parser.should_keep_alive()
         exchange = Exchange(self, method, keep_alive=keep_alive, waits_for_leave=self._expects_leave)
@@ -534,24 +534,6 @@ class GuardedProtocol(asyncio.Protocol):
             self.resume_reading()
         else:
             self._transport.close()
-
-
-def _path_and_query(url: bytes) -> tuple[str, bytes]:
-    if not url.startswith(b"/") or b"#" in url:
-        parsed = httptools.parse_url(url)  # As proxies are sent it, with a scheme and a host.
-        raw_path, query = parsed.path or b"", parsed.query or b""
-    else:
-        raw_path, _, query = url.partition(b"?")
-    path = raw_path.decode("ascii")
-    return unquote(path) if "%" in path else path, query
-
-
-def _read_framing(name: bytes, value: bytes, version: str) -> int | None:
-    if name == b"content-length" and value.isdigit():
-        return int(value)
-    if name == b"transfer-encoding" and value.lower() == b"chunked" and version == "1.1":
-        return None
-    raise httptools.HttpParserError("unreadable framing")
 
 
 def _written(refusal: Refusal, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
