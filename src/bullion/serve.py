@@ -201,7 +201,7 @@ def _stop_hard() -> None:
 def _spare_the_collector() -> None:
     """What stands now, stays: the collector need not look through it again and again, nor so often.
 
-    Calls leave next to no circles behind; with Python's own threshold it ran some thirty times a second.
+    Calls leave next to no circles behind, so there is little to find between two looks.
     """
     gc.collect()
     gc.freeze()

@@ -21,6 +21,16 @@ def test_what_was_written_is_kept() -> None:
     assert views.kept(3, [1]) == {}
 
 
+def test_an_id_leads_only_to_its_own_order() -> None:
+    mine, guessed = "01a1dfe2-163d-7949-923b-8e0000000001", "01a1dfe2-163d-7949-923b-8f0000000001"
+    views = OrderViews()
+    assert views.of_id(2, mine) is None
+    written = views.one(order(mine, 10_000))
+    assert views.of_id(2, mine) is written
+    assert views.of_id(2, guessed) is None
+    assert views.of_id(4, mine) is None, "another account's"
+
+
 def test_another_order_in_the_same_place_is_told_as_it_is() -> None:
     """A store put back to an older copy gives the same ordinal again."""
     views = OrderViews()

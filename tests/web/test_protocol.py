@@ -253,6 +253,22 @@ def test_unread_requests_hold_the_sender_back(served: Served) -> None:
         send_until_held_back(wire.send(GATED), 64_000_000)
 
 
+# An application with a mistake
+
+
+@pytest.mark.parametrize("path", [b"fails", b"silent", b"split"])
+def test_an_application_that_does_not_answer(served: Served, path: bytes) -> None:
+    with Wire(served) as wire:
+        refused(wire.send(GET.replace(b"plain", path)), 500, "internal_error")
+
+
+def test_an_answer_that_breaks_its_word_is_cut_off(served: Served) -> None:
+    with Wire(served) as wire:
+        wire.send(GET.replace(b"plain", b"too-much"))
+        with suppress(ConnectionResetError):
+            assert b"two" not in wire.rest()  # It returns once the connection has ended.
+
+
 # The end of the server
 
 

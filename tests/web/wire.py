@@ -72,6 +72,10 @@ class Served:
     async def _app(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         seen = Seen(scope["path"], scope["headers"])
         self.seen.append(seen)
+        if seen.path == "/fails":
+            raise RuntimeError("a mistake of the application")
+        if seen.path == "/silent":
+            return
         if seen.path == "/gated":
             await asyncio.to_thread(self.gate.wait, PATIENCE)
         if seen.path == "/begun":
@@ -86,6 +90,11 @@ class Served:
         if seen.path == "/begun":
             await send({"type": "http.response.body", "body": b"done"})
             return
+        if seen.path == "/too-much":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]})
+            await send({"type": "http.response.body", "body": b"two"})
+        if seen.path == "/split":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"x", b"1\r\ny: 2")]})
         body = b"x" * 16_000_000 if seen.path == "/big" else seen.path.encode() + b":%d" % len(seen.body)
         headers = [(b"content-length", b"%d" % len(body))]
         status = 401 if seen.path == "/early" else 200
