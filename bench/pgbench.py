@@ -23,7 +23,7 @@ CLIENTS = (2, 4, 8)
 BOOKS = 32
 
 # No two clients meet on a book: waiting for locks would make the floor lower than it has to be. The id grows,
-# as ours do, and the key lies anywhere in its index. Both levels of counts are one statement.
+# as ours do, and the key lies anywhere in its index.
 _SCRIPT = """\
 \\set book 2 * (random(0, {books_each} - 1) * {clients} + :client_id + 1)
 \\set number :number + 1
@@ -41,11 +41,6 @@ INSERT INTO orders (
     'ref-0001', 'gold', 15050900, 1505090, 'filled', repeat('k', {sizes.key_id}),
     rpad((:number)::text, {sizes.request_id}, 'x'), :number, repeat('a', {sizes.price_anatomy})
 );
-INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-    VALUES (:book, 0, :ordinal / 512, 'GOLD', 'buy', 'filled', 1),
-        (:book, 1, :ordinal / 65536, 'GOLD', 'buy', 'filled', 1)
-    ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
-    DO UPDATE SET orders = counts.orders + excluded.orders;
 UPDATE books
     SET gold_net_e4 = gold_net_e4 + 10000, order_count = :ordinal, last_order_at_us = :number,
         version = version + 1

@@ -29,19 +29,13 @@ INSERT INTO orders (
 )
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 """
-_COUNT = """
-INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
-DO UPDATE SET orders = counts.orders + excluded.orders
-"""
 _BOOK = """
 UPDATE books
 SET gold_net_e4 = $2, silver_net_e4 = $3, order_count = $4, last_order_at_us = $5, version = version + 1
 WHERE id = $1
 """
 _LOCK = "SELECT * FROM books WHERE id = $1 FOR UPDATE"
-_OWN = {"plain_order": _ORDER, "plain_count": _COUNT, "plain_book": _BOOK}
+_OWN = {"plain_order": _ORDER, "plain_book": _BOOK}
 
 
 class PlainLedger:
@@ -93,11 +87,6 @@ class PlainLedger:
     async def _write(self, transaction: Transaction, plan: Plan) -> None:
         for order in plan.orders:
             await transaction.run("plain_order", *order_rows.order_values(order))
-        for order in plan.orders:
-            kind = (order.asked.symbol_code, order.asked.trade_type, order.status)
-            for level, size in enumerate(order_rows.BLOCK_SIZES):
-                block = order.ordinal // size
-                await transaction.run("plain_count", order.book_id, level, block, *kind, 1)
         after = plan.after
         await transaction.run(
             "plain_book",

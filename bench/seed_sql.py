@@ -12,7 +12,7 @@ from bullion.orders.order_id import order_id
 QUANTITY_E4 = 10_000
 PRICE_PAISE = 15_050_900
 _TENTH_PAISE = PRICE_PAISE // 10
-BLOCK_SIZES = (512, 65_536)
+SMALL_BLOCK = 512
 
 ANATOMY = (
     '{"components":[{"name":"instrument","value":"GOLD"},{"name":"ask","value":"150509.00"},'
@@ -124,30 +124,33 @@ SELECT
 FROM seed_part
 """
 
-# A production order leaves a count of nought at each state that it has passed.
+# The last orders of a book are in no count: their block is not full.
 _COUNTS = """
-INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+INSERT INTO kind_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
 SELECT
-    book_id,
+    kinds.book_id,
     levels.level,
-    small_block / levels.small_blocks,
-    symbol_code,
-    trade_type,
-    coalesce(states.state, kinds.status),
-    sum(CASE WHEN states.state IS NULL THEN orders ELSE 0 END)
+    kinds.small_block * {small} / levels.size,
+    kinds.symbol_code,
+    kinds.trade_type,
+    kinds.status,
+    sum(kinds.orders)
 FROM (
-    SELECT book_id, n / {small} AS small_block, symbol_code, trade_type, status, count(*) AS orders
+    SELECT
+        seed_part.book_id, n / {small} AS small_block, symbol_code, trade_type, status, count(*) AS orders
     FROM seed_part
+    INNER JOIN seed_books ON seed_books.book_id = seed_part.book_id
+    WHERE n < (seed_books.orders + 1) / {small} * {small}
     GROUP BY 1, 2, 3, 4, 5
+    UNION ALL
+    SELECT seed_part.book_id, n / {small}, '', '', 'shown', count(*)
+    FROM seed_part
+    INNER JOIN seed_books ON seed_books.book_id = seed_part.book_id
+    WHERE n < (seed_books.orders + 1) / {small} * {small} AND status <> 'deleted'
+    GROUP BY 1, 2
 ) AS kinds
-CROSS JOIN (SELECT 0 AS level, 1 AS small_blocks UNION ALL SELECT 1, {large} / {small}) AS levels
-CROSS JOIN (
-    SELECT NULL AS state, NULL AS then_status UNION ALL
-    SELECT 'pending', 'open' UNION ALL SELECT 'pending', 'rejected' UNION ALL
-    SELECT 'pending', 'closed' UNION ALL SELECT 'open', 'closed' UNION ALL
-    SELECT 'closing', 'closed' UNION ALL SELECT 'pending', 'deleted' UNION ALL SELECT 'open', 'deleted'
-) AS states
-WHERE states.state IS NULL OR states.then_status = kinds.status
+CROSS JOIN block_levels AS levels
+WHERE kinds.orders > 0
 GROUP BY 1, 2, 3, 4, 5, 6
 ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
 DO UPDATE SET orders = counts.orders + excluded.orders
@@ -195,7 +198,7 @@ FROM seed_part
 WHERE book_id % 2 = 1
 """
 
-# By the counts of large blocks: all orders are of the same weight, and there are few rows to read.
+# By the counts of whole books: all orders are of the same weight, and there are few rows to read.
 _HELD = """
 SELECT
     counts.book_id,
@@ -203,9 +206,20 @@ SELECT
     CASE counts.symbol_code WHEN 'SILVER' THEN 'silver' ELSE 'gold' END AS metal,
     sum(CASE counts.trade_type WHEN 'buy' THEN counts.orders ELSE 0 END) * {quantity_e4} AS buy_e4,
     sum(CASE counts.trade_type WHEN 'sell' THEN counts.orders ELSE 0 END) * {quantity_e4} AS sell_e4
-FROM order_counts AS counts
-INNER JOIN seed_books ON seed_books.book_id = counts.book_id
-WHERE counts.level = 1 AND counts.status IN ('filled', 'open')
+FROM (
+    SELECT kind_counts.book_id, symbol_code, trade_type, status, kind_counts.orders
+    FROM kind_counts
+    INNER JOIN seed_books ON seed_books.book_id = kind_counts.book_id
+    WHERE level = 3 AND symbol_code <> ''
+    UNION ALL
+    SELECT orders.book_id, symbol_code, trade_type, status, 1
+    FROM seed_books
+    INNER JOIN orders
+        ON
+            orders.book_id = seed_books.book_id
+            AND orders.ordinal >= (seed_books.orders + 1) / {small} * {small}
+) AS counts
+WHERE counts.status IN ('filled', 'open')
 GROUP BY 1, 2, 3
 """
 
@@ -220,6 +234,10 @@ _MOVED = """
 UPDATE books
 SET
     order_count = seed_books.orders,
+    unsummed_from = CASE
+        WHEN seed_books.orders + 1 < {small} THEN 1
+        ELSE (seed_books.orders + 1) / {small} * {small}
+    END,
     version = books.version + seed_books.orders,
     last_order_at_us =
         {start_us} + {span_us} / seed_books.orders * (seed_books.orders - 1) + seed_books.book_id,
@@ -262,7 +280,7 @@ def written(statement: str, dialect: Dialect, span: Span, part: int = 0, parts: 
     return statement.format(
         slice=_SLICE.format(part=part, parts=parts),
         numbers=dialect.numbers,
-        held=_HELD.format(quantity_e4=QUANTITY_E4),
+        held=_HELD.format(quantity_e4=QUANTITY_E4, small=SMALL_BLOCK),
         id=_order_id(dialect),
         key=_idempotency_key(dialect),
         request_id=f"{dialect.hex('at_us / 1000', 12)} || {dialect.hex('random_bits', 12)}",
@@ -270,8 +288,7 @@ def written(statement: str, dialect: Dialect, span: Span, part: int = 0, parts: 
         quantity_e4=QUANTITY_E4,
         price_paise=PRICE_PAISE,
         total_paise=_TENTH_PAISE,
-        small=BLOCK_SIZES[0],
-        large=BLOCK_SIZES[1],
+        small=SMALL_BLOCK,
         **times,
     )
 

@@ -25,12 +25,6 @@ INSERT INTO orders (
     ?, ?, ?, 'api', ?, 'GOLD', 'buy', 10000, 'ref-0001', 'gold', 15050900, 1505090, 'filled', ?, ?, ?, ?
 )
 """
-_COUNTS = """
-INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-VALUES (?1, 0, ?2 / 512, 'GOLD', 'buy', 'filled', 1), (?1, 1, ?2 / 65536, 'GOLD', 'buy', 'filled', 1)
-ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
-DO UPDATE SET orders = counts.orders + excluded.orders
-"""
 _MOVE = """
 UPDATE books
 SET gold_net_e4 = ?2, order_count = ?3, last_order_at_us = ?4, version = version + 1
@@ -65,7 +59,6 @@ class SqliteFloor:
                 assert run(_KEY, (book, key)).fetchone() is None
                 order = (book, count + 1, f"{number:x<36}", key, key_id)
                 run(_ORDER, (*order, number.ljust(self.sizes.request_id, "x"), now_us, anatomy))
-                run(_COUNTS, (book, count + 1))
                 run(_MOVE, (book, net_e4 + 10_000, count + 1, now_us))
                 run("COMMIT")
                 now_ns = perf_counter_ns()

@@ -29,6 +29,7 @@ from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine, Row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
+from bullion.store.order_sums import sum_blocks
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine
@@ -278,6 +279,12 @@ async def reset(engine: Engine, book: int) -> None:
     await DurableRecords(engine).write("reset", body)
 
 
+async def summed(ledger: Ledger) -> None:
+    """Once the counts of all full blocks are there: on PostgreSQL they come behind the bookings."""
+    if isinstance(ledger, PostgresLedger):
+        await ledger._sums.done()
+
+
 async def stand_at(engine: Engine, book_id: int, ordinals: int) -> None:
     """A book that has so many orders already: rows written as they would have been, in one statement."""
     numbers = (
@@ -298,19 +305,11 @@ async def stand_at(engine: Engine, book_id: int, ordinals: int) -> None:
     )
     await rows(
         engine,
-        """INSERT INTO order_counts
-        SELECT book_id, level, ordinal / size, symbol_code, trade_type, status, count(*)
-        FROM orders CROSS JOIN
-            (SELECT 0 AS level, 512 AS size UNION ALL SELECT 1 AS level, 65536 AS size) AS sizes
-        WHERE book_id = $1 GROUP BY 1, 2, 3, 4, 5, 6""",
-        book_id,
-    )
-    await rows(
-        engine,
         f"UPDATE books SET order_count = $2, last_order_at_us = {NOW_US} - 1000000 + $2 WHERE id = $1",
         book_id,
         ordinals,
     )
+    await engine.write("sum", lambda transaction: sum_blocks(transaction, book_id))
     for metal in ("gold", "silver"):
         await rows(
             engine,

@@ -188,11 +188,6 @@ class Lost:
             order_id(NOW_US, 1, 1),
             NOW_US,
         )
-        await self.connection.execute(
-            "INSERT INTO order_counts VALUES ($1, 0, 0, 'GOLD', 'buy', 'filled', 1), "
-            "($1, 1, 0, 'GOLD', 'buy', 'filled', 1)",
-            self.book,
-        )
 
     async def commit(self) -> None:
         await self.transaction.commit()

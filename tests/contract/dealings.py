@@ -27,7 +27,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import GOLD, NOW_US, asked, furnish, put, rows, store_of
+from tests.booking.house import GOLD, NOW_US, asked, furnish, put, rows, store_of, summed
 from tests.model import invariants, production_invariants
 
 ANATOMY = '{"quoted_weight":"10.0000"}'
@@ -119,7 +119,11 @@ class Dealings:
 
     async def record(self, *plans: Plan, version: int | None = None) -> Recorded:
         names = [placing.key_name for plan in plans for placing, _ in plan.outcomes]
-        return await self.ledger.record(plans, names, await self.version() if version is None else version)
+        recorded = await self.ledger.record(
+            plans, names, await self.version() if version is None else version
+        )
+        await summed(self.ledger)
+        return recorded
 
     async def record_locked(
         self, *placings: Placing, version: int | None = None
@@ -136,7 +140,9 @@ class Dealings:
         names = [placing.key_name for placing in placings]
         if version is None:
             version = await self.version()
-        return await self.ledger.record_locked(sorted(by_book), stocks, names, version, plan)
+        recorded = await self.ledger.record_locked(sorted(by_book), stocks, names, version, plan)
+        await summed(self.ledger)
+        return recorded
 
     async def place(self, book: int, *about: Any, **options: Any) -> Order:
         """One that is recorded, and pending."""

@@ -1,6 +1,7 @@
 """What both ledgers promise of production books: requests and weights with their orders, and stock."""
 
 import asyncio
+import random
 from collections import Counter
 
 import msgspec
@@ -9,11 +10,14 @@ import pytest
 from bullion.booking.decide import Plan
 from bullion.booking.placing import Booked
 from bullion.faults import StoreFault
+from bullion.orders.order import Order
 from bullion.orders.verdict import Denied
 from bullion.refusals.catalogue import TRADING_HALTED
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import GOLD, NOW_US, put, set_limit
+from tests.booking.house import GOLD, NOW_US, put, set_limit, store_of
+from tests.booking.small_blocks import small_blocks
+from tests.model import invariants
 
 from .dealings import PRICED, Dealings
 
@@ -108,7 +112,7 @@ async def test_what_is_not_recorded_leaves_no_request_and_no_weight(dealings: De
     else:
         assert not (await dealings.record(plan, version=version)).books[book].recorded
     after = await dealings.sound()
-    for table in ("orders", "hedge_requests", "open_weights", "order_counts"):
+    for table in ("orders", "hedge_requests", "open_weights", "kind_counts"):
         assert after[table] == before[table]
     assert [row["id"] for row in after["orders"]] == [first.id]
 
@@ -125,38 +129,71 @@ async def test_a_request_that_breaks_a_rule_takes_its_order_along(dealings: Deal
 
 async def test_orders_of_other_channels_are_counted_apart_while_they_are_hidden(dealings: Dealings) -> None:
     book = dealings.books[0]
-    await dealings.record(
-        dealings.planned(
-            await dealings.book(book),
-            *(dealings.placing(book, source=source) for source in ("api", "web", "mobile", "api", "web")),
+    async with small_blocks(dealings.engine, (2, 8, 32)):
+        await dealings.record(
+            dealings.planned(
+                await dealings.book(book),
+                *(dealings.placing(book, source=source) for source in ("api", "web", "mobile", "api", "web")),
+            )
         )
-    )
-    counts = await dealings.rows("SELECT level, status, orders FROM order_counts ORDER BY level, status")
+    counts = await dealings.rows("SELECT status, orders FROM kind_counts WHERE level = 3 ORDER BY status")
     assert [tuple(row.values()) for row in counts] == [
-        (level, *kind) for level in (0, 1) for kind in (("pending", 2), ("pending elsewhere", 3))
+        ("pending", 2),
+        ("pending elsewhere", 3),
+        ("shown", 2),
     ]
 
 
-@pytest.mark.parametrize("ordinals", [510, 65_534])
-async def test_kinds_are_counted_right_across_the_border_of_a_block(
-    dealings: Dealings, ordinals: int
-) -> None:
+async def test_kinds_are_counted_right_across_the_border_of_a_block(dealings: Dealings) -> None:
+    """Three orders whose block is full, and one whose block is not: it is in no count."""
     book = dealings.books[0]
     # Where the book stands, without the orders that would have led there.
-    await dealings.rows("UPDATE books SET order_count = $2 WHERE id = $1", book, ordinals)
-    sources = ("api", "web", "web", "api")
-    plan = dealings.planned(
-        await dealings.book(book), *(dealings.placing(book, source=source) for source in sources)
-    )
-    assert (await dealings.record(plan)).books[book].recorded
-    for order, status in zip(plan.orders, ("open", "rejected", "open", "deleted"), strict=True):
-        await dealings.lead(order, status)
-    counts = await dealings.rows("SELECT level, block, status, orders FROM order_counts WHERE orders <> 0")
+    await dealings.rows("UPDATE books SET order_count = 6, unsummed_from = 6 WHERE id = $1", book)
+    sizes = (2, 8, 32)
+    async with small_blocks(dealings.engine, sizes):
+        plan = dealings.planned(
+            await dealings.book(book),
+            *(dealings.placing(book, source=source) for source in ("api", "web", "web", "api")),
+        )
+        assert (await dealings.record(plan)).books[book].recorded
+        for order, status in zip(plan.orders, ("open", "rejected", "open", "deleted"), strict=True):
+            await dealings.lead(order, status)
+    counts = await dealings.rows("SELECT level, block, status, orders FROM kind_counts WHERE orders <> 0")
     wanted: Counter[tuple[int, int, str]] = Counter()
-    for order, kind in zip(plan.orders, ("open", "rejected elsewhere", "open", "deleted"), strict=True):
-        for level, size in ((0, 512), (1, 65_536)):
-            wanted[level, order.ordinal // size, kind] += 1
+    for ordinal, kinds in {7: ("open", "shown"), 8: ("rejected elsewhere",), 9: ("open", "shown")}.items():
+        for level, size in enumerate((*sizes, 2**62)):
+            for kind in kinds:
+                wanted[level, ordinal // size, kind] += 1
     assert {(row["level"], row["block"], row["status"]): row["orders"] for row in counts} == wanted
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_counts_are_right_whatever_becomes_of_orders(dealings: Dealings, seed: int) -> None:
+    """Before and after their blocks are summed, one by one and many confirmed at once."""
+    chance = random.Random(seed)  # noqa: S311
+    book = dealings.books[0]
+    pending: list[Order] = []
+    deals: list[Order] = []
+    async with small_blocks(dealings.engine, (2, 8, 32)):
+        for _ in range(40):
+            placings = [
+                dealings.placing(book, chance.choice(["buy", "sell"]), source=chance.choice(["api", "web"]))
+                for _ in range(chance.randrange(4))
+            ]
+            plan = dealings.planned(await dealings.book(book), *placings)
+            if placings:
+                assert (await dealings.record(plan)).books[book].recorded
+            pending += plan.orders
+            chance.shuffle(pending)
+            confirmed = [pending.pop() for _ in range(chance.randrange(4)) if pending]
+            deals += await asyncio.gather(*(dealings.answer(order) for order in confirmed))
+            if pending and chance.random() < 0.5:
+                await dealings.lead(pending.pop(), chance.choice(["rejected", "deleted"]))
+            if deals and chance.random() < 0.5:
+                await dealings.close(deals.pop(chance.randrange(len(deals))), complete=chance.random() < 0.5)
+            tables = await invariants.read(store_of(dealings.engine))
+            assert invariants.counts(tables) == []
+    assert any(row["level"] == 2 and row["block"] for row in tables["kind_counts"])
 
 
 # --- Stock --------------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import NOW_US, asked, furnish, ledger_of, reset, rows, stand_at
+from tests.booking.house import NOW_US, asked, furnish, ledger_of, reset, rows, stand_at, summed
+from tests.booking.small_blocks import small_blocks
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +45,6 @@ class Shelf:
         self.book_id = book_id
         self.orders: list[Order] = []
         self.archived = 0
-        self.sizes: tuple[int, ...] = REAL_SIZES
         self._random = random.Random(self.book_id)  # noqa: S311
 
     async def place(self, number: int, at: Callable[[int], int] = lambda ordinal: ordinal // 3) -> None:
@@ -65,27 +65,7 @@ class Shelf:
             recorded = await ledger.record([plan], [], catalogue["version"])
             assert recorded.books[self.book_id].recorded
             self.orders += plan.orders
-        if self.sizes != REAL_SIZES:
-            await self._recount()
-
-    async def _recount(self) -> None:
-        """Count anew, by the smaller blocks of a test: the ledgers know the real ones only."""
-        (small, large), engine = self.sizes, self.engine
-        queries = engine._queries
-        queries["recount"] = f"""
-            INSERT INTO order_counts (book_id, level, block, symbol_code, trade_type, status, orders)
-            SELECT book_id, level, ordinal / size, symbol_code, trade_type, status, count(*)
-            FROM orders
-            CROSS JOIN (SELECT 0 AS level, {small} AS size UNION ALL SELECT 1, {large}) AS levels
-            WHERE book_id = $1 AND ordinal > $2
-            GROUP BY 1, 2, 3, 4, 5, 6
-        """
-
-        async def body(transaction: Transaction) -> None:
-            await transaction.run("drop_counts", self.book_id)
-            await transaction.run("recount", self.book_id, self.archived)
-
-        await engine.write("recount", body)
+            await summed(ledger)
 
     def _placing(self, ordinal: int) -> Placing:
         symbol = "RARE" if ordinal % 101 == 0 else self._random.choice(["GOLD", "GOLD", "GOLD", "SILVER"])
@@ -135,12 +115,6 @@ class Shelf:
         return [ListQuery(*(self._random.choice(choice) for choice in choices)) for _ in range(number)]
 
 
-def small_blocks(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, *sizes: int) -> None:
-    """The same with blocks so small that a few hundred orders fill many of both kinds."""
-    shelf.sizes = sizes
-    monkeypatch.setattr(order_pages, "BLOCK_SIZES", sizes)
-
-
 @pytest.fixture
 async def shelf(engine: Engine) -> Shelf:
     (book_id,) = await furnish(engine, 1)
@@ -148,37 +122,36 @@ async def shelf(engine: Engine) -> Shelf:
 
 
 @pytest.mark.parametrize("archived", [0, 1, 63, 64, 65, 130, 400])
-async def test_every_filter_against_a_list(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, archived: int
-) -> None:
-    small_blocks(shelf, monkeypatch, 8, 64)
-    if archived:
-        await shelf.place(archived // 2 + 1)
-        await shelf.reset()
-        await shelf.place(archived - archived // 2 - 1 if archived > 1 else 0)
-        await shelf.reset()
-    await shelf.place(400 - archived)
-    assert (len(shelf.orders), shelf.archived) == (400, archived)
-    await shelf.check(shelf.queries(250))
+async def test_every_filter_against_a_list(shelf: Shelf, archived: int) -> None:
+    async with small_blocks(shelf.engine):
+        if archived:
+            await shelf.place(archived // 2 + 1)
+            await shelf.reset()
+            await shelf.place(archived - archived // 2 - 1 if archived > 1 else 0)
+            await shelf.reset()
+        await shelf.place(400 - archived)
+        assert (len(shelf.orders), shelf.archived) == (400, archived)
+        await shelf.check(shelf.queries(250))
 
 
 async def test_every_combination_at_the_borders_of_blocks(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small_blocks(shelf, monkeypatch, 4, 16)
-    await shelf.place(10)
-    await shelf.reset()
-    for number in range(11, 36):
-        await shelf.place(1, at=lambda ordinal: ordinal)
-        since = [None, *(shelf.orders[at].created_at_us for at in {9, 10, number - 2, number - 1})]
-        await shelf.check(
-            [
-                ListQuery(3, offset, symbol, side, since_us)
-                for offset, symbol, side, since_us in product(
-                    (0, 3, 7), (None, "GOLD", "SILVER"), (None, "buy"), since
-                )
-            ]
-        )
+    monkeypatch.setattr(order_pages, "_WALKED", 2)
+    async with small_blocks(shelf.engine, (2, 8, 32)):
+        await shelf.place(10)
+        await shelf.reset()
+        for number in range(11, 50):
+            await shelf.place(1, at=lambda ordinal: ordinal)
+            since = [None, *(shelf.orders[at].created_at_us for at in {9, 10, number // 2, number - 1})]
+            await shelf.check(
+                [
+                    ListQuery(3, offset, symbol, side, since_us)
+                    for offset, symbol, side, since_us in product(
+                        (0, 3, 7), (None, "GOLD", "SILVER"), (None, "buy"), since
+                    )
+                ]
+            )
 
 
 async def test_an_empty_book_and_one_that_was_emptied(shelf: Shelf) -> None:
@@ -199,7 +172,7 @@ async def test_an_empty_book_and_one_that_was_emptied(shelf: Shelf) -> None:
 
 
 async def test_thousands_of_orders_at_the_real_block_sizes(shelf: Shelf) -> None:
-    assert order_rows.BLOCK_SIZES == REAL_SIZES == (512, 65_536)
+    assert order_rows.BLOCK_SIZES == REAL_SIZES == (512, 8_192, 131_072)
     await shelf.place(700)
     await shelf.reset()
     await shelf.place(1_900)

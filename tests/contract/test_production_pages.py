@@ -14,6 +14,7 @@ from bullion.orders.order import Order
 from bullion.orders.status import Event
 from bullion.store import order_pages
 from bullion.store.engine import Engine, Transaction
+from bullion.store.order_sums import sum_blocks
 from bullion.store.postgres import PostgresEngine
 from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import NOW_US
@@ -67,17 +68,9 @@ class Shelf:
         await self.dealings.rows(
             f"UPDATE orders SET status = CASE ordinal % 97 {cases} END WHERE book_id = $1", self.book
         )
-        await self.dealings.rows("DELETE FROM order_counts WHERE book_id = $1", self.book)
-        await self.dealings.rows(
-            """INSERT INTO order_counts
-            SELECT book_id, level, ordinal / size, symbol_code, trade_type,
-                CASE WHEN source <> 'api' AND status IN ('pending', 'rejected') THEN status || ' elsewhere'
-                ELSE status END, count(*)
-            FROM orders CROSS JOIN
-                (SELECT 0 AS level, 512 AS size UNION ALL SELECT 1 AS level, 65536 AS size) AS sizes
-            WHERE book_id = $1 GROUP BY 1, 2, 3, 4, 5, 6""",
-            self.book,
-        )
+        await self.dealings.rows("DELETE FROM kind_counts WHERE book_id = $1", self.book)
+        await self.dealings.rows("UPDATE books SET unsummed_from = 1 WHERE id = $1", self.book)
+        await self.dealings.engine.write("sum", lambda transaction: sum_blocks(transaction, self.book))
         self.orders = [
             msgspec.structs.replace(order, status=pattern[order.ordinal % 97]) for order in self.orders
         ]

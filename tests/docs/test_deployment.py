@@ -15,11 +15,12 @@ from bullion.budgets import redis_link
 from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
-from bullion.store import ledger_postgres, postgres_hosts, query_files, schema, traces
+from bullion.store import ledger_postgres, postgres_hosts, query_files, traces
 from bullion.store import postgres as engine
 from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
+from tests.docs.tables import tables_of
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
 from tests.support.servers import NotInstalled, Postgres, Redis, find
@@ -125,8 +126,7 @@ def test_the_feeds_it_tells_of() -> None:
 def test_every_table_of_the_store_is_among_those_that_grow_or_do_not() -> None:
     named = [name for row in rows("What grows") for name in re.findall(r"`(\w+)`", row[0])]
     for kind in ("sqlite", "postgres"):
-        sql = "\n".join(step.sql for step in schema.steps(kind))
-        assert sorted(named) == sorted({*re.findall(r"CREATE TABLE (\w+)", sql), "migrations"})
+        assert sorted(named) == sorted(tables_of(kind))
     bounds = f"about {traces.BYTES_KEPT // 2**20} MiB, or {traces.ROWS_KEPT:,} rows"
     assert bounds in section("What grows")
 

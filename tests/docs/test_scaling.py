@@ -14,9 +14,10 @@ from bullion.catalogue import clients
 from bullion.environment import Environment
 from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.settings import Settings, read_settings
-from bullion.store import gathering, postgres, schema, traces
+from bullion.store import gathering, postgres, traces
 from bullion.store.postgres import PostgresEngine
 from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
+from tests.docs.tables import tables_of
 from tests.store.test_plans import BOOK_OF, NOT_LED_BY_BOOK
 from tests.support.servers import Postgres
 
@@ -48,9 +49,7 @@ def test_pictures_that_are_shown_exist() -> None:
 def test_every_table_of_the_store_is_led_by_something() -> None:
     table = prose(PAGE).partition("| Led by |")[2].partition("\n\n")[0]
     led = [re.findall(r"`(\w+)`", line.split(" | ")[1]) for line in table.splitlines()[2:]]
-    sql = "\n".join(step.sql for step in schema.steps("postgres"))
-    made = {*re.findall(r"CREATE TABLE (\w+)", sql), "migrations"}
-    assert sorted(name for names in led for name in names) == sorted(made)
+    assert sorted(name for names in led for name in names) == sorted(tables_of("postgres"))
     assert set(led[0]) == set(BOOK_OF)
     assert {"orders_by_id", "archived_keys_by_time"} <= set(quoted(PAGE)) & set(NOT_LED_BY_BOOK)
 

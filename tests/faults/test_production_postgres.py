@@ -240,7 +240,7 @@ def test_a_booking_that_the_operator_ends_is_not_booked(
 ) -> None:
     url = f"postgresql://bullion@127.0.0.1:{room.server.port}/{room.database}"
     ours = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%A batch of bookings%'"
-    with holding(url, "LOCK TABLE order_counts IN SHARE MODE"):
+    with holding(url, "LOCK TABLE hedge_requests IN SHARE MODE"):
         call = room.call(trader, key)
         until(lambda: room.sql(f"SELECT count(*) {ours}") == "1", within_s=PATIENCE_S)
         room.sql(f"SELECT {how}(pid) {ours}")

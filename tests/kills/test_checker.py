@@ -35,6 +35,11 @@ def of(tables: Rows, table: str, order: Row) -> Row:
     return next(row for row in tables[table] if place(row) == place(order))
 
 
+def count(tables: Rows, orders: int) -> Row:
+    kind = {"symbol_code": "GOLD", "trade_type": "buy", "status": "open"}
+    return {"book_id": tables["books"][-1]["id"], "level": 0, "block": 0, **kind, "orders": orders}
+
+
 def at_venue(tables: Rows, order: Row) -> Row:
     return next(row for row in tables["venue_orders"] if row["order_id"] == order["id"])
 
@@ -48,10 +53,9 @@ BREAKS: dict[str, Break] = {
     "a net moved": lambda t: t["books"][-1].update(gold_net_e4=123),
     "a weight moved": lambda t: t["open_weights"][0].update(buy_e4=123),
     "a weight lost": lambda t: t["open_weights"].clear(),
-    "a count moved": lambda t: t["order_counts"][0].update(orders=123),
-    "a count below zero": lambda t: t["order_counts"].append(
-        {**t["order_counts"][0], "block": 9, "orders": -1}
-    ),
+    "a count that no block has": lambda t: t["kind_counts"].append(count(t, 123)),
+    "a count below zero": lambda t: t["kind_counts"].append(count(t, -1)),
+    "summed beyond its orders": lambda t: t["books"][-1].update(unsummed_from=1_000),
     "a pending order with a deal number": lambda t: one(t, "pending").update(deal_no=1),
     "a rejected order with a deal number": lambda t: one(t, "rejected").update(deal_no=1),
     "a deal without a number": lambda t: one(t, "open").update(deal_no=None),

@@ -12,7 +12,6 @@ from typing import Any
 
 import asyncpg
 
-BLOCK_SIZES = {0: 512, 1: 65_536}
 HOLDING = {"filled", "pending", "open", "closing"}
 TABLES = {
     "books": "SELECT * FROM books ORDER BY id",
@@ -20,7 +19,8 @@ TABLES = {
     "keys": "SELECT key_id, account_id, environment FROM keys",
     "orders": "SELECT * FROM orders ORDER BY book_id, ordinal",
     "price_moves": "SELECT * FROM price_moves",
-    "order_counts": "SELECT * FROM order_counts",
+    "kind_counts": "SELECT * FROM kind_counts",
+    "block_levels": "SELECT level, size FROM block_levels",
 }
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -84,7 +84,7 @@ def problems(
             found += _limits(book, own, limits_e4[book["id"]])
         changes = None if other_changes is None else other_changes.get(book["id"], 0)
         found += _version(book, own, moves[book["id"]], changes)
-    return [*found, *_counts(tables)]
+    return [*found, *counts(tables)]
 
 
 def _keys(tables: Rows) -> list[str]:
@@ -110,7 +110,7 @@ def _strangers(tables: Rows) -> list[str]:
         number = 2 * book["account_id"] + (book["environment"] == "production")
         if book["id"] != number or book["account_id"] not in accounts:
             found.append(f"book {book['id']} is not that of account {book['account_id']}")
-    for row in [*tables["orders"], *tables["price_moves"], *tables["order_counts"]]:
+    for row in [*tables["orders"], *tables["price_moves"], *tables["kind_counts"]]:
         if row["book_id"] not in books:
             found.append(f"a row of book {row['book_id']}, which there is not: {row}")
     for order in tables["orders"]:
@@ -195,37 +195,37 @@ def _version(
     return []
 
 
-def _counts(tables: Rows) -> list[str]:
-    """The counts per block are what a recount finds."""
-    archived = {book["id"]: book["archived_count"] for book in tables["books"]}
+def counts(tables: Rows) -> list[str]:
+    """The counts of the blocks that are summed, which are full, are what a recount finds."""
+    books = {book["id"]: book for book in tables["books"]}
+    sizes = [(row["level"], row["size"]) for row in tables["block_levels"]]
+    found = [
+        f"book {book['id']} is summed up to {book['unsummed_from']}, and has {book['order_count']} orders"
+        for book in books.values()
+        if not book["archived_count"] < book["unsummed_from"] <= book["order_count"] + 1
+    ]
     recount: Counter[tuple[Any, ...]] = Counter(
-        (
-            order["book_id"],
-            level,
-            order["ordinal"] // size,
-            order["symbol_code"],
-            order["trade_type"],
-            _kind(order),
-        )
+        (order["book_id"], level, order["ordinal"] // size, *kind)
         for order in tables["orders"]
-        for level, size in BLOCK_SIZES.items()
-        if order["ordinal"] > archived.get(order["book_id"], 0)
+        for book in [books.get(order["book_id"])]
+        if book is not None and book["archived_count"] < order["ordinal"] < book["unsummed_from"]
+        for kind in _kinds(order)
+        for level, size in sizes
     )
+    columns = ("book_id", "level", "block", "symbol_code", "trade_type", "status")
     kept = {
-        tuple(
-            row[name] for name in ("book_id", "level", "block", "symbol_code", "trade_type", "status")
-        ): row["orders"]
-        for row in tables["order_counts"]
-        if row["orders"]
+        tuple(row[name] for name in columns): row["orders"] for row in tables["kind_counts"] if row["orders"]
     }
-    return [
+    return found + [
         f"count {name}: kept {kept.get(name, 0)}, there are {recount[name]}"
         for name in sorted(kept.keys() | recount.keys())
         if kept.get(name, 0) != recount[name]
     ]
 
 
-def _kind(order: dict[str, Any]) -> str:
-    """What the API hides is counted apart."""
+def _kinds(order: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """What the API hides is counted apart, and what it shows unasked once more, all together."""
     hidden = order["source"] != "api" and order["status"] in ("pending", "rejected")
-    return f"{order['status']} elsewhere" if hidden else str(order["status"])
+    status = f"{order['status']} elsewhere" if hidden else order["status"]
+    own = (order["symbol_code"], order["trade_type"], status)
+    return [own] if hidden or status == "deleted" else [own, ("", "", "shown")]

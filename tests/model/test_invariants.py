@@ -7,6 +7,7 @@ import pytest
 
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.house import Node, asked, furnish, reset
+from tests.booking.small_blocks import keep_small_blocks
 
 from . import invariants
 
@@ -14,11 +15,12 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> Path:
+async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "bullion.db"
     engine = SqliteEngine(path)
     await engine.open()
     await engine.migrate()
+    await keep_small_blocks(engine, monkeypatch, (2, 8, 32))
     books = await furnish(engine, 2, gold_e4=50_000, silver_e4=50_000)
     node = await Node(engine).start()
     await node.place(books[0], "archived")
@@ -76,9 +78,11 @@ async def test_a_sound_store_passes(store: Path) -> None:
             "UPDATE books SET account_id = 2, environment = 'production' WHERE id = 4",
             "is not that of",
         ),
-        ("DELETE FROM order_counts WHERE level = 1", "kept 0, there are"),
-        ("UPDATE order_counts SET orders = orders + 1 WHERE symbol_code = 'SILVER'", "kept 2, there are 1"),
-        ("INSERT INTO order_counts VALUES (2, 0, 7, 'X', 'buy', 'filled', 1)", "kept 1, there are 0"),
+        ("DELETE FROM kind_counts WHERE level = 1", "kept 0, there are"),
+        ("UPDATE kind_counts SET orders = orders + 1 WHERE symbol_code = 'SILVER'", "kept 2, there are 1"),
+        ("INSERT INTO kind_counts VALUES (2, 0, 7, 'X', 'buy', 'filled', 1)", "kept 1, there are 0"),
+        ("UPDATE books SET unsummed_from = 1 WHERE id = 2", "is summed up to 1"),
+        ("UPDATE books SET unsummed_from = 99 WHERE id = 4", "is summed up to 99"),
     ],
 )
 async def test_damage_is_found(store: Path, damage: str, words: str) -> None:

@@ -46,6 +46,7 @@ from bullion.store.postgres import PostgresEngine
 from bullion.store.records import DurableRecords
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.house import GOLD, GROUP, NOW_US
+from tests.booking.small_blocks import keep_small_blocks
 from tests.support.servers import Postgres
 from tests.support.venues import behave
 
@@ -509,6 +510,7 @@ class Machine(RuleBasedStateMachine):
             "accounts": f"id {ids}",
             "keys": f"account_id {ids}",
             **dict.fromkeys(("hedge_requests", "deals", "stocks", "venue_orders"), own),
+            "block_levels": "size > 0",
         }
         return self.house.read(
             {
@@ -564,6 +566,9 @@ def test_production_does_what_the_model_does(house: House, monkeypatch: pytest.M
     MET.clear()
     monkeypatch.setattr(hedging, "LATE_US", 0)  # Calls here are over when they are over.
     monkeypatch.setattr(hedging, "WAIT_S", 60.0)  # However busy the machine: time passes by the clock alone.
+
+    # Blocks are filled by a few orders, so that what becomes of an order meets counts of it.
+    house.run(keep_small_blocks(house.engines[0], monkeypatch, (2, 8, 32)))
 
     class OnThisStore(Machine):
         pass

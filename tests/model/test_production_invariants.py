@@ -8,6 +8,7 @@ import pytest
 from bullion.hedge.simulated import Mode, SimulatedVenue
 from bullion.hedge.venue import Confirmed, Refused
 from bullion.store.sqlite import SqliteEngine
+from tests.booking.small_blocks import keep_small_blocks
 from tests.contract.dealings import Dealings
 from tests.support.venues import behave, store_clock, venue_book_of
 
@@ -19,12 +20,13 @@ STOCKS = {("main", "COIN"): 100}
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> Path:
+async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of each state one, from the first ordinal on: pending, open, closing, closed, rejected, deleted."""
     path = tmp_path / "bullion.db"
     engine = SqliteEngine(path)
     await engine.open()
     await engine.migrate()
+    await keep_small_blocks(engine, monkeypatch, (2, 8, 32))
     dealings = await Dealings.open(engine)
     await dealings.put_stock("COIN", 100)
     venue = SimulatedVenue(venue_book_of(engine), store_clock)
@@ -90,11 +92,11 @@ async def test_a_sound_store_passes(store: Path) -> None:
         ("UPDATE venue_orders SET execution_id = 'x'", "execution x is there 4 times"),
         ("UPDATE venue_orders SET order_id = 'x' WHERE outcome = 'refused'", "which is no production order"),
         (
-            "UPDATE order_counts SET status = 'pending' WHERE status = 'pending elsewhere'",
+            "UPDATE kind_counts SET status = 'pending' WHERE status = 'pending elsewhere'",
             "kept 1, there are 0",
         ),
         (
-            "UPDATE order_counts SET status = 'rejected' WHERE status = 'rejected elsewhere'",
+            "UPDATE kind_counts SET status = 'rejected' WHERE status = 'rejected elsewhere'",
             "kept 1, there are 0",
         ),
         (

@@ -13,8 +13,8 @@ from bullion.orders.life import (
     NotAllowed,
     after,
     can_change,
-    counted_as,
     hidden,
+    kinds_of,
     lets_go,
     quoted_weight_e4,
     realized_pnl_paise,
@@ -99,7 +99,13 @@ def test_the_api_hides_what_another_channel_placed_until_it_is_a_deal(status: St
     order = order_in(status, source=source)
     is_hidden = source != "api" and status.value in ("pending", "rejected")
     assert hidden(order) is is_hidden
-    assert counted_as(order) == (f"{status.value} elsewhere" if is_hidden else status.value)
+    own = (
+        order.asked.symbol_code,
+        order.asked.trade_type,
+        f"{status.value} elsewhere" if is_hidden else status.value,
+    )
+    shown = set() if is_hidden or status.value == "deleted" else {("", "", "shown")}
+    assert kinds_of(order) == {own} | shown
 
 
 # --- Profit or loss -----------------------------------------------------------------------------------

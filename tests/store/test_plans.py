@@ -29,7 +29,7 @@ from tests.support.servers import Postgres
 BOOK_OF = {
     "books": "id",
     "orders": "book_id",
-    "order_counts": "book_id",
+    "kind_counts": "book_id",
     "price_moves": "book_id",
     "archived_keys": "book_id",
     "archived_orders": "book_id",
@@ -77,6 +77,7 @@ PRODUCTION = (
     "order_events",
     "postpone_hedge",
     "return_stock",
+    "sum_blocks",
     "take_venue_order",
     "take_venue_orders",
     "uncount_order",
@@ -152,7 +153,7 @@ async def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
 def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
     """Or the journal has holes."""
     names = {run.query for run in explained.runs}
-    wanted = {"order_kinds", "block_counts", "count_of_kinds", "first_ordinal_since", "named_orders"}
+    wanted = {"order_kinds", "shown_orders", "place_of", "count_since", "first_ordinal_since", "named_orders"}
     wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_between", "orders_by_ordinal", "open_book"}
     wanted |= (
         {"record_plans", "some_orders", "confirm_orders"}

@@ -135,7 +135,13 @@ def problems(
         own = orders[book["id"]]
         found += [*invariants._sequence(book, own), *invariants._nets(book, own)]
         found += invariants._version(book, own, 0, None)
-    found += [*_counts(tables), *_open_weights(tables), *_limits(tables), *_deals(tables), *_lives(tables)]
+    found += [
+        *invariants.counts(tables),
+        *_open_weights(tables),
+        *_limits(tables),
+        *_deals(tables),
+        *_lives(tables),
+    ]
     found += [*_requests(tables), *_venue(tables), *_stocks(tables, stocks_e4 or {})]
     if submitted_once:
         found += [
@@ -160,28 +166,6 @@ def place(row: Row) -> Place:
 
 def by_place(rows: Iterable[Row]) -> dict[Place, Row]:
     return {place(row): row for row in rows}
-
-
-def _counts(tables: Rows) -> Iterator[str]:
-    """The counts of each kind and block are what a recount finds; none is below zero."""
-    archived = {book["id"]: book["archived_count"] for book in tables["books"]}
-    recount: Counter[tuple[Any, ...]] = Counter(
-        (order["book_id"], level, order["ordinal"] // size, order["symbol_code"], order["trade_type"], kind)
-        for order in tables["orders"]
-        for kind in [_kind(order)]
-        for level, size in invariants.BLOCK_SIZES.items()
-        if order["ordinal"] > archived.get(order["book_id"], 0)
-    )
-    columns = ("book_id", "level", "block", "symbol_code", "trade_type", "status")
-    kept = {tuple(row[name] for name in columns): row["orders"] for row in tables["order_counts"]}
-    for name in sorted(kept.keys() | recount.keys()):
-        if kept.get(name, 0) != recount[name]:
-            yield f"count {name}: kept {kept.get(name, 0)}, there are {recount[name]}"
-
-
-def _kind(order: Row) -> str:
-    hidden = order["source"] != "api" and order["status"] in ("pending", "rejected")
-    return f"{order['status']} elsewhere" if hidden else str(order["status"])
 
 
 def _open_weights(tables: Rows) -> Iterator[str]:

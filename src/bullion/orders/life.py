@@ -79,9 +79,17 @@ def hidden(order: Order) -> bool:
     return order.source != API and order.status in (Status.PENDING, Status.REJECTED)
 
 
-def counted_as(order: Order) -> str:
-    """The kind of order that it is counted as: its status, told apart where the API hides it."""
-    return f"{order.status}{ELSEWHERE}" if hidden(order) else order.status
+def kinds_of(order: Order) -> set[tuple[str, str, str]]:
+    """The kinds that it is counted under, each as symbol, side and status.
+
+    One is its own, with the status told apart where the API hides it. The other is for all that the API shows
+    when it is not asked for a status.
+    """
+    is_hidden = hidden(order)
+    status = f"{order.status}{ELSEWHERE}" if is_hidden else order.status
+    own = (order.asked.symbol_code, order.asked.trade_type, status)
+    return {own} if is_hidden or order.status == Status.DELETED else {own, ("", "", SHOWN)}
 
 
 ELSEWHERE = " elsewhere"
+SHOWN = "shown"

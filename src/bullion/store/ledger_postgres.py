@@ -15,6 +15,7 @@ from bullion.hedge.venue import SIMULATED
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
 from .engine import Row, Transaction
+from .order_sums import BlockSums, filled
 from .postgres import PostgresEngine
 
 VERIFY_S = 3.0
@@ -27,6 +28,7 @@ class PostgresLedger:
     def __init__(self, engine: PostgresEngine, holder: str = "", venue: str = SIMULATED) -> None:
         """`holder`: who begins to hedge what is recorded here, and at which venue."""
         self._engine = engine
+        self._sums = BlockSums(engine)
         self._holder = holder
         self._venue = venue
 
@@ -42,7 +44,9 @@ class PostgresLedger:
     ) -> Recorded:
         values = self._values(plans, names, catalogue_version)
         found = await self._engine.statement("record_plans", *values, writes=True)
-        return _recorded(found, plans, catalogue_version)
+        recorded = _recorded(found, plans, catalogue_version)
+        self._sum_blocks(plans, recorded)
+        return recorded
 
     async def record_locked(
         self,
@@ -70,7 +74,9 @@ class PostgresLedger:
                         await transaction.run("move_stock", *name, -taken_e4)
             return plans, recorded
 
-        return await self._engine.write("record_locked", body)
+        plans, recorded = await self._engine.write("record_locked", body)
+        self._sum_blocks(plans, recorded)
+        return plans, recorded
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         async def body(transaction: Transaction) -> Mapping[KeyName, Settled]:
@@ -81,6 +87,12 @@ class PostgresLedger:
             return found
 
         return await self._engine.write_apart("verify", VERIFY_S, body)
+
+    def _sum_blocks(self, plans: Sequence[Plan], recorded: Recorded) -> None:
+        in_books = recorded.books
+        self._sums.add(
+            filled(plan for plan in plans if plan.before.id in in_books and in_books[plan.before.id].recorded)
+        )
 
     def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
         """The statement's parameters: see there."""

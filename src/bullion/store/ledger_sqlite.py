@@ -13,6 +13,7 @@ from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
+from .order_sums import filled, to_sum
 from .sqlite import SqliteConnection, SqliteEngine
 
 _json = msgspec.json.Encoder().encode
@@ -122,12 +123,10 @@ class SqliteLedger:
             for plan in plans
             for each in plan.to_hedge
         ]
-        placed = [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.orders]
         hedged = [(plan.before.id, plan.before.order_count + 1) for plan in plans if plan.to_hedge]
         for query, rows in (
             ("move_books", books),
             ("insert_orders", [order_rows.order_values(order) for order in orders]),
-            ("count_orders", placed),
             ("insert_price_moves", [order_rows.price_move_values(move) for move in moves]),
             ("insert_hedge_requests", to_hedge),
             ("add_open_weights", hedged),
@@ -137,6 +136,8 @@ class SqliteLedger:
         for plan in plans:
             for name, taken_e4 in plan.stock_taken.items():
                 connection.fetch("move_stock", (*name, -taken_e4))
+        for book_id in filled(plans):
+            _sum_blocks(connection, book_id)
 
 
 def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, Book]:
@@ -144,6 +145,15 @@ def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, B
     if len(rows) != len(book_ids):
         raise StoreUnavailable("a book is missing from the store")
     return {row["id"]: order_rows.book(row) for row in rows}
+
+
+def _sum_blocks(connection: SqliteConnection, book_id: int) -> None:
+    (book,) = connection.fetch("hold_book", (book_id,))
+    ordinals = to_sum(book)
+    if ordinals is not None:
+        low, high = ordinals
+        connection.fetch("sum_blocks", (book_id, low, high))
+        connection.fetch("set_unsummed_from", (book_id, high + 1))
 
 
 def _stock_e4(connection: SqliteConnection, name: StockName) -> int:

@@ -6,7 +6,7 @@ Whoever calls holds the order's book: so of two events that meet, one comes afte
 from bullion.faults import StoreConflict
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
-from bullion.orders.life import counted_as, lets_go
+from bullion.orders.life import kinds_of, lets_go
 from bullion.orders.order import Order, signed_e4
 
 from . import order_rows
@@ -41,10 +41,10 @@ async def write(
     if changed is None:
         raise StoreConflict("the order was changed although its book was held")
     await transaction.run("insert_order_event", *name, now.status, at_us, actor, words)
-    for level, size in enumerate(order_rows.BLOCK_SIZES):
-        block = (now.book_id, level, now.ordinal // size, now.asked.symbol_code, now.asked.trade_type)
-        await transaction.run("uncount_order", *block, counted_as(before))
-        await transaction.run("count_order", *block, counted_as(now), 1)
+    for kind in kinds_of(before) - kinds_of(now):
+        await transaction.run("uncount_order", *name, *kind)
+    for kind in kinds_of(now) - kinds_of(before):
+        await transaction.run("count_order", *name, *kind)
     if lets_go(before, now):
         await _let_go(transaction, now)
 

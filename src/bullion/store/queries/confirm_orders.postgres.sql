@@ -13,8 +13,15 @@ WITH wanted AS MATERIALIZED (
             AS confirmed (book_id, ordinal, broker, execution_id)
 ),
 
+held AS MATERIALIZED (
+    SELECT id, unsummed_from FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+),
+
+-- A book whose counts were summed since this statement began is left alone as well: it would not see those counts.
 locked AS MATERIALIZED (
-    SELECT id FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+    SELECT held.id, held.unsummed_from
+    FROM held
+    INNER JOIN books AS seen ON seen.id = ANY (ARRAY[held.id]) AND seen.unsummed_from = held.unsummed_from
 ),
 
 -- Only once the books are ours, as everybody else takes it. Gaps are allowed.
@@ -74,39 +81,60 @@ answered AS (
         AND hedge_requests.ordinal = booked.ordinal
 ),
 
+-- Of orders whose block is summed: of most it is not yet.
+counted_before AS MATERIALIZED (
+    SELECT booked.*
+    FROM booked
+    INNER JOIN locked ON locked.id = booked.book_id
+    WHERE booked.ordinal < locked.unsummed_from
+),
+
 kinds AS MATERIALIZED (
     SELECT
-        booked.book_id,
+        kinds.book_id,
         levels.level,
-        booked.ordinal / levels.size AS block,
-        booked.symbol_code,
-        booked.trade_type,
-        CASE WHEN booked.source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS was,
-        booked.status AS is_now,
-        count(*) AS orders
-    FROM booked
-    CROSS JOIN (VALUES (0, 512), (1, 65536)) AS levels (level, size)
-    GROUP BY 1, 2, 3, 4, 5, 6, 7
+        kinds.ordinal / levels.size AS block,
+        kinds.symbol_code,
+        kinds.trade_type,
+        kinds.status,
+        sum(kinds.change) AS change
+    FROM (
+        SELECT
+            book_id,
+            ordinal,
+            symbol_code,
+            trade_type,
+            CASE WHEN source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS status,
+            -1 AS change
+        FROM counted_before
+        UNION ALL
+        SELECT book_id, ordinal, symbol_code, trade_type, status, 1 FROM counted_before
+        UNION ALL
+        SELECT book_id, ordinal, '', '', 'shown', 1 FROM counted_before WHERE source <> 'api'
+    ) AS kinds
+    CROSS JOIN block_levels AS levels
+    GROUP BY 1, 2, 3, 4, 5, 6
 ),
 
 uncounted AS (
-    UPDATE order_counts AS counts
-    SET orders = counts.orders - kinds.orders
+    UPDATE kind_counts AS counts
+    SET orders = counts.orders + kinds.change
     FROM kinds
     WHERE
-        counts.book_id = ANY (ARRAY[kinds.book_id])
+        kinds.change < 0
+        AND counts.book_id = ANY (ARRAY[kinds.book_id])
         AND counts.level = kinds.level
         AND counts.block = kinds.block
         AND counts.symbol_code = kinds.symbol_code
         AND counts.trade_type = kinds.trade_type
-        AND counts.status = kinds.was
+        AND counts.status = kinds.status
 ),
 
 counted AS (
-    INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-    SELECT book_id, level, block, symbol_code, trade_type, is_now, sum(orders)
+    INSERT INTO kind_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+    SELECT book_id, level, block, symbol_code, trade_type, status, change
     FROM kinds
-    GROUP BY 1, 2, 3, 4, 5, 6
+    WHERE change > 0
     ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
     DO UPDATE SET orders = counts.orders + excluded.orders
 )

@@ -1,6 +1,6 @@
 -- The same where there are few: the counts know in which blocks of which books they are, so that nobody else's
--- orders are read. $8 to $10: broker, environment, login; $11: how many ordinals a block has. Orders that the API
--- hides are counted apart, so a place may be named twice. Books are asked as in `desk_kinds_count`, and each place
+-- orders are read, but for those of blocks that are not summed. $8 to $10: broker, environment, login; $11: how many
+-- ordinals a block has. Orders that the API hides are counted apart, so a place may be named twice. Books are asked as in `desk_kinds_count`, and each place
 -- by itself, in the order of its ordinals, as the index of the kinds has them.
 WITH places AS MATERIALIZED (
     SELECT DISTINCT
@@ -14,7 +14,9 @@ WITH places AS MATERIALIZED (
         books.archived_count
     FROM accounts
     INNER JOIN books ON books.account_id = ANY (ARRAY[accounts.id])
-    CROSS JOIN LATERAL (SELECT * FROM order_counts WHERE book_id = books.id AND level = 0 OFFSET 0) AS counts
+    CROSS JOIN LATERAL (
+        SELECT * FROM kind_counts WHERE book_id = books.id AND level = 0 AND symbol_code <> '' OFFSET 0
+    ) AS counts
     WHERE
         accounts.broker = $8
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
@@ -24,25 +26,51 @@ WITH places AS MATERIALIZED (
         AND counts.orders > 0
 )
 
-SELECT found.*, places.login_id, places.archived_count
-FROM places
-CROSS JOIN LATERAL (
-    SELECT *
-    FROM orders
+SELECT *
+FROM (
+    SELECT found.*, places.login_id, places.archived_count
+    FROM places
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM orders
+        WHERE
+            orders.book_id = places.book_id
+            AND orders.status = places.status
+            AND orders.symbol_code = places.symbol_code
+            AND orders.trade_type = places.trade_type
+            AND orders.ordinal BETWEEN places.low AND places.high
+            AND orders.ordinal > places.archived_count
+            AND orders.metal <> ''
+            AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+            AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+            AND orders.id >= $5
+            AND orders.id < $6
+            AND orders.created_at_us >= $7
+        ORDER BY orders.ordinal
+    ) AS found
+    UNION ALL
+    SELECT found.*, accounts.login_id, books.archived_count
+    FROM accounts
+    INNER JOIN books ON books.account_id = ANY (ARRAY[accounts.id])
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM orders
+        WHERE
+            orders.book_id = books.id
+            AND orders.ordinal BETWEEN books.unsummed_from AND books.order_count
+            AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+            AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+            AND orders.id >= $5
+            AND orders.id < $6
+            AND orders.created_at_us >= $7
+            AND (CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
+            AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+        ORDER BY orders.ordinal
+    ) AS found
     WHERE
-        orders.book_id = places.book_id
-        AND orders.status = places.status
-        AND orders.symbol_code = places.symbol_code
-        AND orders.trade_type = places.trade_type
-        AND orders.ordinal BETWEEN places.low AND places.high
-        AND orders.ordinal > places.archived_count
-        AND orders.metal <> ''
-        AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
-        AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
-        AND orders.id >= $5
-        AND orders.id < $6
-        AND orders.created_at_us >= $7
-    ORDER BY orders.ordinal
-) AS found
-ORDER BY found.created_at_us DESC, found.ordinal DESC, found.id DESC
+        accounts.broker = $8
+        AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
+        AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+) AS few
+ORDER BY created_at_us DESC, ordinal DESC, id DESC
 LIMIT $12 OFFSET $13

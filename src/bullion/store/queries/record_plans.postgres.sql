@@ -115,7 +115,7 @@ inserted AS (
         row ->> 17
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 5) AS placed (row)
-    RETURNING book_id, ordinal, id, source, symbol_code, trade_type, quantity_e4, metal, status
+    RETURNING book_id, symbol_code, trade_type, quantity_e4, metal, status
 ),
 
 requested AS (
@@ -149,26 +149,6 @@ held AS (
     GROUP BY 1, 2, 3
     ON CONFLICT (book_id, symbol_code)
     DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_e4 + excluded.sell_e4
-),
-
-counted AS (
-    INSERT INTO order_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
-    SELECT
-        inserted.book_id,
-        levels.level,
-        inserted.ordinal / levels.size,
-        inserted.symbol_code,
-        inserted.trade_type,
-        CASE
-            WHEN inserted.status = 'pending' AND inserted.source <> 'api' THEN 'pending elsewhere'
-            ELSE inserted.status
-        END,
-        count(*)
-    FROM inserted
-    CROSS JOIN (VALUES (0, 512), (1, 65536)) AS levels (level, size)
-    GROUP BY 1, 2, 3, 4, 5, 6
-    ON CONFLICT (book_id, level, block, symbol_code, trade_type, status)
-    DO UPDATE SET orders = counts.orders + excluded.orders
 ),
 
 refused AS (

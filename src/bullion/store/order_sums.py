@@ -1,0 +1,79 @@
+"""Sums up the counts of a book's full blocks, once they are.
+
+It need not happen at once, nor at all: whoever reads counts orders one by one where no block is summed. So a
+booking does not wait for it, and a node that dies in between leaves it to the next that fills a block.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+import structlog
+
+from bullion.booking.decide import Plan
+from bullion.faults import StoreFault
+
+from . import order_rows
+from .engine import Engine, Row, Transaction, one_row
+
+_log = structlog.get_logger("store")
+
+
+def filled(plans: Iterable[Plan]) -> list[int]:
+    """The books in which these plans fill a small block."""
+    return [
+        plan.before.id
+        for plan in plans
+        if _full_blocks(plan.before.order_count) < _full_blocks(plan.after.order_count)
+    ]
+
+
+def to_sum(book: Row) -> tuple[int, int] | None:
+    """The first and the last ordinal of what is to be summed of a book, which is held."""
+    low, end = book["unsummed_from"], _full_blocks(book["order_count"]) * order_rows.BLOCK_SIZES[0]
+    return (low, end - 1) if low < end else None
+
+
+class BlockSums:
+    """Sums up behind the bookings, one book after the other, and on one connection at most."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._due: set[int] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, book_ids: Iterable[int]) -> None:
+        self._due.update(book_ids)
+        if self._due and self._task is None:
+            self._task = asyncio.create_task(self._sum_up())
+
+    async def done(self) -> None:
+        """Once nothing is left to be summed."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _sum_up(self) -> None:
+        try:
+            while self._due:
+                await self._sum(self._due.pop())
+        finally:
+            self._task = None
+
+    async def _sum(self, book_id: int) -> None:
+        try:
+            await self._engine.write("sum_blocks", lambda transaction: sum_blocks(transaction, book_id))
+        except StoreFault as fault:
+            _log.warning("blocks_not_summed", book_id=book_id, fault=repr(fault))
+
+
+async def sum_blocks(transaction: Transaction, book_id: int) -> None:
+    """A second statement after the lock: its snapshot has what whoever held the book before us did."""
+    ordinals = to_sum(await one_row(transaction, "hold_book", book_id))
+    if ordinals is not None:
+        low, high = ordinals
+        await transaction.run("sum_blocks", book_id, low, high)
+        await transaction.run("set_unsummed_from", book_id, high + 1)
+
+
+def _full_blocks(order_count: int) -> int:
+    """Ordinals begin with 1, so the first block has one order less."""
+    return (order_count + 1) // order_rows.BLOCK_SIZES[0]

@@ -1,0 +1,75 @@
+"""Step 11 of the schema takes the counts of a store over: full blocks are summed, the others left to be."""
+
+import pytest
+
+from bullion.store import schema
+from tests.booking.house import furnish, rows, store_of
+from tests.model import invariants
+
+from .conftest import MakeEngine
+
+pytestmark = pytest.mark.anyio
+
+# Of each book: how many orders it has, how many of them are archived, and where what is not summed begins.
+BOOKS = {
+    2: (0, 0, 1),
+    3: (510, 0, 1),
+    4: (511, 0, 512),
+    5: (1_500, 0, 1_024),
+    6: (1_500, 1_100, 1_101),
+    7: (9_000, 0, 8_704),
+    8: (600, 300, 512),
+}
+_NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 9000)"
+_ORDERS = """
+INSERT INTO orders (
+    book_id, ordinal, id, source, idempotency_key, symbol_code, trade_type, quantity_e4, metal, price_paise,
+    total_paise, status, request_id, created_at_us, price_anatomy
+)
+SELECT $1, n, 'id-' || $1 || '-' || n, CASE n % 4 WHEN 0 THEN 'web' ELSE 'api' END, 'k' || n,
+    CASE n % 3 WHEN 0 THEN 'SILVER' ELSE 'GOLD' END, CASE n % 2 WHEN 0 THEN 'buy' ELSE 'sell' END, 1,
+    'gold', 1, 1,
+    CASE n % 5 WHEN 0 THEN 'pending' WHEN 1 THEN 'rejected' WHEN 2 THEN 'deleted' ELSE 'open' END,
+    'r', n, '{}'
+FROM numbers WHERE n <= $2
+"""
+_COUNTS = """
+INSERT INTO order_counts (book_id, level, block, symbol_code, trade_type, status, orders)
+SELECT book_id, level, ordinal / size, symbol_code, trade_type,
+    CASE WHEN source <> 'api' AND status IN ('pending', 'rejected')
+        THEN status || ' elsewhere' ELSE status END,
+    count(*)
+FROM orders
+CROSS JOIN (SELECT 0 AS level, 512 AS size UNION ALL SELECT 1, 65536) AS sizes
+WHERE book_id = $1 AND ordinal > $2
+GROUP BY 1, 2, 3, 4, 5, 6
+"""
+
+
+async def test_counts_are_taken_over(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, all_steps = make_engine(), schema.steps
+    await engine.open()
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "steps", lambda name: [step for step in all_steps(name) if step.number < 11])
+        await engine.migrate()
+    await furnish(engine, 4)
+    for book, (orders, archived, _) in BOOKS.items():
+        text = f"CAST({book} AS BIGINT)"
+        await rows(engine, f"{_NUMBERS} {_ORDERS.replace('$1', text).replace('$2', str(orders))}")
+        await rows(engine, _COUNTS, book, archived)
+        await rows(
+            engine,
+            "UPDATE books SET order_count = $2, archived_count = $3 WHERE id = $1",
+            book,
+            orders,
+            archived,
+        )
+
+    assert await engine.migrate() > 0
+
+    tables = await invariants.read(store_of(engine))
+    await engine.close()
+    assert invariants.counts(tables) == []
+    found = {row["id"]: row["unsummed_from"] for row in tables["books"] if row["id"] in BOOKS}
+    assert found == {book: unsummed_from for book, (_, _, unsummed_from) in BOOKS.items()}
+    assert {row["book_id"] for row in tables["kind_counts"]} == {4, 5, 7, 8}
