@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.web.wire import (
     CHUNKED,
@@ -267,6 +268,18 @@ def test_an_answer_that_breaks_its_word_is_cut_off(served: Served) -> None:
         wire.send(GET.replace(b"plain", b"too-much"))
         with suppress(ConnectionResetError):
             assert b"two" not in wire.rest()  # It returns once the connection has ended.
+
+
+def test_an_application_that_hangs_up(served: Served) -> None:
+    """Not a byte comes, and it is logged as no mistake."""
+    for first in (b"", GET):
+        with Wire(served) as wire, capture_logs() as logged:
+            if first:
+                served_well(wire.send(first))
+            wire.send(GET.replace(b"plain", b"hangs-up") + GET)
+            with suppress(ConnectionResetError):
+                assert wire.rest() == b""  # It returns once the connection has ended.
+        assert logged == []
 
 
 # The end of the server

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import uvicorn
 
+from bullion.web.answer import HangUp
 from bullion.web.protocol import GuardedProtocol
 
 PATIENCE = 8.0
@@ -21,6 +22,7 @@ SHORT = 0.2
 """A deadline that a test waits for."""
 GET = b"GET /plain HTTP/1.1\r\nHost: t\r\n\r\n"
 GATED = GET.replace(b"plain", b"gated")
+RAISES: dict[str, type[Exception]] = {"/fails": RuntimeError, "/hangs-up": HangUp}
 CHUNKED = b"POST /plain HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -72,8 +74,8 @@ class Served:
     async def _app(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         seen = Seen(scope["path"], scope["headers"])
         self.seen.append(seen)
-        if seen.path == "/fails":
-            raise RuntimeError("a mistake of the application")
+        if seen.path in RAISES:
+            raise RAISES[seen.path]("whatever the application meant by it")
         if seen.path == "/silent":
             return
         if seen.path == "/gated":

@@ -36,6 +36,10 @@ It returns False where that cannot be done, and the answer must be sent as ASGI 
 encode_json = msgspec.json.Encoder().encode
 
 
+class HangUp(Exception):
+    """The caller is to get no answer: whoever holds the connection ends it."""
+
+
 class Answer(msgspec.Struct):
     status: int
     body: bytes

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import structlog
 
+from .answer import HangUp
+
 Message = MutableMapping[str, Any]
 
 STATUS_LINES = {
@@ -36,6 +38,7 @@ class Line(Protocol):
     def answered(self) -> None: ...
     def ended(self, task: "asyncio.Task[None]") -> None: ...
     def fail(self, exchange: "Exchange") -> None: ...
+    def hang_up(self) -> None: ...
 
 
 class Exchange:
@@ -98,6 +101,9 @@ class Exchange:
         self._line.ended(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
+            if isinstance(error, HangUp):
+                self._line.hang_up()
+                return
             _log.error("application_failed", exc_info=error)
         if not self.complete and not self.disconnected:
             self._line.fail(self)

@@ -470,6 +470,10 @@ class GuardedProtocol(asyncio.Protocol):
         else:
             self._refuse(INTERNAL_ERROR)
 
+    def hang_up(self) -> None:
+        """The application wants no answer to be given, not even that there is none."""
+        self._transport.abort()
+
     def _go_on(self) -> None:
         """With whatever comes next on this connection."""
         if not self._in_body:
