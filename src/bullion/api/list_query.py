@@ -3,10 +3,10 @@
 Parameters that we do not know are ignored.
 """
 
-from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote_to_bytes
 
 from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
+from bullion.orders.instant import read_instant_us
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
 from .problems import Problems, excerpt
@@ -158,33 +158,16 @@ def _read_status(sent: _Sent, problems: Problems) -> str:
     return status
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def _read_since_us(sent: _Sent, problems: Problems) -> int | None:
     text = sent.only("since")
     if text is None:
         return None
-    since = _instant(text)
-    if since is None:
+    since_us = read_instant_us(text)
+    if since_us is None:
         # Whoever forgets to write the + of an offset as %2B sends a space. Between date and time, where a
         # space was meant, Python takes any character.
-        since = _instant(text.replace(" ", "+"))
-    if since is None:
+        since_us = read_instant_us(text.replace(" ", "+"))
+    if since_us is None:
         words = f'since must be an ISO 8601 time such as 2026-01-31T12:00:00Z; this is "{excerpt(text)}".'
         problems.add(("query", "since"), words, "not_a_time")
-        return None
-    if since.tzinfo is None:
-        since = since.replace(tzinfo=UTC)
-    # A difference has room for offsets at both ends of the calendar, where another zone's time has none.
-    return (since - _EPOCH) // timedelta(microseconds=1)
-
-
-def _instant(text: str) -> datetime | None:
-    # Python skips some of what it has no use for, such as Arabic digits after the microseconds.
-    if not (text.isascii() and text.isprintable()):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        return None
+    return since_us

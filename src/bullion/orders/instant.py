@@ -1,8 +1,23 @@
-"""Times as clients and the desk read them: ISO 8601, UTC with its offset, microseconds."""
+"""Times as clients and the desk read and write them: ISO 8601, UTC with its offset, microseconds."""
 
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_instant_us(text: str) -> int | None:
+    """Every form that Python reads; without a zone it is UTC. None for what is no time."""
+    # Python skips some of what it has no use for, such as Arabic digits after the microseconds.
+    if not (text.isascii() and text.isprintable()):
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return None
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    # A difference has room for offsets at both ends of the calendar, where another zone's time has none.
+    return (instant - EPOCH) // timedelta(microseconds=1)
 
 
 def instant_text(at_us: int) -> str:
