@@ -49,7 +49,7 @@ the same order may be sent with it again, and is judged anew.
 """
 
 _COLUMNS = ("", "Code", "Status", "Environment", "When", "What to do", "Settles the key", "Origin")
-_ENVIRONMENTS = {Env.BOTH: "both", Env.PROD: "production"}
+_ENVIRONMENTS = {Env.BOTH: "both", Env.PROD: "production", Env.TEST: "test"}
 _ORIGIN = (
     "Origin: a *specified* code is one of the API's specification; an *addition* is ours, for what the",
     "specification leaves open. An addition has the same body and is safe to treat by its status alone.",

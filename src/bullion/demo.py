@@ -80,6 +80,7 @@ _ACCOUNTS = (
         login_id="aurum",
         firm_name="Aurum Jewellers",
         group="retail",
+        scenarios=True,
         allocation=AllocationBody(gold="1000", silver="50"),
     ),
     NewAccountBody(

@@ -1,5 +1,6 @@
 """The description of the interface, and ways to look into it, for the tests of it."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from bullion.api.openapi import openapi
-from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.catalogue import CATALOGUE, RATE_LIMITED
 
 Json = dict[str, Any]
 
@@ -21,6 +22,8 @@ ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES = READS
 REAL_READS = [PRODUCTION + path for path in BELOW]
 REAL_ORDERS, REAL_ORDER, REAL_POSITIONS, REAL_SYMBOLS, REAL_QUOTES = REAL_READS
 OPEN = ["/health/live", "/health/ready", "/openapi.json"]
+SCENARIO = "X-Bullion-Scenario"
+SCENARIO_CODES = {"scenario_not_allowed", "unknown_scenario"}
 ROWS = {row.code: row for row in CATALOGUE}
 ME_CODES = {
     "400": ["malformed_http"],
@@ -111,6 +114,34 @@ def refused(path: str, method: str = "get") -> dict[str, list[str]]:
         for status, response in responses(path, method).items()
         if is_refused(response)
     }
+
+
+def refused_in_earnest(path: str, method: str = "get") -> dict[str, list[str]]:
+    """Without the two refusals of the header for scenarios, which every call in test can meet."""
+    met = refused(path, method)
+    return {status: [code for code in codes if code not in SCENARIO_CODES] for status, codes in met.items()}
+
+
+def in_earnest(path: str, method: str = "get") -> Json:
+    """The operation without what scenarios add to it: a header to send, its refusals, a header of answers."""
+    found: Json = json.loads(json.dumps(operation(path, method)))
+    left = [each for each in found.pop("parameters", ()) if each["name"] != SCENARIO]
+    if left:
+        found["parameters"] = left
+    for response in found["responses"].values():
+        response["headers"].pop(SCENARIO, None)
+        content = response["content"]["application/json"]
+        added = SCENARIO_CODES & content.get("examples", {}).keys()
+        others = content.get("examples", {}).keys() - added
+        if added and all(ROWS[code] in CATALOGUE[: CATALOGUE.index(RATE_LIMITED)] for code in others):
+            # Those come before a call is counted, and tell nothing of a budget.
+            response["headers"] = {"X-Request-Id": response["headers"]["X-Request-Id"]}
+        for code in added:
+            del content["examples"][code]
+            content["schema"]["properties"]["detail"]["properties"]["code"]["enum"].remove(code)
+            lines = response["description"].splitlines()
+            response["description"] = "\n".join(line for line in lines if f"`{code}`" not in line)
+    return found
 
 
 def is_refused(response: Json) -> bool:

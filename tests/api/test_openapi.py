@@ -23,6 +23,7 @@ from bullion.api.openapi.refused import WITH_KEY
 from bullion.api.orders import Orders
 from bullion.api.positions import Positions
 from bullion.api.production_orders import ProductionOrders
+from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
@@ -43,9 +44,11 @@ from tests.api.description import (
     codes,
     every_response,
     examples,
+    in_earnest,
     is_refused,
     operations,
     refused,
+    refused_in_earnest,
     responses,
 )
 
@@ -79,7 +82,7 @@ def test_it_survives_the_way_to_the_wire() -> None:
 
 @pytest.mark.parametrize("path", ME)
 def test_me_lists_the_codes_it_can_answer_with(path: str) -> None:
-    assert refused(path) == ME_CODES
+    assert refused_in_earnest(path) == ME_CODES
 
 
 def test_statuses_and_messages_are_the_catalogues() -> None:
@@ -112,7 +115,8 @@ def test_what_production_alone_refuses_is_left_out_of_test() -> None:
     status = str(OUT_OF_STOCK.status)
     in_test = endpoint.operation(Environment.TEST)["responses"][status]
     in_production = endpoint.operation(Environment.PRODUCTION)["responses"][status]
-    assert codes(in_production) == [*codes(in_test), OUT_OF_STOCK.code]
+    assert codes(in_test) == ["malformed_http", "unknown_scenario"]
+    assert codes(in_production) == ["malformed_http", OUT_OF_STOCK.code]
 
 
 def test_every_example_is_as_its_schema_says() -> None:
@@ -145,7 +149,8 @@ def test_headers() -> None:
     budget = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
     assert all("X-Request-Id" in response["headers"] for response in every_response())
     for path in ME:
-        found = {status: set(response["headers"]) for status, response in responses(path).items()}
+        told = in_earnest(path)["responses"]
+        found = {status: set(response["headers"]) for status, response in told.items()}
         assert found["200"] == {"X-Request-Id"} | budget
         assert found["429"] == {"X-Request-Id", "Retry-After"} | budget
         assert {"X-Request-Id", "Retry-After"} <= found["503"]
@@ -175,7 +180,7 @@ def test_codes_stand_in_the_order_of_the_checks_and_each_is_met_somewhere() -> N
 
 
 def test_the_account_is_described_alike_in_both_environments() -> None:
-    test, live = (dict(DESCRIPTION["paths"][path]["get"]) for path in ME)
+    test, live = (in_earnest(path) for path in ME)
     live["responses"] = live["responses"] | {"200": test["responses"]["200"]}
     assert live | {"operationId": ""} == test | {"operationId": ""}, "but for the environment of the example"
 
@@ -229,7 +234,11 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
     real_orders = ProductionOrders(nothing, nothing, nothing, nothing)
     market_data = MarketData(nothing, nothing)
     routed = endpoints(
-        Me(deploy_on=False), Positions(nothing), (orders, market_data), (real_orders, market_data)
+        Me(deploy_on=False),
+        Positions(nothing),
+        (orders, market_data),
+        (real_orders, market_data),
+        Scenarios(nothing, nothing, nothing, orders),
     )
     app = TradingApi(cast("Gate", None), journal, checks, pages, routed)
     scope: Json = {"type": "http", "method": method, "path": path, "headers": [], "client": None}

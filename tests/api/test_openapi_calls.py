@@ -24,21 +24,23 @@ from tests.api.description import (
     Json,
     check,
     examples,
+    in_earnest,
     operation,
     operations,
-    refused,
+    refused_in_earnest,
     responses,
 )
 
 
 def test_an_order_lists_the_codes_it_can_meet() -> None:
-    assert refused(ORDERS, "post") == ORDER_CODES
+    assert refused_in_earnest(ORDERS, "post") == ORDER_CODES
 
 
 def test_reads_list_the_codes_they_can_meet() -> None:
-    assert refused(ORDERS) == refused(QUOTES) == ME_CODES | {"422": ["invalid_request"]}
-    assert refused(ORDER) == ME_CODES | {"404": ["order_not_found"]}
-    assert refused(POSITIONS) == refused(SYMBOLS) == ME_CODES
+    listed = ME_CODES | {"422": ["invalid_request"]}
+    assert refused_in_earnest(ORDERS) == refused_in_earnest(QUOTES) == listed
+    assert refused_in_earnest(ORDER) == ME_CODES | {"404": ["order_not_found"]}
+    assert refused_in_earnest(POSITIONS) == refused_in_earnest(SYMBOLS) == ME_CODES
 
 
 @pytest.mark.parametrize("base", [TEST, PRODUCTION])
@@ -56,13 +58,13 @@ def test_what_is_beyond_the_specification_is_marked() -> None:
     for path, method in marked:
         assert "An extension" in operation(path, method)["description"]
     for path in (ORDERS, REAL_ORDERS):
-        (extension,) = [each for each in operation(path)["parameters"] if each.get("x-extension")]
+        (extension,) = [each for each in in_earnest(path)["parameters"] if each.get("x-extension")]
         assert extension["name"] == "client_order_id"
         assert "An extension" in extension["description"]
 
 
 def test_parameters_have_their_bounds() -> None:
-    taken = {each["name"]: each["schema"] for each in operation(ORDERS)["parameters"]}
+    taken = {each["name"]: each["schema"] for each in in_earnest(ORDERS)["parameters"]}
     assert taken == {
         "limit": {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
         "offset": {"type": "integer", "minimum": 0, "default": 0},
@@ -78,7 +80,7 @@ def test_parameters_have_their_bounds() -> None:
 
 
 def test_an_idempotency_key_is_required_and_printable() -> None:
-    (key,) = operation(ORDERS, "post")["parameters"]
+    (key,) = in_earnest(ORDERS, "post")["parameters"]
     assert (key["name"], key["in"], key["required"]) == ("Idempotency-Key", "header", True)
     for good in ("a", "A b~!", "x" * 64):
         check(good, key["schema"])

@@ -26,7 +26,7 @@ def fill(path: Path) -> None:
         connection.execute("INSERT INTO brokers VALUES ('main', 'Main', 0)")
         connection.execute("INSERT INTO groups VALUES ('main', 'retail', 1)")
         connection.executemany(
-            "INSERT INTO accounts VALUES (?, 'main', ?, ?, 'retail', 1, 1, 0, 0)",
+            "INSERT INTO accounts VALUES (?, 'main', ?, ?, 'retail', 1, 1, 0, 0, 0)",
             [(number, f"client{number}", f"Client {number} Bullion Private Limited") for number in numbers],
         )
         connection.executemany(

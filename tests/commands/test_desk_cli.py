@@ -63,7 +63,8 @@ class Shell:
 def furnish(shell: Shell) -> Shell:
     assert shell.run("migrate").returncode == 0
     shell.desk("groups", "put", "retail", "--file", "-", stdin=json.dumps(GROUP))
-    shell.desk("accounts", "create", "aurum", "--group", "retail", "--firm", "Aurum [b]", "--gold", "1000")
+    named = ("--group", "retail", "--firm", "Aurum [b]", "--gold", "1000")
+    assert shell.desk("accounts", "create", "aurum", *named, "--scenarios")["scenarios"] is True
     return shell
 
 
@@ -99,8 +100,11 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert (changed["sides"], changed["stock"], changed["rate_age_s_max"]) == (["buy"], "12.5000", None)
     assert shell.desk("symbols", "list")["items"] == [changed]
     assert [group["code"] for group in shell.desk("groups", "list")["items"]] == ["retail"]
-    account = shell.desk("accounts", "set", "aurum", "allocation.silver=50", "api_access=false")
+    account = shell.desk(
+        "accounts", "set", "aurum", "allocation.silver=50", "api_access=false", "scenarios=false"
+    )
     assert account["allocation"] == {"gold": "1000.0000", "silver": "50.0000"}
+    assert account["scenarios"] is False
     assert shell.desk("accounts", "show", "aurum") == account
     assert shell.desk("accounts", "list") == {"items": [account], "total": 1}
     issued = shell.desk(

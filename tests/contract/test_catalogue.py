@@ -60,7 +60,7 @@ SWITCHES = Switches(
     budgets=BudgetLimits(1, 2, 3, 4, 5),
 )
 ACCOUNT = NewAccount(
-    "main", "aurum", "Aurum", "retail", active=True, api_access=True, production_trading=False
+    "main", "aurum", "Aurum", "retail", active=True, api_access=True, production_trading=False, scenarios=True
 )
 
 
@@ -122,6 +122,7 @@ async def test_everything_comes_back_as_it_was_put(
     (account,) = catalogue.accounts.values()
     assert (account.login_id, account.firm_name, account.group) == ("aurum", "Aurum", "retail")
     assert (account.active, account.api_access, account.production_trading) == (True, True, False)
+    assert account.scenarios
 
 
 @pytest.mark.parametrize(

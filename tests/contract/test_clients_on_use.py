@@ -38,7 +38,14 @@ def new_key(account_id: int, named: str) -> Key:
 
 async def open_account(records: Records, number: int) -> Account:
     new = NewAccount(
-        "main", f"client{number}", None, "retail", active=True, api_access=True, production_trading=False
+        "main",
+        f"client{number}",
+        None,
+        "retail",
+        active=True,
+        api_access=True,
+        production_trading=False,
+        scenarios=number % 2 == 1,
     )
     await records.insert_account(new, Allocation(1, 2))
     client = await records.client("main", new.login_id)

@@ -78,6 +78,7 @@ async def test_they_are_readable(engine: Engine) -> None:
     assert account["login_id"] == "aurum"
     assert account["active"] in (True, "yes")
     assert account["production_trading"] in (False, "no")
+    assert account["scenarios"] in (True, "yes")
     assert str(account["created_at"]).startswith("20")
     test, production = sorted(
         await look(engine, "readable_books"), key=lambda row: str(row["environment"]), reverse=True

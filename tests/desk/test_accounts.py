@@ -15,6 +15,7 @@ FULL = {
     "active": False,
     "api_access": False,
     "production_trading": True,
+    "scenarios": True,
     "allocation": {"gold": "1000.5000", "silver": "0.0001"},
 }
 
@@ -39,8 +40,26 @@ def test_what_is_left_out_has_its_default(office: Office) -> None:
         "active": True,
         "api_access": True,
         "production_trading": False,
+        "scenarios": False,
         "allocation": {"gold": "0.0000", "silver": "0.0000"},
     }
+
+
+@pytest.mark.parametrize("role", ["viewer", "dealer"])
+def test_who_may_not_allow_scenarios(office: Office, role: str) -> None:
+    office.desk.account("hopeful")
+    caller = office.hire(role)
+    with nothing_changed(office.desk):
+        body = {"scenarios": True}
+        caller.refused("PATCH", "/accounts/hopeful", body, status=403, code="role_too_low")
+
+
+def test_allowing_scenarios_is_in_the_trail(office: Office) -> None:
+    office.desk.account("trailed")
+    office.desk.do("PATCH", "/accounts/trailed", {"scenarios": True})
+    entry = office.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert (entry["action"], entry["subject"]) == ("patch_account", "trailed")
+    assert (entry["before"]["scenarios"], entry["after"]["scenarios"]) == (False, True)
 
 
 def test_one_is_read_by_its_login_and_in_the_list(office: Office) -> None:
@@ -91,6 +110,7 @@ def test_there_is_no_such_account(standing: Office, method: str, login_id: str) 
         {"active": False},
         {"api_access": False},
         {"production_trading": True},
+        {"scenarios": True},
         {"active": False, "production_trading": True},
         {"allocation": {"gold": "1.0000", "silver": "2.0000"}},
         {},
@@ -130,6 +150,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a word for a switch": ({"active": "yes"}, "active"),
     "null for a switch": ({"api_access": None}, "api_access"),
     "a number for a switch": ({"production_trading": 1}, "production_trading"),
+    "a word for the scenarios": ({"scenarios": "on"}, "scenarios"),
     "no allocation": ({"allocation": None}, "allocation"),
     "an allocation in words": ({"allocation": "much"}, "allocation"),
     "an unknown metal": ({"allocation": {"platinum": "1"}}, "platinum"),

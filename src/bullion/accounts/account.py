@@ -14,3 +14,5 @@ class Account(msgspec.Struct, frozen=True, gc=False):
     active: bool
     api_access: bool
     production_trading: bool
+    scenarios: bool = False
+    """Whether it may ask the test environment for answers that are made up."""

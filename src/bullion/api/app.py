@@ -15,6 +15,7 @@ from bullion.web import health
 from bullion.web.answer import (
     NOT_FOUND,
     Answer,
+    HangUp,
     Headers,
     Receive,
     Send,
@@ -46,6 +47,8 @@ class Endpoint:
     environment: Environment
     scope: Scope
     answer: Answering
+    pretend: Answering | None = None
+    """What answers a call that asks for a scenario. None in production: there the header is no header."""
 
 
 Methods = dict[str, Endpoint]
@@ -79,6 +82,10 @@ class TradingApi:
             answer, more = await self._answer(call, scope, receive)
         except CallerLeft:
             return
+        except HangUp:
+            call.ms = (perf_counter_ns() - started_ns) / 1_000_000
+            self._journal.note(call)
+            raise
         call.status = answer.status
         call.ms = (perf_counter_ns() - started_ns) / 1_000_000
         self._journal.note(call)
@@ -105,8 +112,10 @@ class TradingApi:
             )
             more = () if caller.standing is None else rate_limit_headers(caller.standing)
             request = Request(call, caller, scope, receive, item, more)
+            if caller.scenario and endpoint.pretend is not None:
+                return await endpoint.pretend(request), request.more
             return await endpoint.answer(request), request.more
-        except CallerLeft:
+        except (CallerLeft, HangUp):
             raise
         except Refused as refused:
             call.code = refused.refusal.code

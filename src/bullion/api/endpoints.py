@@ -9,6 +9,7 @@ from .me import Me
 from .orders import Orders
 from .positions import Positions
 from .production_orders import ProductionOrders
+from .scenarios import Scenarios
 
 
 def endpoints(
@@ -16,10 +17,14 @@ def endpoints(
     positions: Positions,
     test: tuple[Orders, MarketData],
     production: tuple[ProductionOrders, MarketData],
+    scenarios: Scenarios,
 ) -> dict[str, Methods]:
-    """Orders and market data of each environment are its own: nothing of test knows a venue."""
+    """Orders and market data of each environment are its own: nothing of test knows a venue.
+
+    Nor does anything of production know a scenario.
+    """
     return {
-        **_paths(Environment.TEST, me, test[0], positions.test, test[1]),
+        **_paths(Environment.TEST, me, test[0], positions.test, test[1], scenarios),
         **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1]),
     }
 
@@ -30,20 +35,21 @@ def _paths(
     orders: Orders | ProductionOrders,
     positions: Answering,
     market_data: MarketData,
+    scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
-    base = environment.base_path
+    paths: dict[str, Methods] = {}
 
-    def reads(answer: Answering) -> Methods:
-        return {"GET": Endpoint(environment, Scope.ORDERS_READ, answer)}
+    def add(call: str, scope: Scope, answer: Answering) -> None:
+        method, path = call.split()
+        pretend = None if scenarios is None else scenarios.of(call, answer)
+        methods = paths.setdefault(environment.base_path + path, {})
+        methods[method] = Endpoint(environment, scope, answer, pretend)
 
-    return {
-        f"{base}/me": {"GET": Endpoint(environment, Scope.ACCOUNT_READ, me)},
-        f"{base}/orders": {
-            "POST": Endpoint(environment, Scope.ORDERS_WRITE, orders.place),
-            **reads(orders.listed),
-        },
-        f"{base}/orders/{{order_id}}": reads(orders.one),
-        f"{base}/positions": reads(positions),
-        f"{base}/symbols": reads(market_data.symbols),
-        f"{base}/quotes": reads(market_data.quotes),
-    }
+    add("GET /me", Scope.ACCOUNT_READ, me)
+    add("POST /orders", Scope.ORDERS_WRITE, orders.place)
+    add("GET /orders", Scope.ORDERS_READ, orders.listed)
+    add("GET /orders/{order_id}", Scope.ORDERS_READ, orders.one)
+    add("GET /positions", Scope.ORDERS_READ, positions)
+    add("GET /symbols", Scope.ORDERS_READ, market_data.symbols)
+    add("GET /quotes", Scope.ORDERS_READ, market_data.quotes)
+    return paths

@@ -5,7 +5,7 @@ failures and the budgets are one question to it. Nothing here reads the request'
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -42,6 +42,7 @@ from bullion.web.calls import Call
 from . import charges
 from .hosts import host_name
 
+_RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
 _SECOND_LOOK_S = 1.0
 """How long a failed key waits for a store that does not answer."""
 _RETRY_AFTER_LIMITER_S = 1
@@ -59,6 +60,8 @@ class Caller(msgspec.Struct):
     """The catalogue's version when the key, the account and the scope were judged."""
     standing: Standing | None
     """How the tightest budget stands; None when nothing could be counted."""
+    scenario: Sequence[bytes] = ()
+    """The values of `X-Bullion-Scenario`, which only the test environment looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Gate:
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
     ) -> Caller:
         """Let the call through or raise Refused. A call that needs `orders:write` is charged as an order."""
-        sent, host, forwarded = _relevant(headers)
+        sent, host, forwarded, scenario = _relevant(headers)
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
@@ -95,10 +98,10 @@ class Gate:
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
             await self._count(failures, failed=False)
-            raise Refused(refusal, _scope_message(refusal, scope))
+            raise Refused(refusal, scope_message(refusal, scope))
         standing = await self._charge(failures, _charged(key, account, switches, scope), scope)
         self.note_use(key.key_id)
-        return Caller(key, account, switches, judged_by, standing)
+        return Caller(key, account, switches, judged_by, standing, scenario)
 
     def still_admits(self, caller: Caller, address: str, scope: Scope) -> Refusal | None:
         """Whether a caller who was let through would be so now, by what memory holds now."""
@@ -199,19 +202,24 @@ def _judge_text(text: KeyText | Refusal, broker: str, environment: Environment) 
     return text
 
 
-def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes]]:
-    """The values of `X-API-Key`, `Host` and `X-Forwarded-For`, in one pass."""
+def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes], list[bytes]]:
+    """The values of `X-API-Key`, `Host`, `X-Forwarded-For` and `X-Bullion-Scenario`, in one pass."""
     keys: list[bytes] = []
     forwarded: list[bytes] = []
+    scenarios: list[bytes] = []
     host = b""
     for name, value in headers:
+        if name not in _RELEVANT:  # As most are: one look-up in place of a comparison with each.
+            continue
         if name == b"x-api-key":
             keys.append(value)
         elif name == b"host":
             host = value
         elif name == b"x-forwarded-for":
             forwarded.append(value)
-    return keys, host, forwarded
+        else:
+            scenarios.append(value)
+    return keys, host, forwarded, scenarios
 
 
 def _access(key: Key, account: Account, address: str, scope: Scope) -> Refusal | None:
@@ -226,7 +234,7 @@ def _access(key: Key, account: Account, address: str, scope: Scope) -> Refusal |
     return None
 
 
-def _scope_message(refusal: Refusal, scope: Scope) -> str | None:
+def scope_message(refusal: Refusal, scope: Scope) -> str | None:
     if refusal is INSUFFICIENT_SCOPE:
         return f"This call needs the scope {scope}, which this API key lacks."
     return None

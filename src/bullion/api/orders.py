@@ -44,6 +44,9 @@ class Orders:
         self._gate = gate
         self._views = OrderViews()
 
+    def traced_by(self, tracer: Tracer) -> "Orders":
+        return Orders(self._market, self._queue, self._reader, tracer, self._gate)
+
     async def place(self, request: Request) -> Answer:
         headers, caller, call = request.scope["headers"], request.caller, request.call
         try:

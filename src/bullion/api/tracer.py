@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bullion.booking.placing import Booked, Outcome, Placing
+from bullion.orders.request import PlaceOrder
 from bullion.orders.trace import Trace, TraceBook
 from bullion.orders.verdict import Denied
 from bullion.refusals.refusal import Refused
@@ -12,6 +13,7 @@ from bullion.web.calls import Call
 from .gate import Caller
 
 _REPLAYED = "replayed"
+SCENARIO = "scenario"
 
 
 class Tracer:
@@ -45,6 +47,25 @@ class Tracer:
         """A call that was refused before there was an order to judge."""
         self._note(call, caller, refused.refusal.code, message=refused.message, compared=refused.fields)
 
+    def pretended(
+        self, call: Call, caller: Caller, scenario: str, placed: tuple[str, PlaceOrder] | None
+    ) -> None:
+        """A call whose answer was made up. `placed`: its idempotency key and order, if they were read."""
+        idempotency_key, asked = placed or (None, None)
+        self._note(
+            call,
+            caller,
+            SCENARIO,
+            idempotency_key=idempotency_key,
+            asked=asked,
+            message="The answer was made up, as the caller asked. Nothing was done.",
+            compared={SCENARIO: scenario},
+        )
+
+    def marked(self, scenario: str) -> "Tracer":
+        """For an order that is placed in earnest, and answered otherwise."""
+        return _Marked(self._traces, self._now_us, scenario)
+
     def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
         self._traces.note(
             Trace(
@@ -58,3 +79,15 @@ class Tracer:
                 **more,
             )
         )
+
+
+class _Marked(Tracer):
+    """Apart, so that an order without a scenario is not asked whether it has one."""
+
+    def __init__(self, traces: TraceBook, now_us: Callable[[], int], scenario: str) -> None:
+        super().__init__(traces, now_us)
+        self._scenario = scenario
+
+    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
+        more["compared"] = {**more["compared"], SCENARIO: self._scenario}
+        super()._note(call, caller, outcome, **more)

@@ -98,7 +98,7 @@ class _Draft:
         position = self._positions[priced.metal]
         change_e4 = signed_e4(placing.asked)
         if not position.admits(change_e4):
-            return _limit_exceeded(priced.metal, position, change_e4)
+            return limit_exceeded(priced.metal, position, change_e4)
         from_stock, left_e4 = takes_stock(placing), self._stock.get(placing.stock_name, 0)
         if from_stock and left_e4 < change_e4:
             return _out_of_stock(priced.metal, left_e4, change_e4)
@@ -195,7 +195,7 @@ def _compared(priced: Priced, position: Position, change_e4: int) -> dict[str, i
     }
 
 
-def _limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Denied:
+def limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Denied:
     free, limit = weight_text(position.free_e4), weight_text(position.limit_e4)
     return Denied(
         LIMIT_EXCEEDED,

@@ -122,6 +122,7 @@ class AccountBody(Body, kw_only=True):
     active: bool = True
     api_access: bool = True
     production_trading: bool = False
+    scenarios: bool = False
     allocation: AllocationBody = msgspec.field(default_factory=AllocationBody)
 
 

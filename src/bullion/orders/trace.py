@@ -18,7 +18,7 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     environment: str
     key_id: str | None
     outcome: str
-    """The refusal's code; or the order's status, or `replayed`."""
+    """The refusal's code; or the order's status, or `replayed`, or `scenario` where the answer is made up."""
     idempotency_key: str | None = None
     asked: PlaceOrder | None = None
     """None when the call was refused before its body was understood."""

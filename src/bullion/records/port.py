@@ -59,6 +59,7 @@ class NewAccount:
     active: bool
     api_access: bool
     production_trading: bool
+    scenarios: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ INSUFFICIENT_SCOPE = _row(
     "This API key lacks the scope that this call needs.",
 )
 
-# --- Budgets, then the size and encoding of the body ----------------------------------------------
+# --- Budgets ----------------------------------------------------------------------------------------
 
 RATE_LIMITED = _row(
     "rate_limited",
@@ -159,6 +159,29 @@ RATE_LIMITER_UNAVAILABLE = _row(
     "Orders cannot be taken for a moment. This call booked nothing; retry with the same Idempotency-Key.",
     retry=Retry.SAME_KEY_AFTER,
 )
+
+# --- Scenarios: answers that a client asks for, in the test environment alone ----------------------
+
+SCENARIO_NOT_ALLOWED = _row(
+    "scenario_not_allowed",
+    403,
+    "An `X-Bullion-Scenario` was sent, and the desk has not allowed scenarios for the account.",
+    "Scenarios are not allowed for this account. Ask the operator's desk to allow them, or leave the "
+    "X-Bullion-Scenario header out. Nothing was done.",
+    env=Env.TEST,
+    specified=False,
+)
+UNKNOWN_SCENARIO = _row(
+    "unknown_scenario",
+    400,
+    "The `X-Bullion-Scenario` names none that this call has, or cannot be read.",
+    "There is no such scenario of this call. /openapi.json lists them with the X-Bullion-Scenario header.",
+    env=Env.TEST,
+    specified=False,
+)
+
+# --- The size and encoding of the body --------------------------------------------------------------
+
 REQUEST_TOO_LARGE = _row(
     "request_too_large",
     413,

@@ -11,6 +11,8 @@ class Env(StrEnum):
 
     BOTH = "both"
     PROD = "prod"
+    TEST = "test"
+    """Of ours alone: nothing of the specification's is refused in test only."""
 
 
 class Retry(StrEnum):

@@ -158,6 +158,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords):
             int(new.active),
             int(new.api_access),
             int(new.production_trading),
+            int(new.scenarios),
             await self.now_us(),
         )
         account_id = made["id"]
@@ -181,6 +182,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords):
             int(account.active),
             int(account.api_access),
             int(account.production_trading),
+            int(account.scenarios),
         )
 
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None:

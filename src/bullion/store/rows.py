@@ -45,6 +45,7 @@ def account(row: Row) -> Account:
         active=bool(row["active"]),
         api_access=bool(row["api_access"]),
         production_trading=bool(row["production_trading"]),
+        scenarios=bool(row["scenarios"]),
     )
 
 

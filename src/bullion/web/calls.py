@@ -24,6 +24,7 @@ class Call(msgspec.Struct):
     address: str = ""
     key_id: str | None = None
     status: int = 0
+    """0: the connection was ended without an answer."""
     code: str | None = None
     ms: float = 0.0
     note: str | None = None

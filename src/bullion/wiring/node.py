@@ -17,6 +17,7 @@ from bullion.api.openapi import openapi
 from bullion.api.orders import Orders
 from bullion.api.positions import Positions
 from bullion.api.production_orders import ProductionOrders
+from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.budgets.limiter import Limiter
 from bullion.budgets.memory import MemoryLimiter
@@ -108,17 +109,16 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
 
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
+        test_orders = Orders(trading.test_market, trading.test_queue, reader, tracer, gate)
         api_endpoints = endpoints(
             Me(deploy_on=settings.production),
             Positions(reader),
-            test=(
-                Orders(trading.test_market, trading.test_queue, reader, tracer, gate),
-                MarketData(catalogue, trading.test_market),
-            ),
+            test=(test_orders, MarketData(catalogue, trading.test_market)),
             production=(
                 ProductionOrders(trading.production, reader, tracer, gate),
                 MarketData(catalogue, trading.market, trading.production.closed),
             ),
+            scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
         duties = [*trading.duties(), trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
         duties += [*([link.keep()] if link else []), *_feed(settings, trading)]

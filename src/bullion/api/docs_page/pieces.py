@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 _CODE_SPAN = re.compile(r"`([^`]+)`")
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|true|false|null')
-_ENVIRONMENT_BADGE = {"both": "", "prod": "production"}
+_ENVIRONMENT_BADGE = {"both": "", "prod": "production", "test": "test"}
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

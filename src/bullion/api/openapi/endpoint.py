@@ -9,6 +9,7 @@ from bullion.refusals.refusal import Env, Refusal
 
 from .pieces import Json
 from .refused import WITH_KEY, Further, refused_answers
+from .scenario_header import scenario_header
 from .security import SCHEME
 
 
@@ -23,11 +24,14 @@ class Endpoint:
     further: Further = field(default_factory=dict)
 
     def met(self, environment: Environment) -> list[Refusal]:
-        production = environment is Environment.PRODUCTION
-        return [row for row in self.refusals if production or row.env is Env.BOTH]
+        own = Env.PROD if environment is Environment.PRODUCTION else Env.TEST
+        return [row for row in self.refusals if row.env in (Env.BOTH, own)]
 
     def operation(self, environment: Environment) -> Json:
         operation = self.describe(environment)
+        if environment is Environment.TEST:
+            parameters = [*operation.get("parameters", ()), scenario_header(self.refusals)]
+            operation = operation | {"parameters": parameters}
         return {
             "operationId": f"{self.name}_{environment.value}",
             "security": [{SCHEME: [self.scope.value]}],

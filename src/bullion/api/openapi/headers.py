@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from bullion.api.scenario import HEADER
+
 REQUEST_ID = "X-Request-Id"
 RETRY_AFTER = "Retry-After"
 IDEMPOTENT_REPLAYED = "Idempotent-Replayed"
@@ -39,6 +41,13 @@ HEADERS: dict[str, Any] = {
             "that settles a key. Nothing happened this time. An answer that is new does not have the header."
         ),
         "schema": {"type": "string", "enum": ["true"]},
+    },
+    HEADER: {
+        "description": (
+            "On an answer that was made up because the request asked for it: the name of its scenario. "
+            "An answer that is real does not have the header."
+        ),
+        "schema": {"type": "string"},
     },
     ALLOW: {"description": "The methods that the path takes.", "schema": {"type": "string"}},
 }

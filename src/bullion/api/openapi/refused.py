@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from bullion.api.scenario import HEADER, askable
 from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
     CATALOGUE,
@@ -12,7 +13,9 @@ from bullion.refusals.catalogue import (
     ORDER_REJECTED,
     PRODUCTION_TRADING_DISABLED,
     RATE_LIMITED,
+    SCENARIO_NOT_ALLOWED,
     SERVICE_UNAVAILABLE,
+    UNKNOWN_SCENARIO,
 )
 from bullion.refusals.refusal import Refusal, Refused, Retry
 
@@ -32,7 +35,13 @@ RETRY_ADVICE = {
 _AFTER_ROUTE = CATALOGUE.index(METHOD_NOT_ALLOWED) + 1
 _AFTER_GATE = CATALOGUE.index(RATE_LIMITED) + 1
 WITHOUT_KEY = (*CATALOGUE[:_AFTER_ROUTE], INTERNAL_ERROR)
-WITH_KEY = (*CATALOGUE[:_AFTER_GATE], SERVICE_UNAVAILABLE, INTERNAL_ERROR)
+WITH_KEY = (
+    *CATALOGUE[:_AFTER_GATE],
+    SCENARIO_NOT_ALLOWED,
+    UNKNOWN_SCENARIO,
+    SERVICE_UNAVAILABLE,
+    INTERNAL_ERROR,
+)
 
 # What is refused after the gate may already have been counted against a budget.
 _MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
@@ -59,20 +68,20 @@ _SAID = {
 def refused_answers(rows: Iterable[Refusal], further: Further | None = None) -> Json:
     """The rows by status, each status with its codes in the order in which the checks are made."""
     ordered = sorted(rows, key=CATALOGUE.index)
-    counted = RATE_LIMITED in ordered
+    counted, plays = RATE_LIMITED in ordered, SCENARIO_NOT_ALLOWED in ordered
     by_status: dict[int, list[Refusal]] = {}
     for row in ordered:
         by_status.setdefault(row.status, []).append(row)
     return {
-        str(status): _refused_answer(by_status[status], counted, further or {})
+        str(status): _refused_answer(by_status[status], counted, plays, further or {})
         for status in sorted(by_status)
     }
 
 
-def _refused_answer(rows: list[Refusal], counted: bool, further: Further) -> Json:
+def _refused_answer(rows: list[Refusal], counted: bool, plays: bool, further: Further) -> Json:
     return {
         "description": "\n".join(f"- `{row.code}`: {row.when}{_wait(row)}" for row in rows),
-        "headers": header_refs(_refused_headers(rows, counted)),
+        "headers": header_refs(_refused_headers(rows, counted, plays)),
         "content": {
             "application/json": {
                 "schema": _refused_schema(rows),
@@ -102,7 +111,7 @@ def _shown(row: Refusal, further: Further) -> Json:
     return {"$ref": f"#/components/examples/{row.code}"}
 
 
-def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
+def _refused_headers(rows: list[Refusal], counted: bool, plays: bool) -> Iterable[str]:
     yield REQUEST_ID
     if METHOD_NOT_ALLOWED in rows:
         yield ALLOW
@@ -112,6 +121,8 @@ def _refused_headers(rows: list[Refusal], counted: bool) -> Iterable[str]:
         yield IDEMPOTENT_REPLAYED
     if counted and not _MAY_TELL_BUDGET.isdisjoint(rows):
         yield from BUDGET
+    if plays and askable(rows):
+        yield HEADER
 
 
 def shared_examples(rows: Iterable[Refusal]) -> Json:

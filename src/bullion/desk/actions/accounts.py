@@ -22,6 +22,7 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
         active=body.active,
         api_access=body.api_access,
         production_trading=body.production_trading,
+        scenarios=body.scenarios,
     )
     allocation = _allocation(body)
 
@@ -53,6 +54,7 @@ async def patch_account(desk: Desk, actor: Actor, login_id: str, raw: bytes) -> 
                 active=body.active,
                 api_access=body.api_access,
                 production_trading=body.production_trading,
+                scenarios=body.scenarios,
             )
         )
         allocation = _allocation(body)
@@ -102,6 +104,7 @@ def view(client: Client) -> View:
         "active": account.active,
         "api_access": account.api_access,
         "production_trading": account.production_trading,
+        "scenarios": account.scenarios,
         "allocation": {
             "gold": weight_text(client.allocation.gold_e4),
             "silver": weight_text(client.allocation.silver_e4),

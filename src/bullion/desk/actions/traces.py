@@ -20,7 +20,7 @@ from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 REQUEST_ID = re.compile(r"[0-9a-f]{24}")
-_OUTCOMES = {"replayed", *Status, *(refusal.code for refusal in CATALOGUE)}
+_OUTCOMES = {"replayed", "scenario", *Status, *(refusal.code for refusal in CATALOGUE)}
 _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
 """How a number is written out, by the ending of its name."""
 
@@ -30,7 +30,7 @@ async def list_traces(
 ) -> list[View]:
     if outcome is not None and outcome not in _OUTCOMES:
         raise bodies.refused(
-            "outcome: is replayed, what an order came to such as filled, "
+            "outcome: is replayed, scenario, what an order came to such as filled, "
             "or the code of a refusal such as limit_exceeded"
         )
     found = await desk.read(

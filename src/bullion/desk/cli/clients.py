@@ -27,7 +27,7 @@ def accounts_group() -> None:
 @pass_session
 def _accounts_list(session: Session, limit: int, offset: int) -> None:
     """List the accounts."""
-    columns = ["login_id", "firm_name", "group", "active", "api_access", "production_trading"]
+    columns = ["login_id", "firm_name", "group", "active", "api_access", "production_trading", "scenarios"]
     found = session.run(lambda desk, actor: accounts.list_accounts(desk, actor, Page(limit, offset)))
     print_list(found, [*columns, "allocation.gold", "allocation.silver"], as_json=session.as_json)
 
@@ -50,6 +50,7 @@ def _accounts_show(session: Session, login_id: str) -> None:
 @click.option("--silver", default="0", show_default=True, help="Allocation in kilograms.")
 @click.option("--no-api", is_flag=True, help="Leave API access off.")
 @click.option("--production", is_flag=True, help="Enable production trading for the account.")
+@click.option("--scenarios", is_flag=True, help="Let it ask the test environment for made-up answers.")
 @pass_session
 def _accounts_create(
     session: Session,
@@ -60,6 +61,7 @@ def _accounts_create(
     silver: str,
     no_api: bool,
     production: bool,
+    scenarios: bool,
 ) -> None:
     """Open the account LOGIN_ID."""
     fields = {
@@ -68,6 +70,7 @@ def _accounts_create(
         "firm_name": firm_name,
         "api_access": not no_api,
         "production_trading": production,
+        "scenarios": scenarios,
         "allocation": {"gold": gold, "silver": silver},
     }
 

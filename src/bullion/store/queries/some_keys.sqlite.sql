@@ -3,7 +3,7 @@
 SELECT
     keys.*,
     accounts.id, accounts.broker, accounts.login_id, accounts.firm_name, accounts.group_code, accounts.active,
-    accounts.api_access, accounts.production_trading
+    accounts.api_access, accounts.production_trading, accounts.scenarios
 FROM json_each($1) AS asked
 CROSS JOIN keys ON keys.key_id = (
     SELECT min(nearest.key_id) FROM keys AS nearest WHERE nearest.key_id >= asked.value

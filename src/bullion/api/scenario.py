@@ -1,0 +1,142 @@
+"""`X-Bullion-Scenario` as it arrives: which answer a client asks the test environment to make up.
+
+    stale_rate
+    rate_limited; retry_after=5
+    booking_outcome_unknown; order=booked
+
+A name, which is the code of a refusal or `answer_lost`, and what it takes besides, each once.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from bullion.orders.instant import read_instant_us
+from bullion.refusals.catalogue import (
+    BOOKING_OUTCOME_UNKNOWN,
+    HEADERS_TOO_LARGE,
+    INTERNAL_ERROR,
+    MALFORMED_HTTP,
+    METHOD_NOT_ALLOWED,
+    PRODUCTION_TRADING_DISABLED,
+    SERVICE_UNAVAILABLE,
+    UNKNOWN_SCENARIO,
+)
+from bullion.refusals.refusal import Env, Refusal, Refused, Retry
+
+from .problems import excerpt
+
+HEADER = "X-Bullion-Scenario"
+ANSWER_LOST = "answer_lost"
+REASONS = ("deploy", "global", "account")
+RETRY_AFTER_S, RETRY_AFTER_S_MAX = 2, 3600
+
+_LENGTH_MAX = 200
+# Told of bytes and routes, before anybody knows which header was sent. A client makes them itself at will.
+_OF_THE_WIRE = frozenset((HEADERS_TOO_LARGE, MALFORMED_HTTP, METHOD_NOT_ALLOWED))
+_LEAVE_IT_OPEN = frozenset((BOOKING_OUTCOME_UNKNOWN, SERVICE_UNAVAILABLE, INTERNAL_ERROR))
+"""Refusals after which the order may be there all the same. Any other would contradict it."""
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    text: str
+    """As it was sent, for whoever looks into it later."""
+    name: str
+    row: Refusal | None
+    """What to answer; None where the answer gets lost."""
+    retry_after_s: int | None = None
+    reason: str | None = None
+    booked: bool = False
+    """Whether the order is placed in earnest before that."""
+    until_us: int | None = None
+    """From when on the call is answered as if it had not asked."""
+
+
+def askable(rows: Iterable[Refusal]) -> dict[str, Refusal]:
+    """Of the refusals that a call can meet, those that can be asked for, by their code.
+
+    Not the two about scenarios: whoever gets one of these knows that no scenario was played.
+    """
+    return {row.code: row for row in rows if row not in _OF_THE_WIRE and row.env is not Env.TEST}
+
+
+@dataclass(frozen=True, slots=True)
+class Repertoire:
+    """The scenarios of one call."""
+
+    call: str
+    """Method and path below the base."""
+    rows: Mapping[str, Refusal]
+    elsewhere: Mapping[str, str]
+    """Of every refusal that can be asked for, a call that has it."""
+    places_order: bool
+
+    def read(self, sent: Sequence[bytes]) -> Scenario:
+        """What is asked for, or Refused."""
+        if len(sent) > 1:
+            raise _unknown(f"{HEADER} was sent more than once. Send one.")
+        text = sent[0].decode("latin-1").strip(" \t")
+        if len(text) > _LENGTH_MAX:
+            raise _unknown(f"{HEADER} has {len(text)} characters; no scenario needs more than {_LENGTH_MAX}.")
+        name, *parts = [part.strip(" \t") for part in text.split(";")]
+        row = self.rows.get(name)
+        if row is None and name != ANSWER_LOST:
+            raise self._no_such(name)
+        taken = self._taken(row)
+        found: dict[str, Any] = {"retry_after_s": RETRY_AFTER_S} if "retry_after" in taken else {}
+        if "reason" in taken:
+            found["reason"] = REASONS[-1]
+        seen: set[str] = set()
+        for part in parts:
+            parameter, _, value = part.partition("=")
+            if parameter not in taken:
+                words = f"It takes {', '.join(taken)}."
+                raise _unknown(f'The scenario {name} of {self.call} takes no "{excerpt(parameter)}". {words}')
+            if parameter in seen:
+                raise _unknown(f"{parameter} was given more than once.")
+            seen.add(parameter)
+            field, read, may_be = _PARAMETERS[parameter]
+            found[field] = read(value)
+            if found[field] is None:
+                raise _unknown(f'{parameter} has to be {may_be}; this is "{excerpt(value)}".')
+        return Scenario(text, name, row, **found)
+
+    def _taken(self, row: Refusal | None) -> list[str]:
+        """The parameters of a scenario."""
+        taken = ["until"]
+        if row is not None and row.retry is Retry.SAME_KEY_AFTER:
+            taken.append("retry_after")
+        if row is PRODUCTION_TRADING_DISABLED:
+            taken.append("reason")
+        if self.places_order and (row is None or row in _LEAVE_IT_OPEN):
+            taken.append("order")
+        return taken
+
+    def _no_such(self, name: str) -> Refused:
+        elsewhere = self.elsewhere.get(name)
+        if elsewhere is not None:
+            return _unknown(f"{self.call} cannot meet {name}, so it is no scenario of it. Try {elsewhere}.")
+        return _unknown(f'{self.call} has no scenario "{excerpt(name)}".')
+
+
+def _unknown(words: str) -> Refused:
+    how = f"/openapi.json lists the scenarios of each call with its {HEADER} header. Nothing was done."
+    return Refused(UNKNOWN_SCENARIO, f"{words} {how}")
+
+
+def _read_retry_after(value: str) -> int | None:
+    """Only ASCII digits are digits."""
+    seconds = int(value) if re.fullmatch("[0-9]{1,4}", value) else 0
+    return seconds if 1 <= seconds <= RETRY_AFTER_S_MAX else None
+
+
+_PARAMETERS: Mapping[str, tuple[str, Callable[[str], object | None], str]] = {
+    "until": ("until_us", read_instant_us, "an ISO 8601 time such as 2026-01-31T12:00:00Z"),
+    "retry_after": ("retry_after_s", _read_retry_after, f"whole seconds from 1 to {RETRY_AFTER_S_MAX}"),
+    "reason": ("reason", {each: each for each in REASONS}.get, "deploy, global or account"),
+    "order": ("booked", {"booked": True}.get, "booked"),
+}
+"""Where each is kept, who reads it (None for what is wrong), and what it may be."""

@@ -1,0 +1,203 @@
+"""Answers that are made up because a client of the test environment asked for them, to try its own program.
+
+A scenario is played after the gate, and only for an account whose desk allows it. What it answers with comes
+from the catalogue of refusals and the description of the call, so there is no second table of either. No
+production path leads here: see `endpoints`.
+"""
+
+from http import HTTPStatus
+from random import getrandbits
+
+from bullion.allocation.book import book_id
+from bullion.booking.decide import limit_exceeded
+from bullion.budgets.limiter import Standing
+from bullion.catalogue.catalogue import Catalogue
+from bullion.environment import Environment
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+from bullion.orders.order import API, Order, signed_e4
+from bullion.orders.order_id import RANDOM_BITS, order_id
+from bullion.orders.reader import OrderReader
+from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Status
+from bullion.refusals.catalogue import (
+    AUTH_THROTTLED,
+    CATALOGUE,
+    INVALID_REQUEST,
+    INVALID_SIDE,
+    LIMIT_EXCEEDED,
+    ORDER_REJECTED,
+    PRODUCTION_TRADING_DISABLED,
+    RATE_LIMITED,
+    RATE_LIMITER_UNAVAILABLE,
+    REQUEST_TIMEOUT,
+    SCENARIO_NOT_ALLOWED,
+    UNKNOWN_SYMBOL,
+)
+from bullion.refusals.refusal import Refusal, Refused
+from bullion.web.answer import Answer, HangUp, Headers, refusal_answer
+from bullion.web.body import read_body
+
+from .app import Answering
+from .charges import rate_limit_headers
+from .gate import scope_message
+from .openapi.endpoint import Endpoint as Described
+from .openapi.endpoints import ENDPOINTS
+from .openapi.endpoints.place_order import PLACE_ORDER
+from .order_body import BODY_BYTES_MAX, read_place_order
+from .order_view import order_view
+from .orders import Orders, of_book
+from .request import Request
+from .scenario import HEADER, Repertoire, Scenario, askable
+from .tracer import SCENARIO, Tracer
+
+_HEADER = HEADER.lower().encode("ascii")
+_PLACE = {row: place for place, row in enumerate(CATALOGUE)}
+"""Each row's place in the order of the checks."""
+_CALLS = {f"{described.method.upper()} {described.path}": described for described in ENDPOINTS}
+_ELSEWHERE = {code: call for call, described in _CALLS.items() for code in askable(described.refusals)}
+
+Placed = tuple[str, PlaceOrder]
+"""An idempotency key and its order."""
+
+
+class Scenarios:
+    def __init__(self, catalogue: Catalogue, reader: OrderReader, tracer: Tracer, orders: Orders) -> None:
+        self._catalogue = catalogue
+        self._reader = reader
+        self._tracer = tracer
+        self._orders = orders
+
+    def of(self, call: str, answer: Answering) -> Answering:
+        """What answers those calls that have the header, where `answer` answers those without."""
+        described = _CALLS[call]
+        repertoire = Repertoire(
+            call, askable(described.refusals), _ELSEWHERE, places_order=described is PLACE_ORDER
+        )
+
+        async def pretend(request: Request) -> Answer:
+            scenario = self._read(request, repertoire)
+            if scenario.until_us is not None and self._catalogue.now_us() >= scenario.until_us:
+                return await answer(request)
+            if scenario.booked:
+                placed = await self._orders.traced_by(self._tracer.marked(scenario.text)).place(request)
+                # One that was there before is told as it is: that is what whoever tries again has to find.
+                return _told(request, scenario) if placed.status == HTTPStatus.CREATED else placed
+            return await self._play(request, scenario, described)
+
+        return pretend
+
+    def _read(self, request: Request, repertoire: Repertoire) -> Scenario:
+        try:
+            if not request.caller.account.scenarios:
+                raise Refused(SCENARIO_NOT_ALLOWED)
+            return repertoire.read(request.caller.scenario)
+        except Refused as refused:
+            if repertoire.places_order:
+                self._tracer.refused(request.call, request.caller, refused)
+            raise
+
+    async def _play(self, request: Request, scenario: Scenario, described: Described) -> Answer:
+        row = scenario.row
+        if described is PLACE_ORDER:
+            placed = await self._read_order(request, row)
+            refused = None if row is None else await self._order_refused(request, scenario, row, placed)
+            self._tracer.pretended(request.call, request.caller, scenario.text, placed)
+        else:
+            refused = None if row is None else _refused(scenario, row, described)
+        return _told(request, scenario, refused)
+
+    # --- Orders ---------------------------------------------------------------------------------------
+
+    async def _read_order(self, request: Request, row: Refusal | None) -> Placed | None:
+        """The order, where the row stands behind the reading of it; what is wrong with it then answers."""
+        if row is None or _PLACE[row] <= _PLACE[INVALID_REQUEST]:
+            return None
+        headers = request.scope["headers"]
+        try:
+            body = await read_body(headers, request.receive, BODY_BYTES_MAX)
+            placed = read_place_order(headers, body)
+            self._check_names(request, row, placed[1])
+        except Refused as refused:
+            self._tracer.refused(request.call, request.caller, refused)
+            raise
+        return placed
+
+    def _check_names(self, request: Request, row: Refusal, asked: PlaceOrder) -> None:
+        """What an order says of itself: a symbol that there is, a side that is one."""
+        known = (request.caller.account.broker, asked.symbol_code) in self._catalogue.symbols
+        if _PLACE[row] > _PLACE[UNKNOWN_SYMBOL] and not known:
+            raise Refused(UNKNOWN_SYMBOL)
+        if _PLACE[row] > _PLACE[INVALID_SIDE] and asked.trade_type not in list(Side):
+            raise Refused(INVALID_SIDE)
+
+    async def _order_refused(
+        self, request: Request, scenario: Scenario, row: Refusal, placed: Placed | None
+    ) -> Refused:
+        if placed is not None and row in (LIMIT_EXCEEDED, ORDER_REJECTED):
+            key, asked = placed
+            metal = self._catalogue.symbols[request.caller.account.broker, asked.symbol_code].metal
+            if row is LIMIT_EXCEEDED:
+                book = await self._reader.book(of_book(request))
+                return limit_exceeded(metal, book.position(metal), signed_e4(asked)).refused()
+            order = _rejected(request, metal, key, asked, self._catalogue.now_us())
+            return Refused(row, fields={"order_id": order.id, "order": order_view(order)})
+        return _refused(scenario, row, PLACE_ORDER)
+
+
+def _refused(scenario: Scenario, row: Refusal, described: Described) -> Refused:
+    """With all that the real one has: the fields are those of the call's description."""
+    fields = described.further.get(row)
+    if row is PRODUCTION_TRADING_DISABLED:
+        fields = {"reason": scenario.reason}
+    return Refused(
+        row,
+        scope_message(row, described.scope),
+        retry_after_s=scenario.retry_after_s,
+        fields=fields,
+        headers={"Connection": "close"} if row is REQUEST_TIMEOUT else None,
+    )
+
+
+def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_us: int) -> Order:
+    """The order as production would have kept it. No book has an order of ordinal 0: it is never found."""
+    caller = request.caller
+    return Order(
+        book_id=book_id(caller.account.id, Environment.PRODUCTION),
+        ordinal=0,
+        id=order_id(now_us, 0, getrandbits(RANDOM_BITS)),
+        source=API,
+        idempotency_key=key,
+        asked=asked,
+        metal=metal,
+        price_paise=0,
+        total_paise=0,
+        status=Status.REJECTED.value,
+        key_id=caller.key.key_id,
+        request_id=request.call.request_id.decode("ascii"),
+        created_at_us=now_us,
+        price_anatomy="",
+    )
+
+
+def _told(request: Request, scenario: Scenario, refused: Refused | None = None) -> Answer:
+    """Marked as what it is, also in log and metrics: nobody is to be woken by a fault that is made up."""
+    call = request.call
+    call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
+    call.route = f"{call.route} {SCENARIO}"
+    if scenario.row is None:
+        raise HangUp
+    request.more = (*_budget(request, scenario, scenario.row), (_HEADER, scenario.name.encode("ascii")))
+    return refusal_answer(refused or Refused(scenario.row, retry_after_s=scenario.retry_after_s))
+
+
+def _budget(request: Request, scenario: Scenario, row: Refusal) -> Headers:
+    """How a budget stands, where the real refusal says so, and as it would say it."""
+    standing, budgets = request.caller.standing, request.caller.switches.budgets
+    if row is AUTH_THROTTLED:
+        limit = budgets.failed_auth_per_minute
+    elif row is RATE_LIMITED:
+        limit = budgets.reads_per_minute if standing is None else standing.limit
+    else:
+        return request.more if _PLACE[row] > _PLACE[RATE_LIMITER_UNAVAILABLE] else ()
+    return rate_limit_headers(Standing(limit, 0, scenario.retry_after_s or 0))
