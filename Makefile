@@ -8,7 +8,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test campaign check bench bench-full lock generate clean
+.PHONY: help run test campaign check docs bench bench-full lock generate clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, the measured tables of docs/scaling.md)
 	@$(BIN)/python -m tools.generate
 
+docs: $(VENV)/.docs-ok ## Build the documentation as a site, into build/site
+	@$(BIN)/python -m tools.site
+
 bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some six minutes
 	@$(BIN)/python -m tools.servers
 	@$(BIN)/python -m bench
@@ -56,7 +59,8 @@ lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.
 	@$(BIN)/$(LOCK) pyproject.toml -o requirements.txt
 	@$(BIN)/$(LOCK) --group build -o requirements-build.txt
 	@$(BIN)/$(LOCK) --group dev -c requirements.txt -o requirements-dev.txt
-	@echo "requirements.txt, requirements-build.txt and requirements-dev.txt are written."
+	@$(BIN)/$(LOCK) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
+	@echo "requirements.txt and those for build, dev and docs are written."
 
 clean: ## Remove the virtual environment, caches and the demo's data (never a store of your own)
 	rm -rf $(VENV) var/demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -76,9 +80,14 @@ $(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bi
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev-ok: requirements-dev.txt $(VENV)/.ok
+$(VENV)/.dev-ok: requirements-dev.txt $(VENV)/.docs-ok
 	@echo "Installing the tools for tests and checks."
 	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.docs-ok: requirements-docs.txt $(VENV)/.ok
+	@echo "Installing what builds the site of the documentation."
+	@$(PIP) install --require-hashes -r requirements-docs.txt
 	@touch $@
 
 $(VENV)/.lock-ok: | $(VENV)/bin/python

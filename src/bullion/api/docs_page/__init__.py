@@ -4,6 +4,8 @@ It has no script and fetches nothing, so its Content-Security-Policy can forbid 
 Whatever comes out of the description is escaped, also what only we can have written.
 """
 
-from .page import docs_page
+from .page import docs_page, reference_sections, reference_style
+from .pieces import Json, prose
+from .sections import Section
 
-__all__ = ["docs_page"]
+__all__ = ["Json", "Section", "docs_page", "prose", "reference_sections", "reference_style"]

@@ -1,5 +1,6 @@
 """The section of endpoints: what each takes, what it answers, and an example."""
 
+from collections.abc import Iterator
 from html import escape
 from itertools import groupby
 
@@ -20,26 +21,32 @@ from .pieces import (
     slug,
     table,
 )
+from .sections import Article, Section
 from .shapes import fields, type_words
 
 
-def endpoint_sections(description: Json, endpoints: list[Endpoint]) -> str:
+def endpoint_section(description: Json, endpoints: list[Endpoint]) -> Section:
     bases = " and ".join(
         f"<code>{environment.base_path}</code>{badge(environment.value)}" for environment in Environment
     )
-    parts = [
-        '<section id="endpoints">\n<h2>Endpoints</h2>',
-        f"<p>A call that needs a key is there twice, below {bases}. What is true of one environment alone",
-        "carries its mark; all else is the same in both. The example calls go to the test environment.</p>",
-    ]
+    words = (
+        f"<p>A call that needs a key is there twice, below {bases}. What is true of one environment alone\n"
+        "carries its mark; all else is the same in both. The example calls go to the test environment.</p>"
+    )
+    return Section("endpoints", "Endpoints", words, list(_articles(description, endpoints)))
+
+
+def _articles(description: Json, endpoints: list[Endpoint]) -> Iterator[Article]:
+    """By tag; the words on a tag stand above its first call."""
     for tag in description["tags"]:
-        parts.append(f'<p class="tag"><b>{escape(tag["name"])}</b> {prose(tag["description"])}</p>')
-        tagged = (endpoint for endpoint in endpoints if tag["name"] in endpoint.operation["tags"])
-        parts.extend(_endpoint(endpoint, description) for endpoint in tagged)
-    return "\n".join([*parts, "</section>"])
+        words = f'<p class="tag"><b>{escape(tag["name"])}</b> {prose(tag["description"])}</p>'
+        for endpoint in endpoints:
+            if tag["name"] in endpoint.operation["tags"]:
+                yield _article(endpoint, description, words)
+                words = ""
 
 
-def _endpoint(endpoint: Endpoint, description: Json) -> str:
+def _article(endpoint: Endpoint, description: Json, before: str) -> Article:
     operation, components = endpoint.operation, description["components"]
     scheme = next(iter(components["securitySchemes"].values()))
     mark = method_mark(endpoint.method)
@@ -50,15 +57,13 @@ def _endpoint(endpoint: Endpoint, description: Json) -> str:
     scopes = ", ".join(f"<code>{escape(scope)}</code>" for scope in endpoint.scopes)
     needs = f"Needs a key with the scope {scopes}." if scopes else "Needs no key."
     called = environment_of(next(iter(endpoint.operations)))
-    return f"""<article id="{endpoint.anchor}">
-<h3><a href="#{endpoint.anchor}">{escape(operation["summary"])}</a>{_extension(operation)}</h3>
-<ul class="addresses">{addresses}</ul>
+    body = f"""<ul class="addresses">{addresses}</ul>
 {_words(endpoint)}
 <p>{needs}</p>
 {_parameters(endpoint)}{_request_body(operation, components["schemas"])}
 {figure(f"Example call{badge(called)}", escape(curl_line(endpoint, scheme)))}{example_answers(endpoint)}
-{table(("Status", "Answer", "Headers"), answer_rows(endpoint, description))}{example_refusals(endpoint)}
-</article>"""
+{table(("Status", "Answer", "Headers"), answer_rows(endpoint, description))}{example_refusals(endpoint)}"""
+    return Article(endpoint.anchor, operation["summary"], body, _extension(operation), before)
 
 
 def _words(endpoint: Endpoint) -> str:

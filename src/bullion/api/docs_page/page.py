@@ -7,16 +7,17 @@ from importlib import resources
 
 from .calls import Endpoint, endpoints_of
 from .curl import curl_line
-from .endpoints import endpoint_sections
+from .endpoints import endpoint_section
 from .pieces import Json, figure, method_mark, paragraphs, prose, slug
 from .reference import header_section, refusal_section, schema_section
+from .sections import Section, section_html
 
 _MARK = '<svg class="mark" viewBox="0 0 24 16" aria-hidden="true"><path d="M6 2h12l4 12H2z"/></svg>'
 
 
 def docs_page(description: Json) -> tuple[str, str]:
     """The page, and the value of its Content-Security-Policy header."""
-    style = resources.files(__package__).joinpath("style.css").read_text("utf-8")
+    style = _style("style.css") + _style("reference.css")
     digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; "
@@ -25,9 +26,30 @@ def docs_page(description: Json) -> tuple[str, str]:
     return _page(description, style), policy
 
 
+def reference_sections(description: Json) -> list[Section]:
+    """All that there is to look up, in the order of the page."""
+    endpoints, components = endpoints_of(description["paths"]), description["components"]
+    return [
+        _getting_started(endpoints, components["securitySchemes"]),
+        endpoint_section(description, endpoints),
+        header_section(components["headers"]),
+        schema_section(components["schemas"]),
+        refusal_section(description),
+    ]
+
+
+def reference_style() -> str:
+    """How their pieces look, in the variables at the beginning of `style.css`."""
+    return _style("reference.css")
+
+
+def _style(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text("utf-8")
+
+
 def _page(description: Json, style: str) -> str:
     endpoints = endpoints_of(description["paths"])
-    components = description["components"]
+    sections = "\n".join(map(section_html, reference_sections(description)))
     title = escape(description["info"]["title"])
     return f"""<!doctype html>
 <html lang="en">
@@ -43,11 +65,7 @@ def _page(description: Json, style: str) -> str:
 {_navigation(description, endpoints)}
 <main id="content">
 {_introduction(description["info"])}
-{_getting_started(endpoints, components["securitySchemes"])}
-{endpoint_sections(description, endpoints)}
-{header_section(components["headers"])}
-{schema_section(components["schemas"])}
-{refusal_section(description)}
+{sections}
 </main>
 </body>
 </html>
@@ -84,7 +102,7 @@ def _introduction(info: Json) -> str:
 </header>"""
 
 
-def _getting_started(endpoints: list[Endpoint], schemes: Json) -> str:
+def _getting_started(endpoints: list[Endpoint], schemes: Json) -> Section:
     """How to send the first call that needs a key and nothing else."""
     scheme = next(iter(schemes.values()))
     first = next(endpoint for endpoint in endpoints if endpoint.method == "get" and endpoint.scopes)
@@ -93,11 +111,9 @@ def _getting_started(endpoints: list[Endpoint], schemes: Json) -> str:
         "export BULLION_API_KEY=…    # the test key you were issued\n"
         f"{curl_line(first, scheme)}"
     )
-    return f"""<section id="getting-started">
-<h2>Getting started</h2>
-<p>Every call carries your key in the header <code>{escape(scheme["name"])}</code>.
+    body = f"""<p>Every call carries your key in the header <code>{escape(scheme["name"])}</code>.
 {prose(scheme["description"])}</p>
 {figure("Your first call", escape(lines))}
 <p>It answers with your account: see <a href="#{first.anchor}">{escape(first.operation["summary"])}</a>.
-When a call is refused, look its code up under <a href="#refusals">Refusals</a>.</p>
-</section>"""
+When a call is refused, look its code up under <a href="#refusals">Refusals</a>.</p>"""
+    return Section("getting-started", "Getting started", body)
