@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
 from tools.measured import measured_page
+from tools.pictures import pictures
 from tools.refusals_page import refusals_page
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +29,7 @@ def generated() -> dict[str, str]:
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
         # Only a part of it is generated; the rest is as it stands.
         "docs/scaling.md": measured_page(_ROOT),
+        **pictures(_ROOT),
     }
 
 

@@ -34,11 +34,11 @@ def examples(page: Path, language: str) -> list[Example]:
     return [
         Example(block, after if after is not None and after.language in _SHOWS else None)
         for block, after in zip(found, [*found[1:], None], strict=True)
-        if block.language == language and not _done_before(block)
+        if block.language == language and not done_before(block)
     ]
 
 
-def _done_before(block: Block) -> bool:
+def done_before(block: Block) -> bool:
     return all(line.startswith(_DONE_BEFORE) for line in block.text.splitlines() if line)
 
 

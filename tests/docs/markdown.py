@@ -10,6 +10,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 _FENCE = re.compile(r"```(\w*)")
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+)\)")
 _NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
@@ -48,6 +49,10 @@ def prose(page: Path) -> str:
 
 def links(page: Path) -> list[str]:
     return _LINK.findall(prose(page))
+
+
+def pictures(page: Path) -> list[str]:
+    return _PICTURE.findall(prose(page))
 
 
 def anchors(page: Path) -> set[str]:

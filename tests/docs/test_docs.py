@@ -22,7 +22,19 @@ from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
 from bullion.store import schema, traces
 from bullion.store.order_rows import BLOCK_SIZES
 from tests.docs.commands import command_of
-from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name_of, prose, quoted, table_rows
+from tests.docs.markdown import (
+    PAGES,
+    ROOT,
+    anchors,
+    blocks,
+    links,
+    name_of,
+    pictures,
+    prose,
+    quoted,
+    table_rows,
+)
+from tools.pictures.retry import ANSWERS
 
 DESK = ROOT / "docs/desk.md"
 TRADING_API = ROOT / "docs/trading-api.md"
@@ -50,6 +62,19 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert other.exists(), f"{name_of(page)}: {link} leads nowhere"
         if anchor:
             assert anchor in anchors(other), f"{name_of(page)}: {link} names no heading"
+
+
+@every_page
+def test_pictures_that_are_shown_exist(page: Path) -> None:
+    for picture in pictures(page):
+        assert (page.parent / picture).is_file(), f"{name_of(page)}: there is no {picture}"
+
+
+def test_every_picture_is_shown_and_can_be_read_in_the_dark() -> None:
+    shown = {(page.parent / picture).resolve() for page in PAGES for picture in pictures(page)}
+    assert shown == set(ROOT.glob("docs/pictures/*"))
+    for file in shown:
+        assert "prefers-color-scheme: dark" in file.read_text("utf-8"), file
 
 
 @every_page
@@ -202,6 +227,10 @@ def test_the_families_of_answers_have_every_refusal_of_an_order_once_and_advise_
     listed = [code for family in codes.values() for code in family]
     of_both = _met_by("/api/trading/test/v1/orders", "post") | _met_by("/api/trading/v1/orders", "post")
     assert sorted(listed) == sorted(of_both)
+    assert [answer.family for answer in ANSWERS] == list(rows)
+    for answer in ANSWERS:
+        drawn = set(re.findall(r"[a-z]+_[a-z_]+", answer.seen))
+        assert drawn <= set(codes[answer.family]), answer.family
     advice = {
         "wait as told": Retry.SAME_KEY_AFTER,
         "wait a little": Retry.SAME_KEY,
@@ -273,8 +302,9 @@ def _rooms() -> set[str]:
 
 
 def test_the_picture_of_the_house_has_every_room() -> None:
-    picture = blocks(ARCHITECTURE)[0].text
-    assert _rooms() <= set(re.findall(r"\w+", picture))
+    picture = (ROOT / "docs/pictures/rooms.svg").read_text("utf-8")
+    beside = set(re.findall(r"`bullion\.(\w+)` stands beside the house", prose(ARCHITECTURE)))
+    assert _rooms() == set(re.findall(r'class="name middle"[^>]*>(\w+)<', picture)) | beside
 
 
 def test_the_table_of_rooms_has_every_room_and_no_other() -> None:

@@ -11,6 +11,7 @@ from tests.docs.markdown import ROOT, blocks, prose
 
 PAGE = ROOT / "docs/order-life.md"
 PICTURE = ROOT / "docs/pictures/order-life.svg"
+PHASES = ROOT / "docs/pictures/booking-phases.svg"
 LIVES = {status.value for status in Status} - {Status.FILLED.value}
 WAYS = {
     (before.value, after.value)
@@ -113,10 +114,12 @@ def test_the_table_of_events() -> None:
 
 def test_its_numbers() -> None:
     text = re.sub(r"\s+", " ", prose(PAGE) + "".join(block.text for block in blocks(PAGE)))
+    drawn = PHASES.read_text("utf-8")
     lease_s = hedge_requests.LEASE_US // 1_000_000
     assert f"for up to {hedging.WAIT_S:g} seconds" in text
     assert f"for {lease_s} seconds, the lease" in text
-    assert f"for {lease_s} s" in text
+    assert drawn.count(f"leased for {lease_s} s") == drawn.count(f"leased to it for {lease_s} s") == 1
+    assert f"within {hedging.WAIT_S:g} s," in drawn
     assert f"takes longer than {hedging._CALL_S:g} seconds" in text
     assert hedging._EVERY_S == 0.5
     assert "twice a second" in text

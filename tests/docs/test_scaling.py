@@ -19,6 +19,7 @@ from bullion.store.postgres import PostgresEngine
 from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
 from tests.docs.tables import tables_of
 from tests.store.test_plans import BOOK_OF, NOT_LED_BY_BOOK
+from tests.support.node import until
 from tests.support.servers import Postgres
 
 PAGE = ROOT / "docs/scaling.md"
@@ -112,3 +113,25 @@ def test_partitions_take_the_schema_as_it_is(postgres: Postgres) -> None:
     assert len(set(postgres.sql(kept, database).split())) == 1
     (dropped,) = re.findall(r"DROP CONSTRAINT (\w+)", "\n".join(block.text for block in of_language("sql")))
     assert postgres.sql(f"SELECT 1 FROM pg_constraint WHERE conname = '{dropped}'", database) == "1"
+
+
+def test_what_it_tells_the_primary_can_be_told() -> None:
+    """On a server of its own: from then on no commit of it would be answered without a standby."""
+    told = [
+        block.text for block in of_language("sql") if "PARTITION" not in block.text and "--" not in block.text
+    ]
+    names, role, lag = told
+    (roles,) = [block for block in blocks(ROOT / "docs/deployment.md") if "CREATE DATABASE" in block.text]
+    server = Postgres()
+    server.make()
+    try:
+        for statement in (*roles.text.split(";"), role, lag, *names.split(";")):
+            if statement.strip():
+                server.sql(statement)
+        until(
+            lambda: server.sql("SHOW synchronous_standby_names") == "ANY 1 (bullion_b, bullion_c)",
+            within_s=10,
+        )
+        assert server.sql("SELECT setconfig FROM pg_db_role_setting") == "{synchronous_commit=on}"
+    finally:
+        server.remove()

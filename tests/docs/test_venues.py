@@ -1,8 +1,15 @@
 """The guide for writers of venue adapters says what the code does."""
 
+from collections.abc import AsyncIterator
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
 from bullion.booking import hedge_requests, hedging
 from bullion.hedge import venue, watch
-from tests.docs.markdown import ROOT, prose, quoted
+from tests.docs.markdown import ROOT, blocks, prose, quoted
+from tests.support.venue_contract import VenueContract, VenueTrial
 
 VENUES = ROOT / "docs/venues.md"
 
@@ -39,3 +46,18 @@ def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
     assert all(hasattr(venue, word) for word in words)
     assert {name for name in vars(venue.Venue) if not name.startswith("_")} == calls
     assert words | calls | {word.value for word in venue.Tradeability} <= set(quoted(VENUES))
+
+
+def test_the_contract_is_taken_up_as_shown() -> None:
+    """With the names that tests/contract/test_venue.py imports; the trial is for the reader to write."""
+    (block,) = blocks(VENUES)
+    names: dict[str, Any] = {
+        "AsyncIterator": AsyncIterator,
+        "VenueContract": VenueContract,
+        "VenueTrial": VenueTrial,
+        "pytest": pytest,
+    }
+    exec(dedent(block.text.partition("\n")[2]), names)  # noqa: S102 - it is our own page
+    taken = names["TestMyVenue"]
+    assert issubclass(taken, VenueContract)
+    assert [name for name in dir(taken) if name.startswith("test_")]

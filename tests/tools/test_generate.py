@@ -11,10 +11,11 @@ from bullion.api.openapi import RETRY_ADVICE, openapi
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Env, Refusal, Retry
 from tools.generate import generated, main
+from tools.pictures import pictures
 from tools.refusals_page import refusals_page
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ["docs/refusals.md", "docs/openapi.json", "docs/scaling.md"]
+FILES = ["docs/refusals.md", "docs/openapi.json", "docs/scaling.md", *pictures(ROOT)]
 
 
 @pytest.fixture

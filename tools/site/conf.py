@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"--([\w-]+):\s*([^;]+);")
 def _palette() -> tuple[dict[str, str], dict[str, str]]:
     """The colours of the service's own page, by day and by night."""
     style = (Path(docs_page.__file__).parent / "style.css").read_text("utf-8")
-    light, dark = (dict(_VARIABLE.findall(block)) for block in re.findall(r":root \{(.*?)\}", style, re.S))
+    light, dark = (dict(_VARIABLE.findall(block)) for block in re.findall(r":root \{([^}]*)\}", style))
     return light, dark
 
 

@@ -1,6 +1,6 @@
 """Who reads the documentation, and which pages are for whom: the site's home page and its menu."""
 
-from collections.abc import Set
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 API = "api.md"
@@ -73,8 +73,9 @@ READERS = (
 _FURTHER = "Further pages"
 
 
-def readers_of(there: Set[str]) -> list[Reader]:
-    """The readers with the pages that are there. One without a place here comes last, rather than not at all."""
+def readers_of(pages: Iterable[str]) -> list[Reader]:
+    """The readers with the pages that are there. One that has no place above comes last, but it comes."""
+    there = set(pages)
     placed = {START.path, *(page.path for reader in READERS for page in reader.pages)}
     known = [
         replace(reader, pages=tuple(page for page in reader.pages if page.path in there))

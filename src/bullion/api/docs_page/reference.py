@@ -50,9 +50,9 @@ def refusal_section(description: Json) -> Section:
         )
         for row in description["x-refusals"]
     ]
-    body = f"""<p>The checks are made in the order of this table: when a call is at fault in more than one way,
-the row that stands highest answers. A refusal leaves the <code>Idempotency-Key</code> of an order free to be sent again,
-unless it is marked {badge("settles key")}. What is marked {badge("addition")} is not in the API's own
-specification.</p>
-{table(("Code", "Status", "When", "What to do"), rows)}"""
-    return Section("refusals", "Refusals", body)
+    words = f"""<p>The checks are made in the order of this table: when a call is at fault in more than one
+way, the row that stands highest answers. A refusal leaves the <code>Idempotency-Key</code> of an order free
+to be sent again, unless it is marked {badge("settles key")}. What is marked {badge("addition")} is not in
+the API's own specification.</p>"""
+    told = table(("Code", "Status", "When", "What to do"), rows)
+    return Section("refusals", "Refusals", f"{words}\n{told}")

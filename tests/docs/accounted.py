@@ -1,0 +1,163 @@
+"""Blocks of the documentation that are not run with their page: each with what is done instead.
+
+Whatever is neither run nor named here fails `tests/docs/test_every_block.py`.
+"""
+
+from typing import NamedTuple
+
+
+class Apart(NamedTuple):
+    page: str
+    begins: str
+    """How it begins; enough of it to tell it from the page's other blocks."""
+    run_by: str
+    """The test that runs or reads it: file and function. Empty if there is none."""
+    why: str
+    """Why it is not run like the others, or not at all."""
+
+
+_DEPLOYMENT = "tests/docs/test_deployment.py::"
+_DESK = "tests/docs/test_desk_start.py::"
+_SCALING = "tests/docs/test_scaling.py::"
+_PICTURE = "a drawing in letters: nothing in it can be run"
+_FORMULA = "a formula"
+_ENV = "settings, which are read and not run"
+_NGINX = "for another program, which the tests do not ask their machine to have; what we rely on is read"
+_SQL = (
+    "for an administrator of PostgreSQL: run with psql by a test of its own, on a server that is thrown away"
+)
+
+APART = (
+    Apart("docs/architecture.md", " socket ──► web.protocol", "", _PICTURE),
+    Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
+    Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),
+    Apart("docs/architecture.md", "                       one question at a time", "", _PICTURE),
+    Apart("docs/deployment.md", "# .env\nBULLION", f"{_DEPLOYMENT}test_the_settings_it_shows_are_read", _ENV),
+    Apart(
+        "docs/deployment.md", "# .env, readable", f"{_DEPLOYMENT}test_the_settings_it_shows_are_read", _ENV
+    ),
+    Apart(
+        "docs/deployment.md",
+        "CREATE ROLE bullion_service",
+        f"{_DEPLOYMENT}test_the_roles_it_makes_are_enough_and_no_more",
+        _SQL,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "CREATE ROLE reporter",
+        f"{_DEPLOYMENT}test_the_roles_it_makes_are_enough_and_no_more",
+        _SQL,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "connections at most =",
+        f"{_DEPLOYMENT}test_the_numbers_of_connections",
+        _FORMULA,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "upstream bullion {",
+        f"{_DEPLOYMENT}test_the_proxy_hands_on_what_the_gate_looks_at",
+        _NGINX,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "[Unit]",
+        f"{_DEPLOYMENT}test_the_unit_gives_the_service_the_time_that_it_needs",
+        "for systemd, which a test cannot ask for; what we rely on is read",
+    ),
+    Apart(
+        "docs/desk.md",
+        "python3 -c 'import secrets",
+        f"{_DESK}test_the_first_token_is_read_by_the_service",
+        "ends in `bullion serve`, which goes on until it is stopped",
+    ),
+    Apart(
+        "docs/desk.md",
+        "BULLION_DATABASE_URL=sqlite:///var/demo",
+        "tests/docs/test_examples.py::test_the_desks_commands_find_the_demo",
+        "on the demo, where the page is about a service of one's own",
+    ),
+    Apart(
+        "docs/desk.md",
+        '{"request_id":',
+        "tests/docs/test_examples.py::test_the_examples_for_the_desk",
+        "lines of a log, compared with those of the run",
+    ),
+    Apart(
+        "docs/handbook.md",
+        "SELECT count(*) AS parked",
+        "tests/docs/test_handbook.py::test_what_it_asks_of_postgresql_can_be_asked",
+        _SQL,
+    ),
+    Apart(
+        "docs/order-life.md",
+        "            hedge confirms",
+        "tests/docs/test_order_life.py::test_the_letters_name_every_state",
+        _PICTURE,
+    ),
+    Apart(
+        "docs/refusals.md",
+        '{"detail": {"code": "rate_limited"',
+        "tests/docs/test_every_block.py::test_the_refusal_that_is_shown_is_one",
+        "a shape; the page is generated, and has nothing to send",
+    ),
+    Apart(
+        "docs/scaling.md",
+        "# .env of the second service",
+        f"{_SCALING}test_the_settings_it_shows_are_read",
+        _ENV,
+    ),
+    Apart("docs/scaling.md", "# .env\nBULLION", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
+    Apart("docs/scaling.md", "cores = ", "", _FORMULA),
+    Apart(
+        "docs/scaling.md",
+        "connections to PostgreSQL =",
+        f"{_SCALING}test_its_numbers_are_those_of_the_code",
+        _FORMULA,
+    ),
+    Apart(
+        "docs/scaling.md",
+        "map $http_x_api_key",
+        f"{_SCALING}test_the_load_balancer_finds_the_id_of_a_key",
+        _NGINX,
+    ),
+    Apart(
+        "docs/scaling.md",
+        "map $host $bullion_deployment",
+        f"{_SCALING}test_the_load_balancer_finds_the_id_of_a_key",
+        _NGINX,
+    ),
+    Apart("docs/scaling.md", "ALTER SYSTEM", f"{_SCALING}test_what_it_tells_the_primary_can_be_told", _SQL),
+    Apart("docs/scaling.md", "ALTER ROLE", f"{_SCALING}test_what_it_tells_the_primary_can_be_told", _SQL),
+    Apart(
+        "docs/scaling.md",
+        "SELECT application_name",
+        f"{_SCALING}test_what_it_tells_the_primary_can_be_told",
+        _SQL,
+    ),
+    Apart(
+        "docs/scaling.md",
+        "-- A sketch, not a migration.",
+        f"{_SCALING}test_partitions_take_the_schema_as_it_is",
+        "needs Citus, which the tests cannot ask for; the constraint that it drops is looked for",
+    ),
+    Apart(
+        "docs/scaling.md",
+        "ALTER TABLE orders RENAME",
+        f"{_SCALING}test_partitions_take_the_schema_as_it_is",
+        _SQL,
+    ),
+    Apart(
+        "docs/venues.md",
+        "tests/contract/test_my_venue.py",
+        "tests/docs/test_venues.py::test_the_contract_is_taken_up_as_shown",
+        "a part of a module, whose venue the reader has yet to write",
+    ),
+)
+
+BEFORE = (
+    "`export` lines tell a reader what to keep; the test has the same names from the demo it started. "
+    "`make run` does not end: the demo behind it is started without make, and what make would do is read."
+)
+"""Why blocks that hold nothing but such lines are not run."""
