@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     site = given.into / "site"
     shown = site.relative_to(Path.cwd()) if site.is_relative_to(Path.cwd()) else site
     print(f"The site is in {shown}, built in {time.monotonic() - begun:.0f} s. To look at it:")
-    print(f"  {sys.executable} -m http.server --bind 127.0.0.1 --directory {shown} 8080")
+    print(f"  python3 -m http.server --bind 127.0.0.1 --directory {shown} 8080")
     print("and open http://127.0.0.1:8080")
     return 0
 

@@ -1,6 +1,7 @@
 """The API's reference as a part of a page: what the service shows at `/docs`, from the same description."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from bullion.api.docs_page import Section, reference_sections, reference_style
 
 CLASS = "api-part"
+_BLOCK = re.compile(r"<(?=(?:div|figcaption|li|p|pre|t[dhr])\b)")
 
 
 class ApiReference(SphinxDirective):
@@ -36,8 +38,9 @@ def _node(section: Section) -> nodes.section:
 
 
 def _raw(html: str) -> Iterator[nodes.raw]:
+    """The index of the search leaves out the tags, and would take the words of two cells for one."""
     if html:
-        yield nodes.raw("", html, format="html")
+        yield nodes.raw("", _BLOCK.sub(" <", html), format="html")
 
 
 def write_style(app: Sphinx) -> None:
