@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_text_is_escaped() -> None:
 def test_a_picture_is_whole_has_words_for_those_who_cannot_see_it_and_fetches_nothing(
     name: str, text: str
 ) -> None:
-    picture = ElementTree.fromstring(text)  # noqa: S314 - it is our own
+    picture = ET.fromstring(text)  # noqa: S314 - it is our own
     _, _, width, height = map(float, picture.attrib["viewBox"].split())
     kind = "{http://www.w3.org/2000/svg}"
     assert picture.findtext(f"{kind}title")
