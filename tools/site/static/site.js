@@ -17,3 +17,12 @@ if (navigator.clipboard) {
     block.append(button);
   }
 }
+
+// On a phone the rows of a table become lists, so each cell is told the name of its column.
+for (const table of document.querySelectorAll("table.docutils")) {
+  const names = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, column) => { cell.dataset.label = names[column] ?? ""; });
+  }
+  table.classList.add("told");
+}
