@@ -31,7 +31,7 @@ def test_every_block_is_run_or_it_is_said_why_not() -> None:
             apart = any(row.page == name_of(page) and block.text.startswith(row.begins) for row in APART)
             assert (block.place in run) + apart + _is_before(block) == 1, (
                 f"{block.place}: {'more than one test accounts' if apart else 'no test accounts'} for this "
-                f"block. Run its page with run_shell or run_python in tests/docs, or write into "
+                f"block. Run its page with run_shell or run_python, or write into "
                 f"tests/docs/accounted.py who runs it, or why nobody can."
             )
 
@@ -76,7 +76,9 @@ def _is_before(block: Block) -> bool:
 def _run_with_their_pages() -> set[str]:
     """The places of all blocks that a test runs, and of those it compares the outcome with."""
     found: set[str] = set()
-    for file in sorted(ROOT.glob("tests/docs/test_*.py")):
+    for file in sorted(ROOT.glob("tests/**/test_*.py")):
+        if not any(call in file.read_text("utf-8") for call in RUNNERS):
+            continue
         module = _module(file)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_") and function.__module__ == module.__name__:
