@@ -27,6 +27,7 @@ from bullion.wiring.store import open_store
 from bullion.workers.alone import Alone
 from bullion.workers.watch import Workers
 from bullion.workers.worker import report_ready
+from bullion_conformance.command import conformance
 
 _WRONG_SET_UP = 2
 
@@ -193,6 +194,7 @@ def _open_desk(
 
 
 main.add_command(desk_group(_open_desk))
+main.add_command(conformance)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""What a check is: a function that asks the service and raises `Broken` when it does not keep its word."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bullion_conformance.context import Context
+
+
+class Need(StrEnum):
+    """What a check needs besides the service's address. The desk can make keys of both kinds."""
+
+    NOTHING = "nothing"
+    KEY = "a test key"
+    LIVE_KEY = "a live key"
+    DESK = "the desk"
+    PRODUCTION = "the desk, with production open and a simulated venue"
+
+
+class Turn(IntEnum):
+    """When a check runs: what is refused, or uses budgets up, must not spoil the others."""
+
+    USUAL = 0
+    REFUSED = 1
+    """Sends keys that are refused, which count against this address."""
+    BURNS = 2
+    """Uses up a budget on purpose; only runs when asked for."""
+    OVER_ALL = 3
+    """Looks at every answer of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    id: str
+    """Of the requirement that it decides."""
+    function: Callable[["Context"], None]
+    need: Need
+    turn: Turn
+    orders: int
+    """How many orders it sends at the most, to foretell how long a run takes."""
+    refusals: int
+    """And how many calls that are answered 401."""
+    waits_s: float
+    """And how long it waits for what takes its time."""
+
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(
+    *ids: str,
+    need: Need = Need.KEY,
+    turn: Turn | None = None,
+    orders: int = 0,
+    refusals: int = 0,
+    waits_s: float = 0.0,
+) -> Callable[[Callable[["Context"], None]], Callable[["Context"], None]]:
+    """Register a function as the check of these requirements."""
+
+    def register(function: Callable[["Context"], None]) -> Callable[["Context"], None]:
+        when = turn if turn is not None else Turn.REFUSED if refusals else Turn.USUAL
+        for number, id_ in enumerate(ids):
+            if id_ in CHECKS:
+                raise ValueError(f"two checks of {id_}")
+            costs = (orders, refusals, waits_s) if number == 0 else (0, 0, 0.0)
+            CHECKS[id_] = Check(id_, function, need, when, *costs)
+        return function
+
+    return register

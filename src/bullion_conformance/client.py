@@ -1,0 +1,238 @@
+"""A client's program of the kit: one key on one environment's path."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+from bullion_conformance.codes import STATUS
+from bullion_conformance.exchange import Exchange
+from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH, Line
+from bullion_conformance.pace import Payer
+from bullion_conformance.verdict import Broken, expect
+
+CREATED, ACCEPTED, OK = 201, 202, 200
+REPLAYED = "idempotent-replayed"
+JSON = {"Content-Type": "application/json"}
+
+LEFT_OUT: Any = object()
+"""As the value of a field: do not send it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value written into the body just so, such as a number with its zeros."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    code: str
+    quantity: Decimal
+    """A weight that an order may have."""
+    metal: str
+
+    @property
+    def unit(self) -> str:
+        return "g" if self.metal == "gold" else "kg"
+
+
+@dataclass(slots=True)
+class Client:
+    line: Line
+    environment: str
+    key: str = field(repr=False)
+    account: str
+    """Whose key it is, for the budgets that an account's keys share."""
+    symbol: Symbol
+    nets: dict[str, Decimal] = field(default_factory=dict)
+    """What this account's orders of the run add up to, by symbol."""
+
+    @property
+    def path(self) -> str:
+        return TEST_PATH if self.environment == "test" else PRODUCTION_PATH
+
+    # --- Calls ----------------------------------------------------------------------------------------
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        **parameters: Any,
+    ) -> Exchange:
+        query = f"?{urlencode(parameters, doseq=True)}" if parameters else ""
+        order = method == "POST" and path == "/orders"
+        return self.line.send(
+            method,
+            f"{self.path}{path}{query}",
+            headers={"X-API-Key": self.key, **(headers or {})},
+            content=content,
+            payer=Payer(self.key, self.account, order, shared=self.environment == "production"),
+        )
+
+    def me(self) -> Exchange:
+        return self.call("GET", "/me")
+
+    def orders(self, **parameters: Any) -> Exchange:
+        return self.call("GET", "/orders", **parameters)
+
+    def order(self, order_id: str) -> Exchange:
+        return self.call("GET", f"/orders/{quote(order_id, safe='')}")
+
+    def positions(self) -> Exchange:
+        return self.call("GET", "/positions")
+
+    def place(self, idempotency_key: str | None = None, /, **fields: Any) -> Exchange:
+        """A small order on the side that brings the position back, unless the fields say otherwise."""
+        body = self.order_body(**fields)
+        answer = self.send(encoded(body), idempotency_key or str(uuid4()))
+        if answer.status in (CREATED, ACCEPTED):
+            self._count(body)
+        return answer
+
+    def send(self, content: bytes, idempotency_key: str | None = None, /, **headers: str) -> Exchange:
+        """These bytes as an order's body."""
+        given = dict(JSON) if "Content-Type" not in headers else {}
+        if idempotency_key is not None:
+            given["Idempotency-Key"] = idempotency_key
+        given |= {name: value for name, value in headers.items() if value}
+        return self.call("POST", "/orders", headers=given, content=content)
+
+    def order_body(self, **fields: Any) -> dict[str, Any]:
+        code = fields.get("symbol_code", self.symbol.code)
+        held = self.nets.get(code, Decimal(0)) if isinstance(code, str) else Decimal(0)
+        whole = {
+            "symbol_code": self.symbol.code,
+            "trade_type": "sell" if held > 0 else "buy",
+            "quantity": self.symbol.quantity,
+            **fields,
+        }
+        return {name: value for name, value in whole.items() if value is not LEFT_OUT}
+
+    def _count(self, body: Mapping[str, Any]) -> None:
+        quantity = body["quantity"]
+        weight = Decimal(quantity.text) if isinstance(quantity, Literal) else Decimal(quantity)
+        signed = weight if body["trade_type"] == "buy" else -weight
+        self.nets[body["symbol_code"]] = self.nets.get(body["symbol_code"], Decimal(0)) + signed
+
+    # --- Calls that have to succeed -------------------------------------------------------------------
+
+    def placed(self, idempotency_key: str | None = None, /, **fields: Any) -> dict[str, Any]:
+        """A new order that was taken at once: filled in test, open in production."""
+        return body_of(self.place(idempotency_key, **fields), CREATED)
+
+    def read(self, order_id: str) -> dict[str, Any]:
+        return body_of(self.order(order_id), OK)
+
+    def listed(self, **parameters: Any) -> dict[str, Any]:
+        page = body_of(self.orders(**parameters), OK)
+        for order in values_of(page, "items"):
+            expect(isinstance(order, dict), f"{self.line.current[-1].call} listed something that is no order")
+        return page
+
+    def everything(self, **parameters: Any) -> list[dict[str, Any]]:
+        """The first 200 orders that match."""
+        return values_of(self.listed(limit=200, **parameters), "items")
+
+    def position(self, metal: str) -> dict[str, Any]:
+        found = body_of(self.positions(), OK).get(metal)
+        if not isinstance(found, dict):
+            raise Broken(f"GET /positions has no entry for {metal}.")
+        return found
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    return (
+        "{" + ", ".join(f"{json.dumps(name)}: {_literal(value)}" for name, value in body.items()) + "}"
+    ).encode()
+
+
+def _literal(value: Any) -> str:
+    match value:
+        case Literal():
+            return value.text
+        case Decimal():
+            return f"{value:f}"
+        case _:
+            return json.dumps(value)
+
+
+# --- Answers read strictly ------------------------------------------------------------------------------
+
+
+def body_of(answer: Exchange, status: int) -> dict[str, Any]:
+    """The object of an answer that must have this status."""
+    expect(answer.status == status, f"{answer.call} answered {answer.said}; expected {status}.")
+    if not isinstance(answer.body, dict):
+        raise Broken(f"{answer.call} answered {status} with a body that is no JSON object.")
+    found: dict[str, Any] = answer.body
+    return found
+
+
+def value_of(body: Mapping[str, Any], name: str) -> Any:
+    if name not in body:
+        raise Broken(f"The answer has no `{name}`; it has {', '.join(body) or 'nothing'}.")
+    return body[name]
+
+
+def values_of(body: Mapping[str, Any], name: str) -> list[Any]:
+    found = value_of(body, name)
+    if not isinstance(found, list):
+        raise Broken(f"`{name}` is not an array: {found!r}.")
+    return found
+
+
+def refused(answer: Exchange, code: str) -> dict[str, Any]:
+    """The detail of a refusal that must have this code, and the status that the table gives it."""
+    status = STATUS.get(code)
+    expected = f"{status} {code}" if status else code
+    expect(answer.code == code, f"{answer.call} answered {answer.said}; expected {expected}.")
+    if status is not None:
+        expect(
+            answer.status == status,
+            f"{answer.call} answered {code} with status {answer.status}; expected {status}.",
+        )
+    return answer.detail
+
+
+def rejected(answer: Exchange, *codes: str) -> None:
+    """Some refusal of the request as such, where the specification names no code."""
+    told = f"{answer.call} answered {answer.said}; expected a refusal"
+    expect(400 <= answer.status < 500, f"{told}.")
+    expect(not codes or answer.code in codes, f"{told} with {' or '.join(codes)}.")
+
+
+def replayed(answer: Exchange, order: Mapping[str, Any]) -> None:
+    """The same order again, marked as a replay."""
+    expect(
+        answer.status == OK,
+        f"{answer.call} with a key and body that were sent before answered {answer.said}; "
+        "expected 200 with Idempotent-Replayed: true.",
+    )
+    marked = answer.headers.get(REPLAYED)
+    expect(
+        marked == "true",
+        f"The replay carries {REPLAYED}: {marked}; expected Idempotent-Replayed: true.",
+    )
+    body = body_of(answer, OK)
+    expect(
+        body.get("id") == order["id"], f"The replay answered order {body.get('id')}; expected {order['id']}."
+    )
+
+
+def until(
+    holds: Callable[[], bool], message: str, *, clock: Callable[[], float], sleep: Callable[[float], None]
+) -> None:
+    """Wait for what the service does in its own time; ten seconds are enough for any of it."""
+    give_up_at = clock() + 10
+    while not holds():
+        if clock() > give_up_at:
+            raise Broken(message)
+        sleep(0.1)

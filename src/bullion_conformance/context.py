@@ -1,0 +1,131 @@
+"""What a check is handed: clients to call with, the desk if there is one, and what other checks found."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from bullion_conformance.client import Client, Symbol
+from bullion_conformance.desk import Broker, Issued
+from bullion_conformance.exchange import Exchange
+from bullion_conformance.line import Line
+from bullion_conformance.verdict import Broken, NotChecked
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a run has to work with."""
+
+    line: Line
+    gold: Symbol
+    silver: Symbol
+    test: Client | None = None
+    """With the key that was given."""
+    live: Client | None = None
+    broker: Broker | None = None
+    """The kit's own, when there is a desk."""
+    production_open: bool = False
+    """Whether the kit's own broker may trade in production."""
+    production_closed: str = ""
+    """Why not."""
+    burn: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    means: Means
+    _kept: dict[str, tuple[Any, Exception | None, list[Exchange]]] = field(default_factory=dict)
+
+    # --- Who calls ------------------------------------------------------------------------------------
+
+    @property
+    def line(self) -> Line:
+        return self.means.line
+
+    @property
+    def broker(self) -> Broker:
+        if self.means.broker is None:
+            raise NotChecked("it needs the desk")
+        return self.means.broker
+
+    @property
+    def gold(self) -> Symbol:
+        return self.means.gold
+
+    @property
+    def silver(self) -> Symbol:
+        return self.means.silver
+
+    def test(self) -> Client:
+        """A client of the test environment: a new account at the desk, else the key that was given."""
+        if self.means.broker is not None:
+            return self.new_client()
+        if self.means.test is None:
+            raise NotChecked("it needs a test key")
+        return self.means.test
+
+    def live(self) -> Client:
+        """The same for the production path."""
+        if self.means.broker is not None:
+            return self.new_client("production")
+        if self.means.live is None:
+            raise NotChecked("it needs a live key")
+        return self.means.live
+
+    def new_client(
+        self,
+        environment: str = "test",
+        login_id: str | None = None,
+        key: dict[str, Any] | None = None,
+        **account: Any,
+    ) -> Client:
+        """With a new key; of a new account unless a login is named."""
+        login_id = login_id or self.broker.account(**account)
+        return self.with_key(self.broker.key(login_id, environment, **(key or {})), login_id, environment)
+
+    def with_key(self, issued: Issued, login_id: str, environment: str = "test") -> Client:
+        return Client(self.line, environment, issued.key, login_id, self.gold)
+
+    # --- What is shared -------------------------------------------------------------------------------
+
+    def once(self, make: Callable[["Context"], T]) -> T:
+        """What several checks look at is made once; its calls are shown with each of them.
+
+        What could not be made fails all of them, for the same reason.
+        """
+        name = f"{make.__module__}.{make.__qualname__}"
+        if name in self._kept:
+            value, broken, made = self._kept[name]
+            self.line.current.extend(made)
+        else:
+            before, self.line.current = self.line.current, []
+            value, broken = None, None
+            try:
+                value = make(self)
+            except (Broken, NotChecked) as error:
+                broken = error
+            made = self.line.current
+            self.line.current = [*before, *made]
+            self._kept[name] = (value, broken, made)
+        if broken is not None:
+            raise broken
+        found: T = value
+        return found
+
+    @contextmanager
+    def unpaced(self) -> Iterator[None]:
+        """While a budget is used up on purpose."""
+        self.line.unpaced = True
+        try:
+            yield
+        finally:
+            self.line.unpaced = False
+
+    def clock(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        self.line.pace.wait(seconds)

@@ -1,0 +1,208 @@
+"""The operator's desk, as Bullion has it: what the kit sets up there, so that it can provoke what it checks.
+
+The kit makes a broker of its own. Nobody else's accounts, switches, prices or venue are touched.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from bullion_conformance.verdict import CannotRun
+
+BUY_PRICE, SELL_PRICE, QUOTED_WEIGHT = "71240.00", "71230.00", "10"
+QUICK = {
+    "reads_per_minute": 100_000,
+    "orders_per_minute": 100_000,
+    "orders_per_10_seconds": 100_000,
+    "account_orders_per_minute": 100_000,
+    "failed_auth_per_minute": 100_000,
+}
+ALL_SCOPES = ("account:read", "orders:read", "orders:write")
+_ANY_SIZE = {"minimum": "0.0001", "maximum": "1000000", "step": "0.0001"}
+_NO_AGE = {"rate_age_s_max": None, "freeze_after_s": None}
+_FIXED = {"kind": "fixed", "buy": BUY_PRICE, "sell": SELL_PRICE}
+_GOLD = {"metal": "gold", "quoted_weight": QUOTED_WEIGHT, "pricing": _FIXED, **_ANY_SIZE, **_NO_AGE}
+_LANDED = {
+    "kind": "landed",
+    "spot": "CONFORMANCE-SPOT",
+    "currency": "CONFORMANCE-UNQUOTED",
+    "premium_usd": "0",
+    "interbank": "0",
+    "conversion": "1",
+    "duty": "none",
+    "margin": "0",
+}
+SYMBOLS: dict[str, dict[str, Any]] = {
+    "GOLD": _GOLD,
+    "SILVER": {**_GOLD, "metal": "silver", "quoted_weight": "1"},
+    "CLOSED": {**_GOLD, "trading": False},
+    "SELLONLY": {**_GOLD, "sides": ["sell"]},
+    "UNQUOTED": {**_GOLD, "pricing": {"kind": "direct", "instrument": "CONFORMANCE-UNQUOTED"}},
+    "UNPRICED": {**_GOLD, "pricing": _LANDED},
+    "STALE": {**_GOLD, "rate_age_s_max": 30, "pricing": {"kind": "direct", "instrument": "CONFORMANCE-SPOT"}},
+    "FROZEN": {**_GOLD, "frozen": True},
+    "SIZED": {**_GOLD, "minimum": "2", "maximum": "10", "step": "0.5"},
+    "SCARCE": {**_GOLD, "stock": "2"},
+    "UNWATCHED": _GOLD,
+    "SUSPENDED": _GOLD,
+}
+"""One for each refusal that hangs on a symbol."""
+_PLAIN_TERMS = {"buy_premium": "0", "sell_premium": "0"}
+GROUPS: dict[str, dict[str, Any]] = {
+    "plain": {"default_terms": _PLAIN_TERMS},
+    "closed": {"default_terms": _PLAIN_TERMS, "trading": False},
+    "sized": {"default_terms": {**_PLAIN_TERMS, "minimum": "4", "maximum": "8", "step": "1"}},
+    "unpriced": {"terms": {"SILVER": _PLAIN_TERMS}},
+}
+
+
+class DeskRefused(Exception):
+    """The desk did not do what it was told."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """Somebody at the desk, with a token."""
+
+    http: httpx.Client
+    url: str
+    token: str = field(repr=False)
+    steps: list[str] = field(default_factory=list)
+    """What it was told, for the report; answers are left out, for some hold secrets."""
+
+    def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        self.steps.append(f"{method} {path}" + ("" if body is None else f" {body}"))
+        return self.http.request(method, f"{self.url}/desk/v1{path}", headers=headers, json=body)
+
+    def do(self, method: str, path: str, body: Any = None) -> Any:
+        answer = self.ask(method, path, body)
+        if not answer.is_success:
+            raise DeskRefused(f"{method} {path} was answered {answer.status_code}: {answer.text[:200]}")
+        return answer.json()
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A key as the desk gave it out."""
+
+    key_id: str
+    key: str = field(repr=False)
+
+
+@dataclass(slots=True)
+class Broker:
+    """A broker that is the kit's own."""
+
+    tag: str
+    host: str
+    desk: Desk
+    first: Desk
+    token_id: str
+    budgets: dict[str, int]
+    """Those that a new broker has."""
+    usual: dict[str, int]
+    """Those of this run."""
+    venue: str
+    _accounts: int = 0
+
+    @classmethod
+    def open(cls, first: Desk, *, quick: bool) -> "Broker":
+        tag = f"conformance-{uuid4().hex[:8]}"
+        host = f"{tag}.invalid"
+        made = first.ask("PUT", f"/brokers/{tag}", {"name": "Conformance kit", "hosts": [host]})
+        if not made.is_success:
+            raise CannotRun(
+                f"The desk would not make a broker for the kit ({made.status_code}). "
+                "It takes the first token, which is the one in the service's own settings."
+            )
+        token = first.do("POST", "/tokens", {"name": "conformance kit", "role": "admin", "broker": tag})
+        desk = Desk(first.http, first.url, token["token"])
+        budgets = desk.do("GET", "/switches")["budgets"]
+        venue = desk.do("GET", "/hedge")["venue"]
+        broker = cls(tag, host, desk, first, token["token_id"], budgets, QUICK if quick else budgets, venue)
+        broker._furnish()
+        return broker
+
+    def _furnish(self) -> None:
+        for code, group in GROUPS.items():
+            self.desk.do("PUT", f"/groups/{code}", group)
+        for code, symbol in SYMBOLS.items():
+            self.desk.do("PUT", f"/symbols/{code}", symbol)
+        old = "2020-01-01T00:00:00+00:00"
+        self.desk.do("PUT", "/rates/CONFORMANCE-SPOT", {"bid": "100", "ask": "101", "at": old})
+        self.switch(production=True, budgets=self.usual)
+        if self.venue == "simulated":
+            words = {"UNWATCHED": "unknown", "SUSPENDED": "suspended"}
+            self.desk.do("PATCH", "/hedge", {"mode": "fill", "instruments": words})
+
+    def close(self) -> None:
+        """Nobody can reach it any more, nor trade with it; its trail stays, as every broker's does."""
+        self.switch(production=False, halted=True)
+        self.first.do("PUT", f"/brokers/{self.tag}", {"name": "Conformance kit", "hosts": []})
+        self.desk.do("DELETE", f"/tokens/{self.token_id}")
+
+    def switch(self, **switches: Any) -> None:
+        self.desk.do("PATCH", "/switches", switches)
+
+    @contextmanager
+    def switched(self, back: Mapping[str, Any], /, **switches: Any) -> Iterator[None]:
+        """These switches for a while, and then `back`."""
+        self.switch(**switches)
+        try:
+            yield
+        finally:
+            self.switch(**back)
+
+    def account(self, **fields: Any) -> str:
+        """A new account, open for everything, with room for a million of either metal. Its login."""
+        self._accounts += 1
+        login_id = f"client{self._accounts}"
+        body = {
+            "login_id": login_id,
+            "group": "plain",
+            "production_trading": True,
+            "allocation": {"gold": "1000000", "silver": "1000000"},
+            **fields,
+        }
+        self.desk.do("POST", "/accounts", body)
+        return login_id
+
+    def change(self, login_id: str, **fields: Any) -> None:
+        self.desk.do("PATCH", f"/accounts/{login_id}", fields)
+
+    def key(self, login_id: str, environment: str = "test", **fields: Any) -> Issued:
+        body = {"environment": environment, "name": "conformance kit", "scopes": list(ALL_SCOPES), **fields}
+        made = self.desk.do("POST", f"/accounts/{login_id}/keys", body)
+        return Issued(made["key_id"], made["key"])
+
+    def rotate(self, issued: Issued, overlap_s: int) -> Issued:
+        made = self.desk.do("POST", f"/keys/{issued.key_id}/rotate", {"overlap_s": overlap_s})
+        return Issued(made["key_id"], made["key"])
+
+    def revoke(self, issued: Issued) -> None:
+        self.desk.do("POST", f"/keys/{issued.key_id}/revoke")
+
+    def hedge(self, mode: str) -> None:
+        self.desk.do("PATCH", "/hedge", {"mode": mode})
+
+    def elsewhere(self, login_id: str, **fields: Any) -> httpx.Response:
+        """An order from another channel: the web, unless the fields say otherwise."""
+        body = {
+            "login_id": login_id,
+            "source": "web",
+            "idempotency_key": str(uuid4()),
+            "symbol_code": "GOLD",
+            "trade_type": "buy",
+            "quantity": "1",
+            **fields,
+        }
+        return self.desk.ask("POST", "/orders", body)
+
+    def act(self, order_id: str, what: str, **body: Any) -> Any:
+        """Close, complete or delete an order."""
+        return self.desk.do("POST", f"/orders/{order_id}/{what}", body or None)

@@ -1,0 +1,82 @@
+"""One call and its answer, as they are kept for the report: exact, and without any secret."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+_KEY = re.compile(r"key_(?:test|live)\.[!-~]*")
+_SHOWN_MAX = 4000
+
+
+def without_keys(text: str) -> str:
+    """Whatever looks like a key is cut off after its prefix."""
+    return _KEY.sub(lambda found: f"{found[0][:9]}…", text)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    environment: str
+    """`test`, `production`, or empty for a path of neither."""
+    method: str
+    target: str
+    """Path and query, without the service's address."""
+    sent_headers: Mapping[str, str]
+    sent: str
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case names."""
+    text: str
+    seconds: float = field(compare=False)
+
+    @cached_property
+    def body(self) -> Any:
+        """The answer's JSON, with exact numbers; None when it is not JSON."""
+        try:
+            return json.loads(self.text, parse_float=Decimal)
+        except ValueError:
+            return None
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """The refusal's detail; empty when there is none of that shape."""
+        found = self.body.get("detail") if isinstance(self.body, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def code(self) -> str | None:
+        found = self.detail.get("code")
+        return found if isinstance(found, str) else None
+
+    @property
+    def call(self) -> str:
+        return f"{self.method} {self.target}"
+
+    @property
+    def said(self) -> str:
+        """What it answered, in short."""
+        return f"{self.status} {self.code}" if self.code else f"{self.status}"
+
+    def shown(self) -> dict[str, Any]:
+        """For reports; long bodies are cut."""
+        return {
+            "request": {
+                "method": self.method,
+                "target": without_keys(self.target),
+                "headers": {name: without_keys(value) for name, value in self.sent_headers.items()},
+                "body": without_keys(_cut(self.sent)),
+            },
+            "answer": {
+                "status": self.status,
+                "headers": {name: without_keys(value) for name, value in self.headers.items()},
+                "body": without_keys(_cut(self.text)),
+            },
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}… ({len(text)} characters)"

@@ -1,0 +1,119 @@
+"""The line to the service: sends calls at the right pace, and remembers each with its answer."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import httpx
+
+from bullion_conformance.exchange import Exchange
+from bullion_conformance.pace import Pace, Payer
+
+UNAUTHORIZED = 401
+TOO_MANY = 429
+_TRIES_MAX = 4
+_PATIENCE_S = 60
+"""A stranger's Retry-After is believed up to this."""
+
+_SECRET_LENGTH_MIN = 16
+
+TEST_PATH = "/api/trading/test/v1"
+PRODUCTION_PATH = "/api/trading/v1"
+
+
+def environment_of(target: str) -> str:
+    if target.startswith(TEST_PATH):
+        return "test"
+    return "production" if target.startswith(PRODUCTION_PATH) else ""
+
+
+@dataclass(slots=True)
+class Line:
+    http: httpx.Client
+    pace: Pace
+    host: str | None = None
+    """Whom to ask for at the service's address, when it is not the address's own name."""
+    seen: list[Exchange] = field(default_factory=list)
+    """Every call of the run."""
+    current: list[Exchange] = field(default_factory=list)
+    """Those of the check that is running."""
+    leaks: list[Exchange] = field(default_factory=list)
+    """Answers that repeat the secret of the key that was sent."""
+    unpaced: bool = False
+    """While a check uses up a budget on purpose."""
+
+    def send(
+        self,
+        method: str,
+        target: str,
+        *,
+        headers: Mapping[str, str] | list[tuple[str, str]],
+        content: bytes | None = None,
+        payer: Payer | None = None,
+    ) -> Exchange:
+        """Send one call. A 429 that no check asked for is waited out, as any client would."""
+        for _ in range(_TRIES_MAX):
+            if not self.unpaced:
+                self.pace.before_refusal() if payer is None else self.pace.before(payer)
+            exchange = self._send(method, target, headers, content)
+            if exchange.status == UNAUTHORIZED:
+                self.pace.after_refusal()
+            elif payer is not None:
+                self.pace.after(payer, exchange.headers)
+            if exchange.status != TOO_MANY or self.unpaced:
+                break
+            self.pace.throttled += 1
+            self.pace.wait(_seconds(exchange.headers.get("retry-after")))
+        self.seen.append(exchange)
+        self.current.append(exchange)
+        return exchange
+
+    def _send(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str] | list[tuple[str, str]],
+        content: bytes | None,
+    ) -> Exchange:
+        pairs = list(headers.items()) if isinstance(headers, Mapping) else list(headers)
+        if self.host is not None:
+            pairs.append(("Host", self.host))
+        started = time.perf_counter()
+        answer = self.http.request(method, target, headers=pairs, content=content)
+        exchange = Exchange(
+            environment=environment_of(target),
+            method=method,
+            target=target,
+            sent_headers=_readable(pairs),
+            sent=(content or b"").decode("utf-8", "replace"),
+            status=answer.status_code,
+            headers={name.lower(): value for name, value in answer.headers.items()},
+            text=answer.text,
+            seconds=time.perf_counter() - started,
+        )
+        if any(secret in answer.text for secret in _secrets(pairs)):
+            self.leaks.append(exchange)
+        return exchange
+
+
+def _readable(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Of a key no more than its prefix is kept: a spoilt key is nearly the key."""
+    kept: dict[str, str] = {}
+    for name, value in pairs:
+        shown = f"{value[:9]}…" if name.lower() == "x-api-key" and value.startswith("key_") else value
+        if name.lower() == "authorization":
+            shown = "…"
+        kept[name] = f"{kept[name]}, {shown}" if name in kept else shown
+    return kept
+
+
+def _secrets(pairs: list[tuple[str, str]]) -> list[str]:
+    """The last part of each key, unless it is too short to be one's own."""
+    parts = [value.rpartition(".")[2] for name, value in pairs if name.lower() == "x-api-key"]
+    return [part for part in parts if len(part) >= _SECRET_LENGTH_MIN]
+
+
+def _seconds(retry_after: str | None) -> float:
+    if retry_after is None or not retry_after.isascii() or not retry_after.isdigit():
+        return 1.0
+    return float(min(int(retry_after), _PATIENCE_S))

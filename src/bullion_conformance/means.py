@@ -1,0 +1,124 @@
+"""What a run can work with: the line, keys that work, and a broker of its own if there is a desk."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+import httpx
+
+from bullion_conformance.client import CREATED, OK, Client, Symbol
+from bullion_conformance.context import Context, Means
+from bullion_conformance.desk import Broker, Desk, DeskRefused
+from bullion_conformance.line import Line
+from bullion_conformance.pace import REFUSALS, Pace
+from bullion_conformance.verdict import CannotRun
+
+_TIMEOUT_S = 30
+_READY_WITHIN_S = 10
+GOLD, SILVER = Symbol("GOLD", Decimal(10), "gold"), Symbol("SILVER", Decimal(1), "silver")
+_NO_BOUND = ((1_000_000, 60.0),)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller of the kit gave."""
+
+    base_url: str
+    key: str | None = field(default=None, repr=False)
+    live_key: str | None = field(default=None, repr=False)
+    desk_url: str | None = None
+    desk_token: str | None = field(default=None, repr=False)
+    gold: Symbol = GOLD
+    silver: Symbol = SILVER
+    burn: bool = False
+    quick: bool = False
+
+
+@contextmanager
+def open_means(given: Given) -> Iterator[Means]:
+    """Try what was given, and leave nothing open behind. Raise `CannotRun` when it does not work."""
+    with httpx.Client(base_url=given.base_url.rstrip("/"), timeout=_TIMEOUT_S) as http:
+        line = Line(http, Pace(time.monotonic, time.sleep, refusals=_NO_BOUND if given.quick else REFUSALS))
+        try:
+            if given.desk_url is None:
+                yield _with_keys(given, line)
+            else:
+                with _own_broker(given, given.desk_url, http, line) as means:
+                    yield means
+        except httpx.HTTPError as error:
+            raise CannotRun(
+                f"The service cannot be reached: {str(error) or type(error).__name__}."
+            ) from error
+        except DeskRefused as error:
+            raise CannotRun(f"The desk did not let the kit set itself up: {error}.") from error
+
+
+def _with_keys(given: Given, line: Line) -> Means:
+    means = Means(line, given.gold, given.silver, burn=given.burn)
+    if given.key is not None:
+        test = Client(line, "test", given.key, "given", given.gold)
+        _works(test, "--key")
+        for symbol, option in ((given.gold, "gold"), (given.silver, "silver")):
+            _trades(test, symbol, option)
+        means = replace(means, test=test)
+    if given.live_key is not None:
+        live = Client(line, "production", given.live_key, "given live", given.gold)
+        _works(live, "--live-key")
+        means = replace(means, live=live)
+    return means
+
+
+def _works(client: Client, option: str) -> None:
+    answer = client.me()
+    if answer.status != OK:
+        raise CannotRun(
+            f"{option} does not work: GET {client.path}/me answered {answer.said}. "
+            "Is it a key for this service and environment, with all scopes?"
+        )
+
+
+def _trades(client: Client, symbol: Symbol, option: str) -> None:
+    """Buy and sell back, so that a run does not fail a hundred times for want of a symbol."""
+    for side in ("buy", "sell"):
+        answer = client.place(symbol_code=symbol.code, quantity=symbol.quantity, trade_type=side)
+        if answer.status != CREATED:
+            raise CannotRun(
+                f"A test order to {side} {symbol.quantity} of {symbol.code} was answered {answer.said}: "
+                f"name what can be traded with --{option}-symbol and --{option}-quantity."
+            )
+
+
+@contextmanager
+def _own_broker(given: Given, desk_url: str, http: httpx.Client, line: Line) -> Iterator[Means]:
+    first = Desk(http, desk_url.rstrip("/"), given.desk_token or "")
+    broker = Broker.open(first, quick=given.quick)
+    try:
+        line.host = broker.host
+        means = Means(line, GOLD, SILVER, broker=broker, burn=given.burn)
+        closed = _why_closed(means)
+        line.seen.clear()
+        line.current.clear()
+        yield replace(means, production_open=closed is None, production_closed=closed or "")
+    finally:
+        broker.close()
+
+
+def _why_closed(means: Means) -> str | None:
+    """Whether the kit's broker can trade in production: tried with an order, once its venue is heard of."""
+    if means.broker is None or means.broker.venue != "simulated":
+        return "the deployment's venue is not a simulated one, and the kit places no real orders"
+    usher = Context(means).new_client("production")
+    give_up_at = time.monotonic() + _READY_WITHIN_S
+    while True:
+        waiting = [
+            answer
+            for code in ("GOLD", "SILVER", "SCARCE")
+            if (answer := usher.place(symbol_code=code, trade_type="sell", quantity=1)).status != CREATED
+        ]
+        if not waiting:
+            return None
+        if waiting[0].code != "tradeability_unverified" or time.monotonic() > give_up_at:
+            return f"production is closed here: an order was answered {waiting[0].said}"
+        time.sleep(0.2)

@@ -1,0 +1,116 @@
+"""Keeping within the service's budgets, so that only the checks about budgets are ever answered 429."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+READS = ((300, 60.0),)
+ORDERS = ((60, 60.0), (10, 10.0))
+REFUSALS = ((18, 60.0),)
+"""Two fewer a minute than the address may have: a person may mistype a key meanwhile."""
+_MARGIN_S = 0.05
+_MINUTE_S = 60.5
+
+Windows = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Who a call is counted for."""
+
+    key: str
+    account: str
+    order: bool
+    shared: bool
+    """Whether the account's keys have a budget together."""
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What the service told last, and how many calls it knew nothing of have gone out since."""
+
+    left: int
+    reset_at: float
+
+
+@dataclass(slots=True)
+class _Sent:
+    windows: Windows
+    times: deque[float] = field(default_factory=lambda: deque[float](maxlen=400))
+
+    def wait_s(self, now: float) -> float:
+        waits = [
+            self.times[-count] + seconds + _MARGIN_S - now
+            for count, seconds in self.windows
+            if len(self.times) >= count
+        ]
+        return max(waits, default=0.0)
+
+
+class Pace:
+    """Goes by RateLimit-* headers where the service sends them, and by the default budgets where not."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        *,
+        refusals: Windows = REFUSALS,
+    ) -> None:
+        self._clock = clock
+        self._sleep = sleep
+        self._told: dict[Payer, _Standing] = {}
+        self._sent: defaultdict[Payer, _Sent] = defaultdict(lambda: _Sent(READS))
+        self._refusals = _Sent(refusals)
+        self.waited_s = 0.0
+        self.throttled = 0
+        """How many calls were answered 429 that were not meant to be."""
+
+    def before(self, payer: Payer) -> None:
+        """Wait until this call can be expected to be within its budgets."""
+        now = self._clock()
+        told = self._told.get(payer)
+        if told is not None:
+            if told.left <= 0:
+                self.wait(told.reset_at - now)
+        else:
+            self.wait(self._line(payer).wait_s(now))
+
+    def after(self, payer: Payer, headers: Mapping[str, str]) -> None:
+        now = self._clock()
+        self._line(payer).times.append(now)
+        for other, standing in self._told.items():
+            if payer.order and payer.shared and other.account == payer.account and other.order:
+                standing.left -= 1
+        try:
+            left, reset_s = int(headers["ratelimit-remaining"]), int(headers["ratelimit-reset"])
+        except (KeyError, ValueError):
+            return
+        self._told[payer] = _Standing(left, now + reset_s + _MARGIN_S)
+
+    def before_refusal(self) -> None:
+        """Wait until one more 401 leaves the address below its throttle."""
+        self.wait(self._refusals.wait_s(self._clock()))
+
+    def after_refusal(self) -> None:
+        self._refusals.times.append(self._clock())
+
+    def refusal_ages_s(self) -> list[float]:
+        """How long ago each 401 of the last minute was, oldest first."""
+        now = self._clock()
+        return [now - at for at in self._refusals.times if now - at < _MINUTE_S]
+
+    def wait(self, seconds: float) -> None:
+        if seconds > 0:
+            self.waited_s += seconds
+            self._sleep(seconds)
+
+    def _line(self, payer: Payer) -> _Sent:
+        """Keys of an account that share a budget are counted together while nothing better is known."""
+        one = Payer(
+            "" if payer.shared and payer.order else payer.key, payer.account, payer.order, payer.shared
+        )
+        line = self._sent[one]
+        if payer.order:
+            line.windows = ORDERS
+        return line

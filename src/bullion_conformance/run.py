@@ -1,0 +1,109 @@
+"""A run: every requirement that was asked for gets its verdict."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import httpx
+
+from bullion_conformance import checks as _all_checks
+from bullion_conformance.check import CHECKS, Check
+from bullion_conformance.context import Context, Means
+from bullion_conformance.desk import DeskRefused
+from bullion_conformance.plan import in_order, lacking
+from bullion_conformance.requirement import Profile, Requirement
+from bullion_conformance.verdict import Broken, Finding, NotChecked, Verdict
+
+__all__ = ["Report", "run"]
+_ = _all_checks  # To import them is what fills `CHECKS`.
+
+NO_SENSE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+"""What reading an answer raises when it is not at all as it should be."""
+
+
+@dataclass(slots=True)
+class Report:
+    service: str
+    profile: Profile
+    findings: list[Finding]
+    started_at: datetime
+    seconds: float
+    calls: int
+    waited_s: float
+    throttled: int
+    """How many calls were answered 429 outside of the checks about budgets."""
+    means: list[str] = field(default_factory=list)
+    """What the run had to work with, in words."""
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(finding.verdict is verdict for finding in self.findings)
+
+    @property
+    def well(self) -> bool:
+        return not self.count(Verdict.FAILED) and not self.count(Verdict.ERROR)
+
+
+def run(
+    requirements: Sequence[Requirement],
+    means: Means,
+    *,
+    service: str,
+    profile: Profile,
+    progress: Callable[[Check, int, int], None] = lambda _check, _done, _all: None,
+) -> Report:
+    """Make the checks in their order; the report has the table's."""
+    started, started_at = time.perf_counter(), datetime.now(UTC)
+    context = Context(means)
+    found: dict[str, Finding] = {}
+    todo = in_order(requirements, means)
+    by_function: dict[Callable[[Context], None], Finding] = {}
+    for number, check in enumerate(todo):
+        progress(check, number, len(todo))
+        requirement = next(each for each in requirements if each.id == check.id)
+        same = by_function.get(check.function)
+        if same is None:
+            same = by_function[check.function] = _made(check, requirement, context)
+        found[check.id] = Finding(
+            requirement, same.verdict, same.why, same.exchanges, same.desk_steps, same.seconds
+        )
+    return Report(
+        service=service,
+        profile=profile,
+        findings=[found.get(each.id) or _not_made(each, means) for each in requirements],
+        started_at=started_at,
+        seconds=time.perf_counter() - started,
+        calls=len(means.line.seen),
+        waited_s=means.line.pace.waited_s,
+        throttled=means.line.pace.throttled,
+    )
+
+
+def _made(check: Check, requirement: Requirement, context: Context) -> Finding:
+    line, broker = context.line, context.means.broker
+    line.current = []
+    steps_before = len(broker.desk.steps) if broker else 0
+    started = time.perf_counter()
+    finding = Finding(requirement, Verdict.PASSED)
+    try:
+        check.function(context)
+    except Broken as broken:
+        finding.verdict, finding.why = Verdict.FAILED, str(broken)
+    except NotChecked as reason:
+        finding.verdict, finding.why = Verdict.NOT_CHECKED, str(reason)
+    except DeskRefused as refusal:
+        finding.verdict, finding.why = Verdict.ERROR, f"The set-up did not work: {refusal}"
+    except httpx.HTTPError as error:
+        finding.verdict, finding.why = Verdict.ERROR, f"No answer: {str(error) or type(error).__name__}"
+    except NO_SENSE as error:
+        finding.verdict = Verdict.ERROR
+        finding.why = f"The answer could not be read ({type(error).__name__}: {error})."
+    finding.seconds = time.perf_counter() - started
+    finding.exchanges = line.current
+    finding.desk_steps = broker.desk.steps[steps_before:] if broker else []
+    return finding
+
+
+def _not_made(requirement: Requirement, means: Means) -> Finding:
+    why = requirement.unchecked or lacking(CHECKS[requirement.id], means) or "it was not run"
+    return Finding(requirement, Verdict.NOT_CHECKED, why)

@@ -1,0 +1,146 @@
+"""One use of the command: from the options to the reports."""
+
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bullion_conformance.check import Check
+from bullion_conformance.client import Symbol
+from bullion_conformance.context import Means
+from bullion_conformance.means import Given, open_means
+from bullion_conformance.plan import estimate_s, in_order, wanted
+from bullion_conformance.report_html import as_html
+from bullion_conformance.report_json import as_json
+from bullion_conformance.report_terminal import show, show_table
+from bullion_conformance.requirement import Profile, Requirement
+from bullion_conformance.run import Report, run
+from bullion_conformance.verdict import CannotRun
+
+
+def list_requirements(options: dict[str, Any]) -> None:
+    show_table(_requirements(options), Console())
+
+
+def session(options: dict[str, Any]) -> bool:
+    """Whether everything that was checked is kept."""
+    requirements, given = _requirements(options), _given(options)
+    profile = Profile(options["profile"])
+    told = Console(stderr=True)
+    with open_means(given) as means:
+        checks = in_order(requirements, means)
+        seconds = estimate_s(checks, means, quick=given.quick)
+        told.print(
+            f"{len(checks)} of {len(requirements)} requirements can be checked, in about {_time(seconds)}."
+        )
+        report = _run(requirements, means, given, profile, told)
+        report.means = _in_words(given, means)
+        show(report, Console())
+        _write(options["html_file"], as_html(report))
+        _write(options["json_file"], as_json(report))
+    return report.well
+
+
+def _run(
+    requirements: list[Requirement], means: Means, given: Given, profile: Profile, told: Console
+) -> Report:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=told, transient=True, disable=not told.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def progress(check: Check, done: int, of_all: int) -> None:
+            bar.update(task, description=check.id, completed=done, total=of_all)
+
+        return run(requirements, means, service=given.base_url, profile=profile, progress=progress)
+
+
+def _requirements(options: dict[str, Any]) -> list[Requirement]:
+    found = wanted(Profile(options["profile"]), options["only"])
+    if not found:
+        raise CannotRun("No requirement of this profile is named so: --list shows them all.")
+    return found
+
+
+def _given(options: dict[str, Any]) -> Given:
+    base_url, key = options["base_url"], options["key"]
+    if not base_url:
+        raise CannotRun("Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL.")
+    for name in ("base_url", "desk_url"):
+        if options[name]:
+            _check_address(name, options[name])
+    if options["desk_url"] and not options["desk_token"]:
+        raise CannotRun("With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.")
+    if options["quick"] and not options["desk_url"]:
+        raise CannotRun("--quick raises budgets at the desk: give --desk-url and --desk-token.")
+    if not key and not options["desk_url"] and not options["live_key"]:
+        key = _asked()
+    for name, text, prefix in (("--key", key, "key_test."), ("--live-key", options["live_key"], "key_live.")):
+        if text and not text.startswith(prefix):
+            raise CannotRun(f"{name} has to begin with {prefix}; what was given does not.")
+    return Given(
+        base_url=base_url,
+        key=key or None,
+        live_key=options["live_key"] or None,
+        desk_url=options["desk_url"] or None,
+        desk_token=options["desk_token"] or None,
+        gold=_symbol(options, "gold"),
+        silver=_symbol(options, "silver"),
+        burn=options["burn_budgets"],
+        quick=options["quick"],
+    )
+
+
+def _check_address(name: str, address: str) -> None:
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+        raise CannotRun(f"--{name.replace('_', '-')} has to be an address such as https://trade.example.")
+
+
+def _asked() -> str:
+    if not sys.stdin.isatty():
+        raise CannotRun("With which key? Set CONFORMANCE_KEY to a test key, or name the desk.")
+    key: str = click.prompt("Test key", hide_input=True, err=True)
+    return key.strip()
+
+
+def _symbol(options: dict[str, Any], metal: str) -> Symbol:
+    try:
+        quantity = Decimal(options[f"{metal}_quantity"])
+    except InvalidOperation:
+        quantity = Decimal(0)
+    if not quantity.is_finite() or quantity <= 0:
+        raise CannotRun(f"--{metal}-quantity has to be a weight above 0.")
+    return Symbol(options[f"{metal}_symbol"], quantity, metal)
+
+
+def _in_words(given: Given, means: Means) -> list[str]:
+    words = ["the desk"] if means.broker else []
+    words += ["a test key"] if means.test else []
+    words += ["a live key"] if means.live else []
+    if means.broker:
+        words.append("production open" if means.production_open else means.production_closed)
+    return [
+        *words,
+        *(["raised budgets"] if given.quick else []),
+        *(["budgets used up"] if given.burn else []),
+    ]
+
+
+def _time(seconds: float) -> str:
+    return f"{max(round(seconds), 1)} seconds" if seconds < 100 else f"{round(seconds / 60)} minutes"
+
+
+def _write(file: Path | None, text: str) -> None:
+    if file is not None:
+        try:
+            file.write_text(text, "utf-8")
+        except OSError as error:
+            raise CannotRun(f"The report cannot be written: {error}.") from error

@@ -1,0 +1,71 @@
+"""How Bullion reads what the specification leaves open, and what it adds. Others need not follow."""
+
+from bullion_conformance.requirement import Profile, Row, rows
+
+RULINGS = rows(
+    "Bullion's own",
+    Row("bullion.decimals", "Weights have four decimals and rupees two, without exponent and without -0."),
+    Row("bullion.times", "Times are in UTC, as +00:00, with microseconds."),
+    Row("bullion.total", "The total is rounded half up to paise."),
+    Row("bullion.deal-label", "Test orders of an account are numbered from T-1, without a gap."),
+    Row("bullion.status-detail", "The detail of a status is the house's own name, not a copy of the status."),
+    Row("bullion.unknown-field", "A field that an order does not have is 422, and the field is named."),
+    Row("bullion.duplicate-field", "A field that stands twice in the body is 422."),
+    Row(
+        "bullion.errors",
+        "Each problem of an invalid request has `loc`, `msg` and `type`; all are listed at once.",
+    ),
+    Row(
+        "bullion.exact-numbers",
+        "A quantity is read exactly: 1e2 and 100.00000 pass, 1.00000000000000000001 does not.",
+    ),
+    Row("bullion.number-strings", "A quantity in quotation marks is 422, and so are true and null."),
+    Row("bullion.not-utf8", "A body that is not UTF-8, or not JSON, is 422 invalid_request."),
+    Row("bullion.content-type", "Without application/json the answer is 422 invalid_request."),
+    Row("bullion.body-size", "A body over 64 KiB is 413 request_too_large."),
+    Row("bullion.compressed", "A compressed body is 415 unsupported_encoding."),
+    Row("bullion.side-case", "BUY is another word than buy: 400 invalid_side. A number as the side is 422."),
+    Row("bullion.blank-key", "An empty Idempotency-Key is like none, 400; one of 65 characters is 422."),
+    Row("bullion.key-case", "Idempotency-Keys that differ in case are two keys."),
+    Row(
+        "bullion.same-value",
+        "A replay is the same by value: 1 and 1.0, other order of fields, null for absent.",
+    ),
+    Row("bullion.key-environment", "The same Idempotency-Key in the other environment is another order."),
+    Row("bullion.moved-settles", "A key that met price_moved meets it again, marked as a replay."),
+    Row("bullion.refusal-frees", "Any other refusal leaves the key free for another body."),
+    Row("bullion.replay-first", "A replay is answered while trading is halted."),
+    Row("bullion.replay-while-closed", "A replay is answered while production is closed."),
+    Row("bullion.reads-while-closed", "Production can be read while its orders are closed."),
+    Row("bullion.tolerance", "At the very edge of the tolerance the price has not moved."),
+    Row("bullion.reducing-across", "A reduction may cross zero, as long as the position becomes smaller."),
+    Row("bullion.order-ids", "An order id that is no UUID is 404 order_not_found, with the same body."),
+    Row("bullion.since-forms", "A date alone is its midnight in UTC; `since` includes its instant."),
+    Row("bullion.empty-parameters", "An empty or repeated limit, offset or since is 422."),
+    Row("bullion.ignored-parameters", "`status` on the test path and unknown parameters are ignored."),
+    Row("bullion.no-match", "A filter that nothing matches gives an empty list, with a total of 0."),
+    Row("bullion.client-order-id-filter", "The list can be filtered by `client_order_id`."),
+    Row(
+        "bullion.paths", 'An unknown path is 404 with the body {"detail": "Not Found"}, a trailing slash too.'
+    ),
+    Row("bullion.methods", "A wrong method is 405 method_not_allowed with Allow; HEAD and OPTIONS too."),
+    Row("bullion.request-id", "Every answer has an X-Request-Id."),
+    Row("bullion.rate-headers", "A counted call tells limit, remaining and reset of its tightest budget."),
+    Row("bullion.refused-uncounted", "A call that is refused with 429 uses nothing up."),
+    Row(
+        "bullion.header-twice",
+        "Two X-API-Key headers are malformed_credential; an empty one is missing_credential.",
+    ),
+    Row("bullion.indistinct", "An unknown key and a wrong secret are told apart by nothing."),
+    Row(
+        "bullion.closed-before-body",
+        "Closed production outranks a missing Idempotency-Key and an invalid body.",
+    ),
+    Row("bullion.gate-before-body", "A key's fault outranks a fault of the body."),
+    Row("bullion.address", "A key with a list of addresses is 403 address_not_allowed from elsewhere."),
+    Row("bullion.secrets", "No answer repeats the key that was sent."),
+    Row("bullion.symbols", "GET /symbols lists what can be traded, with its size rules."),
+    Row("bullion.quotes", "GET /quotes tells both prices, and whether an order would be taken."),
+    Row("bullion.description", "/openapi.json describes version 1.0.0, and /docs shows it, without a key."),
+    profile=Profile.BULLION,
+)

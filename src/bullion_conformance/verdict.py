@@ -1,0 +1,44 @@
+"""What came of a requirement, and the ways in which a check says so."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bullion_conformance.exchange import Exchange
+from bullion_conformance.requirement import Requirement
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_CHECKED = "not checked"
+    ERROR = "error"
+    """The check could not come to a verdict: no answer, or one that made no sense."""
+
+
+class Broken(Exception):
+    """The service does not keep the requirement; the message is for a stranger to understand."""
+
+
+class NotChecked(Exception):
+    """This service, or these means, do not let the check be made; the message says why."""
+
+
+class CannotRun(Exception):
+    """The run makes no sense; the message is the sentence to show."""
+
+
+@dataclass(slots=True)
+class Finding:
+    requirement: Requirement
+    verdict: Verdict
+    why: str = ""
+    exchanges: list[Exchange] = field(default_factory=list)
+    """The calls that decided it, the last one last."""
+    desk_steps: list[str] = field(default_factory=list)
+    """What the desk was told to do for it."""
+    seconds: float = 0.0
+
+
+def expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise Broken(message)
