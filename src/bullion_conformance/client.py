@@ -80,6 +80,11 @@ class Client:
     def me(self) -> Exchange:
         return self.call("GET", "/me")
 
+    def me_as(self, key: str | None, path: str | None = None) -> Exchange:
+        """GET /me with a key that is to be refused, or none; it counts against this address, not a key."""
+        headers = {} if key is None else {"X-API-Key": key}
+        return self.line.send("GET", f"{path or self.path}/me", headers=headers)
+
     def orders(self, **parameters: Any) -> Exchange:
         return self.call("GET", "/orders", **parameters)
 

@@ -14,6 +14,9 @@ from bullion_conformance.verdict import Broken, NotChecked
 
 T = TypeVar("T")
 
+WIDE = 1000
+"""For a budget that a check is not about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Means:
@@ -116,13 +119,27 @@ class Context:
         return found
 
     @contextmanager
-    def unpaced(self) -> Iterator[None]:
-        """While a budget is used up on purpose."""
+    def budgets(self, **budgets: int) -> Iterator[None]:
+        """A new broker's budgets but for the ones that are named; they may be used up.
+
+        What failed to authenticate before must not get in the way, unless it is what is named.
+        """
+        usual, new = self.broker.usual, {**self.broker.budgets, "failed_auth_per_minute": WIDE, **budgets}
         self.line.unpaced = True
+        try:
+            with self.broker.switched({"budgets": usual}, budgets=new):
+                yield
+        finally:
+            self.line.unpaced = False
+
+    @contextmanager
+    def at_the_neighbours(self) -> Iterator[None]:
+        """Calls go to another broker of the same service."""
+        host, self.line.host = self.line.host, self.broker.neighbour_host
         try:
             yield
         finally:
-            self.line.unpaced = False
+            self.line.host = host
 
     def clock(self) -> float:
         return time.monotonic()

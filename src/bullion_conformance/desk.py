@@ -120,12 +120,12 @@ class Broker:
                 f"The desk would not make a broker for the kit ({made.status_code}). "
                 "It takes the first token, which is the one in the service's own settings."
             )
-        token = first.do("POST", "/tokens", {"name": "conformance kit", "role": "admin", "broker": tag})
-        desk = Desk(first.http, first.url, token["token"])
+        desk, token_id = _admin_of(tag, first)
         budgets = desk.do("GET", "/switches")["budgets"]
         venue = desk.do("GET", "/hedge")["venue"]
-        broker = cls(tag, host, desk, first, token["token_id"], budgets, QUICK if quick else budgets, venue)
+        broker = cls(tag, host, desk, first, token_id, budgets, QUICK if quick else budgets, venue)
         broker._furnish()
+        broker._make_neighbour()
         return broker
 
     def _furnish(self) -> None:
@@ -140,10 +140,24 @@ class Broker:
             words = {"UNWATCHED": "unknown", "SUSPENDED": "suspended"}
             self.desk.do("PATCH", "/hedge", {"mode": "fill", "instruments": words})
 
+    def _make_neighbour(self) -> None:
+        """Another broker, for whom the keys of this one are strange."""
+        tag = f"{self.tag}-b"
+        body = {"name": "Conformance kit", "hosts": [self.neighbour_host]}
+        self.first.do("PUT", f"/brokers/{tag}", body)
+        desk, token_id = _admin_of(tag, self.first)
+        desk.do("PATCH", "/switches", {"budgets": self.usual})
+        desk.do("DELETE", f"/tokens/{token_id}")
+
+    @property
+    def neighbour_host(self) -> str:
+        return f"{self.tag}-b.invalid"
+
     def close(self) -> None:
         """Nobody can reach it any more, nor trade with it; its trail stays, as every broker's does."""
         self.switch(production=False, halted=True)
-        self.first.do("PUT", f"/brokers/{self.tag}", {"name": "Conformance kit", "hosts": []})
+        for tag in (self.tag, f"{self.tag}-b"):
+            self.first.do("PUT", f"/brokers/{tag}", {"name": "Conformance kit", "hosts": []})
         self.desk.do("DELETE", f"/tokens/{self.token_id}")
 
     def switch(self, **switches: Any) -> None:
@@ -206,3 +220,9 @@ class Broker:
     def act(self, order_id: str, what: str, **body: Any) -> Any:
         """Close, complete or delete an order."""
         return self.desk.do("POST", f"/orders/{order_id}/{what}", body or None)
+
+
+def _admin_of(tag: str, first: Desk) -> tuple[Desk, str]:
+    """Somebody who may do everything within that broker, and the id of the token for it."""
+    made = first.do("POST", "/tokens", {"name": "conformance kit", "role": "admin", "broker": tag})
+    return Desk(first.http, first.url, made["token"]), made["token_id"]

@@ -8,10 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 from bullion_conformance.check import Need, Turn, check
-from bullion_conformance.checks.auth import A_MOMENT_S, in_a_second
+from bullion_conformance.checks.auth import ended_keys
 from bullion_conformance.client import Client, encoded, refused
 from bullion_conformance.context import Context
-from bullion_conformance.exchange import Exchange
 from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.samples import deals
 from bullion_conformance.verdict import NotChecked, expect
@@ -28,26 +27,20 @@ def _key_for(environment: str) -> Need:
     return Need.KEY if environment == "test" else Need.LIVE_KEY
 
 
-def me_with(client: Client, key: str | None, base: str | None = None) -> Exchange:
-    """GET /me with this key instead of the client's own."""
-    headers = {} if key is None else {"X-API-Key": key}
-    return client.line.send("GET", f"{base or client.path}/me", headers=headers)
-
-
 # --- Keys -----------------------------------------------------------------------------------------------
 
 
 def _no_key(c: Context, environment: str) -> None:
-    refused(me_with(client_of(c, environment), None), "missing_credential")
+    refused(client_of(c, environment).me_as(None), "missing_credential")
 
 
 def _no_shape(c: Context, environment: str) -> None:
-    refused(me_with(client_of(c, environment), "not-a-key"), "malformed_credential")
+    refused(client_of(c, environment).me_as("not-a-key"), "malformed_credential")
 
 
 def _other_environment(c: Context, environment: str) -> None:
     client = client_of(c, environment)
-    refused(me_with(client, client.key, OTHER[environment]), "wrong_environment")
+    refused(client.me_as(client.key, OTHER[environment]), "wrong_environment")
 
 
 _BY_KEY: dict[str, Callable[[Context, str], None]] = {
@@ -59,11 +52,8 @@ _BY_KEY: dict[str, Callable[[Context, str], None]] = {
 
 def _other_broker(c: Context, environment: str) -> None:
     client = client_of(c, environment)
-    host, c.line.host = c.line.host, None
-    try:
-        answer = me_with(client, client.key)
-    finally:
-        c.line.host = host
+    with c.at_the_neighbours():
+        answer = client.me_as(client.key)
     refused(answer, "wrong_tenant")
 
 
@@ -71,7 +61,7 @@ def _unknown(c: Context, environment: str) -> None:
     """The head of one key with the secret of another."""
     one, other = client_of(c, environment), client_of(c, environment)
     mixed = ".".join([*one.key.split(".")[:-1], other.key.rsplit(".", 1)[1]])
-    refused(me_with(one, mixed), "invalid_credential")
+    refused(one.me_as(mixed), "invalid_credential")
 
 
 def _revoked(c: Context, environment: str) -> None:
@@ -79,22 +69,17 @@ def _revoked(c: Context, environment: str) -> None:
     issued = c.broker.key(login_id, environment)
     c.broker.revoke(issued)
     client = c.with_key(issued, login_id, environment)
-    refused(me_with(client, client.key), "credential_revoked")
+    refused(client.me_as(client.key), "credential_revoked")
 
 
 def _rotated(c: Context, environment: str) -> None:
-    login_id = c.broker.account()
-    issued = c.broker.key(login_id, environment)
-    c.broker.rotate(issued, overlap_s=0)
-    client = c.with_key(issued, login_id, environment)
-    c.sleep(A_MOMENT_S)
-    refused(me_with(client, client.key), "credential_rotated")
+    client = c.once(ended_keys)[environment, "rotated"]
+    refused(client.me_as(client.key), "credential_rotated")
 
 
 def _expired(c: Context, environment: str) -> None:
-    client = c.new_client(environment, key=in_a_second())
-    c.sleep(A_MOMENT_S)
-    refused(me_with(client, client.key), "credential_expired")
+    client = c.once(ended_keys)[environment, "expired"]
+    refused(client.me_as(client.key), "credential_expired")
 
 
 _BY_DESK: dict[str, Callable[[Context, str], None]] = {
@@ -104,7 +89,6 @@ _BY_DESK: dict[str, Callable[[Context, str], None]] = {
     "credential_rotated": _rotated,
     "credential_expired": _expired,
 }
-_SLOW = {"credential_rotated", "credential_expired"}
 
 
 # --- Accounts, scopes and requests ----------------------------------------------------------------------
@@ -177,12 +161,7 @@ for _environment in BOTH:
             _on(_environment, _provoke)
         )
     for _code, _provoke in _BY_DESK.items():
-        check(
-            f"errors.{_environment}.{_code}",
-            need=Need.DESK,
-            refusals=1,
-            waits_s=A_MOMENT_S if _code in _SLOW else 0,
-        )(_on(_environment, _provoke))
+        check(f"errors.{_environment}.{_code}", need=Need.DESK, refusals=1)(_on(_environment, _provoke))
     for _code, _provoke in _BY_ACCOUNT.items():
         check(f"errors.{_environment}.{_code}", need=Need.DESK, orders=1)(_on(_environment, _provoke))
     for _code, _place in _BY_ORDER.items():
@@ -253,11 +232,8 @@ def refused_by_the_hedge(c: Context) -> None:
 def _throttled(environment: str) -> Callable[[Context], None]:
     def too_many_bad_keys(c: Context) -> None:
         client = client_of(c, environment)
-        with (
-            c.unpaced(),
-            c.broker.switched({"budgets": c.broker.usual}, budgets={"failed_auth_per_minute": 1}),
-        ):
-            me_with(client, "not-a-key")
+        with c.budgets(failed_auth_per_minute=1):
+            client.me_as("not-a-key")
             refused(client.me(), "auth_throttled")
 
     return too_many_bad_keys
@@ -266,10 +242,7 @@ def _throttled(environment: str) -> Callable[[Context], None]:
 def _limited(environment: str) -> Callable[[Context], None]:
     def too_many_orders(c: Context) -> None:
         client = client_of(c, environment)
-        with (
-            c.unpaced(),
-            c.broker.switched({"budgets": c.broker.usual}, budgets={"orders_per_10_seconds": 2}),
-        ):
+        with c.budgets(orders_per_10_seconds=2):
             for _ in range(2):
                 client.place(symbol_code="NOWHERE")
             refused(client.place(), "rate_limited")

@@ -1,38 +1,24 @@
 """The budgets: how many calls are taken, and what comes after. These use budgets up, so they run last."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from uuid import uuid4
 
 from bullion_conformance.check import Need, Turn, check
-from bullion_conformance.checks.errors import me_with
 from bullion_conformance.client import Client, refused, replayed
-from bullion_conformance.context import Context
+from bullion_conformance.context import WIDE, Context
 from bullion_conformance.exchange import Exchange
+from bullion_conformance.line import TOO_MANY
 from bullion_conformance.verdict import expect
 
 READS, ORDERS, ORDERS_IN_TEN, OF_ACCOUNT, FAILURES = 300, 60, 10, 60, 20
-WIDE = 1000
-"""For the budgets that a check is not about."""
 _SURELY_COUNTED_S, _MINUTE_S = 45, 61
-
-
-@contextmanager
-def default_budgets(c: Context, **others: int) -> Iterator[None]:
-    """Those that a new broker has, but for the ones that are named.
-
-    What failed to authenticate before must not get in the way, unless it is what is checked.
-    """
-    budgets = {**c.broker.budgets, "failed_auth_per_minute": WIDE, **others}
-    with c.unpaced(), c.broker.switched({"budgets": c.broker.usual}, budgets=budgets):
-        yield
 
 
 def _taken(call: Callable[[], Exchange], most: int) -> int:
     """How many calls are taken before one is refused for its budget; it tries one more than `most`."""
     for number in range(most + 1):
         answer = call()
-        if answer.status == 429:
+        if answer.status == TOO_MANY:
             refused(answer, "rate_limited")
             _told_when(answer)
             return number
@@ -54,21 +40,21 @@ def _expect_budget(found: int, default: int, what: str) -> None:
 @check("limits.reads", need=Need.DESK, turn=Turn.BURNS)
 def reads_a_minute(c: Context) -> None:
     client = c.new_client()
-    with default_budgets(c):
+    with c.budgets():
         _expect_budget(_taken(client.me, READS), READS, "reads a minute")
 
 
 @check("limits.orders.ten-seconds", need=Need.DESK, turn=Turn.BURNS, orders=11)
 def orders_in_ten_seconds(c: Context) -> None:
     client = c.new_client()
-    with default_budgets(c):
+    with c.budgets():
         _expect_budget(_taken(_cheap(client), ORDERS_IN_TEN), ORDERS_IN_TEN, "orders in ten seconds")
 
 
 @check("limits.orders.minute", need=Need.DESK, turn=Turn.BURNS, orders=61)
 def orders_a_minute(c: Context) -> None:
     client = c.new_client()
-    with default_budgets(c, orders_per_10_seconds=WIDE):
+    with c.budgets(orders_per_10_seconds=WIDE):
         _expect_budget(_taken(_cheap(client), ORDERS), ORDERS, "orders a minute")
 
 
@@ -81,7 +67,7 @@ def orders_of_all_keys_a_minute(c: Context) -> None:
     def in_turn() -> Exchange:
         return _cheap(clients[next(turns) % 2])()
 
-    with default_budgets(c, orders_per_10_seconds=WIDE):
+    with c.budgets(orders_per_10_seconds=WIDE):
         _expect_budget(_taken(in_turn, OF_ACCOUNT), OF_ACCOUNT, "orders a minute from an account's two keys")
 
 
@@ -102,23 +88,32 @@ def failures_a_minute(c: Context) -> None:
     if ages and ages[0] > _SURELY_COUNTED_S:
         c.sleep(_MINUTE_S - ages[-1])
         ages = []
-    with default_budgets(c, failed_auth_per_minute=default + len(ages)):
+    taken = _failures_taken(c, client, default + len(ages))
+    if taken < FAILURES:  # Somebody else failed from this address, which is nobody's fault.
+        c.sleep(_MINUTE_S)
+        taken = _failures_taken(c, client, default)
+    expect(
+        taken == FAILURES, f"By default {FAILURES} failed authentications a minute pass; here it was {taken}."
+    )
+
+
+def _failures_taken(c: Context, client: Client, budget: int) -> int:
+    """How many failures were answered 401, up to the default; after them a good key must not help."""
+    with c.budgets(failed_auth_per_minute=budget):
         for number in range(FAILURES):
-            answer = me_with(client, "not-a-key")
-            expect(
-                answer.status == 401,
-                f"Failed authentication {number + 1} was answered {answer.said}; expected 401.",
-            )
+            if client.me_as("not-a-key").status == TOO_MANY:
+                return number
         answer = client.me()
         refused(answer, "auth_throttled")
         _told_when(answer)
+    return FAILURES
 
 
 @check("idempotency.replay-counts", need=Need.DESK, turn=Turn.BURNS, orders=4)
 def replays_are_counted(c: Context) -> None:
     client, key = c.new_client(), str(uuid4())
     body = client.order_body()
-    with default_budgets(c, orders_per_10_seconds=3):
+    with c.budgets(orders_per_10_seconds=3):
         order = client.placed(key, **body)
         for _ in range(2):
             replayed(client.place(key, **body), order)
@@ -128,7 +123,7 @@ def replays_are_counted(c: Context) -> None:
 @check("read.free-of-order-budget", need=Need.DESK, turn=Turn.BURNS, orders=2)
 def reads_take_no_orders(c: Context) -> None:
     client = c.new_client()
-    with default_budgets(c, orders_per_10_seconds=2):
+    with c.budgets(orders_per_10_seconds=2):
         order = client.placed()
         for _ in range(5):
             client.read(order["id"])
@@ -139,7 +134,7 @@ def reads_take_no_orders(c: Context) -> None:
 def the_same_key_after_the_wait(c: Context) -> None:
     client, key = c.new_client(), str(uuid4())
     body = client.order_body()
-    with default_budgets(c, orders_per_10_seconds=1):
+    with c.budgets(orders_per_10_seconds=1):
         client.placed()
         answer = client.place(key, **body)
         refused(answer, "rate_limited")

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 from bullion_conformance.check import Need, Turn, check
 from bullion_conformance.checks.answers import over_all
-from bullion_conformance.checks.limits import default_budgets
 from bullion_conformance.checks.rulings_of_orders import places, whole_account
 from bullion_conformance.client import OK, body_of, refused, value_of, values_of
 from bullion_conformance.context import Context
@@ -150,7 +149,7 @@ def budgets_are_told(c: Context) -> None:
 @check("bullion.refused-uncounted", need=Need.DESK, turn=Turn.BURNS, orders=4)
 def a_429_counts_nothing(c: Context) -> None:
     client = c.new_client()
-    with default_budgets(c, orders_per_10_seconds=1):
+    with c.budgets(orders_per_10_seconds=1):
         client.placed()
         resets = [refused_reset(client.place()) for _ in range(3)]
         expect(resets == sorted(resets, reverse=True), f"Refused orders put the end off: resets {resets}.")

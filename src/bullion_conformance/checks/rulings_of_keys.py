@@ -3,7 +3,6 @@
 from uuid import uuid4
 
 from bullion_conformance.check import Need, Turn, check
-from bullion_conformance.checks.errors import me_with
 from bullion_conformance.client import OK, body_of, refused
 from bullion_conformance.context import Context
 from bullion_conformance.samples import some_of_everything
@@ -15,7 +14,7 @@ def a_key_is_sent_once(c: Context) -> None:
     client = c.test()
     pair = ("X-API-Key", client.key)
     refused(c.line.send("GET", f"{client.path}/me", headers=[pair, pair]), "malformed_credential")
-    refused(me_with(client, ""), "missing_credential")
+    refused(client.me_as(""), "missing_credential")
 
 
 @check("bullion.indistinct", need=Need.DESK, refusals=2)
@@ -24,7 +23,7 @@ def unknown_and_wrong_look_the_same(c: Context) -> None:
     head, secret = one.key.rsplit(".", 1)
     wrong_secret = f"{head}.{other.key.rsplit('.', 1)[1]}"
     unknown_id = f"{head.rsplit('.', 1)[0]}.{'0' * 16}.{secret}"
-    answers = [me_with(one, key) for key in (wrong_secret, unknown_id)]
+    answers = [one.me_as(key) for key in (wrong_secret, unknown_id)]
     for answer in answers:
         refused(answer, "invalid_credential")
     expect(answers[0].text == answers[1].text, "An unknown key and a wrong secret are answered differently.")
