@@ -51,6 +51,7 @@ class Client:
     symbol: Symbol
     nets: dict[str, Decimal] = field(default_factory=dict)
     """What this account's orders of the run add up to, by symbol."""
+    orders_sent: int = 0
 
     @property
     def path(self) -> str:
@@ -69,6 +70,7 @@ class Client:
     ) -> Exchange:
         query = f"?{urlencode(parameters, doseq=True)}" if parameters else ""
         order = method == "POST" and path == "/orders"
+        self.orders_sent += order
         return self.line.send(
             method,
             f"{self.path}{path}{query}",

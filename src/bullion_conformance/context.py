@@ -14,6 +14,7 @@ from bullion_conformance.verdict import Broken, NotChecked
 
 T = TypeVar("T")
 
+_ORDERS_SHARED_MAX = 5
 WIDE = 1000
 """For a budget that a check is not about."""
 
@@ -35,12 +36,15 @@ class Means:
     production_closed: str = ""
     """Why not."""
     burn: bool = False
+    latency_s: float = 0.0
+    """How long a call takes."""
 
 
 @dataclass(slots=True)
 class Context:
     means: Means
     _kept: dict[str, tuple[Any, Exception | None, list[Exchange]]] = field(default_factory=dict)
+    _shared: dict[str, Client] = field(default_factory=dict)
 
     # --- Who calls ------------------------------------------------------------------------------------
 
@@ -63,9 +67,9 @@ class Context:
         return self.means.silver
 
     def test(self) -> Client:
-        """A client of the test environment: a new account at the desk, else the key that was given."""
+        """A client of the test environment, with whatever orders it has: the kit's own, or as given."""
         if self.means.broker is not None:
-            return self.new_client()
+            return self._shared_client("test")
         if self.means.test is None:
             raise NotChecked("it needs a test key")
         return self.means.test
@@ -73,10 +77,17 @@ class Context:
     def live(self) -> Client:
         """The same for the production path."""
         if self.means.broker is not None:
-            return self.new_client("production")
+            return self._shared_client("production")
         if self.means.live is None:
             raise NotChecked("it needs a live key")
         return self.means.live
+
+    def _shared_client(self, environment: str) -> Client:
+        """One for many checks, until it comes near to the budget of a key."""
+        client = self._shared.get(environment)
+        if client is None or client.orders_sent > _ORDERS_SHARED_MAX:
+            client = self._shared[environment] = self.new_client(environment)
+        return client
 
     def new_client(
         self,

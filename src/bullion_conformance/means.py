@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from statistics import median
 
 import httpx
 
@@ -67,7 +68,16 @@ def _with_keys(given: Given, line: Line) -> Means:
         live = Client(line, "production", given.live_key, "given live", given.gold)
         _works(live, "--live-key")
         means = replace(means, live=live)
-    return means
+    return _measured(means)
+
+
+def _measured(means: Means) -> Means:
+    """How long calls take was seen while trying; they are no part of the run."""
+    seen = means.line.seen
+    latency_s = median(exchange.seconds for exchange in seen) if seen else 0.0
+    seen.clear()
+    means.line.current.clear()
+    return replace(means, latency_s=latency_s)
 
 
 def _works(client: Client, option: str) -> None:
@@ -98,9 +108,8 @@ def _own_broker(given: Given, desk_url: str, http: httpx.Client, line: Line) -> 
         line.host = broker.host
         means = Means(line, GOLD, SILVER, broker=broker, burn=given.burn)
         closed = _why_closed(means)
-        line.seen.clear()
-        line.current.clear()
-        yield replace(means, production_open=closed is None, production_closed=closed or "")
+        means = replace(means, production_open=closed is None, production_closed=closed or "")
+        yield _measured(means)
     finally:
         broker.close()
 

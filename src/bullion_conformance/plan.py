@@ -9,7 +9,8 @@ from bullion_conformance.requirement import Profile, Requirement
 from bullion_conformance.samples import SHARED_ORDERS
 from bullion_conformance.table import TABLE
 
-_CALL_S = 0.03
+_CALLS_PER_CHECK = 4
+"""Of every kind, those to the desk included."""
 _ORDERS_PER_S, _ORDERS_AT_ONCE = 1, 10
 _REFUSALS_PER_MINUTE = 18
 
@@ -52,14 +53,18 @@ def lacking(check: Check, means: Means) -> str | None:
 def in_order(requirements: Sequence[Requirement], means: Means) -> list[Check]:
     """The checks that can be made: what might spoil others comes last."""
     found = [CHECKS[each.id] for each in requirements if each.id in CHECKS]
-    return sorted((check for check in found if lacking(check, means) is None), key=lambda check: check.turn)
+    return sorted(
+        (check for check in found if lacking(check, means) is None),
+        key=lambda check: (check.turn, check.waits_s),
+    )
 
 
 def estimate_s(checks: Sequence[Check], means: Means, *, quick: bool) -> float:
     """Roughly; what is waited for dominates, and that is the budgets where one key does everything."""
     orders = sum(check.orders for check in checks) + SHARED_ORDERS
     refusals = sum(check.refusals for check in checks if check.turn is Turn.REFUSED)
-    seconds = sum(check.waits_s for check in checks) + _CALL_S * (len(checks) * 4 + orders)
+    calls = len(checks) * _CALLS_PER_CHECK + orders
+    seconds = sum(check.waits_s for check in checks) + means.latency_s * calls
     if means.broker is None:
         seconds += max(orders - _ORDERS_AT_ONCE, 0) / _ORDERS_PER_S
     if not quick:

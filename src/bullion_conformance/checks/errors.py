@@ -4,6 +4,7 @@ Keys of the kit's own are spoilt here in every way that a key can be.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from bullion_conformance.check import Need, Turn, check
 from bullion_conformance.checks.auth import ended_keys
 from bullion_conformance.client import Client, encoded, refused
 from bullion_conformance.context import Context
+from bullion_conformance.exchange import Exchange
 from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.samples import deals
 from bullion_conformance.verdict import NotChecked, expect
@@ -59,7 +61,7 @@ def _other_broker(c: Context, environment: str) -> None:
 
 def _unknown(c: Context, environment: str) -> None:
     """The head of one key with the secret of another."""
-    one, other = client_of(c, environment), client_of(c, environment)
+    one, other = c.new_client(environment), c.new_client(environment)
     mixed = ".".join([*one.key.split(".")[:-1], other.key.rsplit(".", 1)[1]])
     refused(one.me_as(mixed), "invalid_credential")
 
@@ -239,21 +241,37 @@ def _throttled(environment: str) -> Callable[[Context], None]:
     return too_many_bad_keys
 
 
-def _limited(environment: str) -> Callable[[Context], None]:
-    def too_many_orders(c: Context) -> None:
-        client = client_of(c, environment)
-        with c.budgets(orders_per_10_seconds=2):
-            for _ in range(2):
-                client.place(symbol_code="NOWHERE")
-            refused(client.place(), "rate_limited")
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A key whose budget of two orders in ten seconds is used up, and an order that was refused for it."""
 
-    return too_many_orders
+    client: Client
+    idempotency_key: str
+    body: dict[str, Any]
+    answer: Exchange
+    at: float
+
+
+def used_up(c: Context, environment: str = "test") -> Limited:
+    client, key = c.new_client(environment), str(uuid4())
+    body = client.order_body()
+    with c.budgets(orders_per_10_seconds=2):
+        for _ in range(2):
+            client.place(symbol_code="NOWHERE")
+        return Limited(client, key, body, client.place(key, **body), c.clock())
+
+
+@check("errors.test.rate_limited", need=Need.DESK, turn=Turn.BURNS, orders=3)
+def too_many_test_orders(c: Context) -> None:
+    refused(c.once(used_up).answer, "rate_limited")
+
+
+@check("errors.production.rate_limited", need=Need.DESK, turn=Turn.BURNS, orders=3)
+def too_many_production_orders(c: Context) -> None:
+    refused(used_up(c, "production").answer, "rate_limited")
 
 
 for _environment in BOTH:
     check(f"errors.{_environment}.auth_throttled", need=Need.DESK, turn=Turn.BURNS, refusals=1)(
         _throttled(_environment)
-    )
-    check(f"errors.{_environment}.rate_limited", need=Need.DESK, turn=Turn.BURNS, orders=3)(
-        _limited(_environment)
     )

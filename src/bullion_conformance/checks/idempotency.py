@@ -6,6 +6,7 @@ from uuid import uuid4
 from bullion_conformance.check import Need, check
 from bullion_conformance.client import REPLAYED, Client, refused, replayed, value_of
 from bullion_conformance.context import Context
+from bullion_conformance.exchange import Exchange
 from bullion_conformance.samples import gold_buy
 from bullion_conformance.verdict import expect
 
@@ -66,10 +67,10 @@ def another_body_books_nothing(c: Context) -> None:
 
 @check("idempotency.production.reused", need=Need.PRODUCTION, orders=2)
 def another_body_in_production(c: Context) -> None:
-    _books_nothing(c.new_client("production"))
+    refused(_books_nothing(c.new_client("production")), "idempotency_key_reused")
 
 
-def _books_nothing(client: Client) -> None:
+def _books_nothing(client: Client) -> Exchange:
     key, body = str(uuid4()), client.order_body()
     client.placed(key, **body)
     before, net = client.listed()["total"], client.position("gold")["net"]
@@ -77,7 +78,7 @@ def _books_nothing(client: Client) -> None:
     after, moved = client.listed()["total"], client.position("gold")["net"]
     expect(after == before, f"A reused key made {after - before} more orders.")
     expect(moved == net, f"A reused key moved `net` from {net} to {moved}.")
-    refused(answer, "idempotency_key_reused")
+    return answer
 
 
 @check("orders.key.per-account", need=Need.DESK, orders=2)
@@ -88,7 +89,10 @@ def a_key_survives_rotation(c: Context) -> None:
     body = old.order_body()
     order = old.placed(key, **body)
     new = c.with_key(c.broker.rotate(issued, overlap_s=60), login_id)
-    replayed(new.place(key, **body), order)
+    found = value_of(new.place(key, **body).body or {}, "id")
+    expect(
+        found == order["id"], f"The new API key was given order {found}; the old one placed {order['id']}."
+    )
 
 
 @check("orders.key.other-account", need=Need.DESK, orders=2)

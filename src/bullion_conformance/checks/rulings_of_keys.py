@@ -64,7 +64,6 @@ def production_is_read_while_closed(c: Context) -> None:
 @check("bullion.secrets", turn=Turn.OVER_ALL)
 def no_answer_repeats_a_key(c: Context) -> None:
     seen = some_of_everything(c)
-    expect(bool(seen), "Nothing was answered.")
+    c.line.current[:] = c.line.leaks or seen[-1:]
     for exchange in c.line.leaks:
-        c.line.current[:] = [exchange]
         raise Broken(f"{exchange.call} repeats the secret of the key that was sent.")

@@ -1,0 +1,74 @@
+"""Services to check: one open for production on each stack, and what checks against it can share."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from bullion_conformance.context import Means
+from bullion_conformance.line import Line
+from bullion_conformance.means import Given, open_means
+from bullion_conformance.pace import Pace
+from bullion_conformance.plan import wanted
+from bullion_conformance.requirement import Profile
+from bullion_conformance.run import Report, run
+from tests.conformance.spoiling_proxy import SpoilingProxy
+from tests.support.node import DESK_TOKEN, Node, running
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a developer has set must not decide a test."""
+    for name in list(os.environ):
+        if name.startswith("CONFORMANCE_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def open_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    with running(tmp_path_factory.mktemp("open"), BULLION_PRODUCTION="on") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def closed_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """As it is installed: closed for production."""
+    with running(tmp_path_factory.mktemp("closed")) as node:
+        yield node
+
+
+def with_desk(node: Node, **more: Any) -> Given:
+    return Given(node.api_url, desk_url=node.desk_url, desk_token=DESK_TOKEN, quick=True, **more)
+
+
+@pytest.fixture(scope="session")
+def open_house(open_node: Node) -> Iterator[Means]:
+    """The kit's own broker on that node, for as many runs as one likes."""
+    with open_means(with_desk(open_node, burn=True)) as means:
+        yield means
+
+
+@pytest.fixture(scope="session")
+def proxy(open_node: Node) -> Iterator[SpoilingProxy]:
+    with SpoilingProxy(open_node.api_url).serving() as proxy:
+        yield proxy
+
+
+def checked(means: Means, *only: str, profile: Profile = Profile.SPECIFICATION) -> Report:
+    return run(wanted(profile, only), means, service="the service", profile=profile)
+
+
+@pytest.fixture
+def spoilt(open_house: Means, proxy: SpoilingProxy) -> Iterator[Means]:
+    """The same house, but the calls go through the proxy."""
+    with httpx.Client(base_url=proxy.url, timeout=20) as http:
+        pace = Pace(clock=lambda: 0.0, sleep=_never, refusals=((1_000_000, 60.0),))
+        yield replace(open_house, line=Line(http, pace, host=open_house.line.host))
+    proxy.spoil = lambda _passing: None
+
+
+def _never(seconds: float) -> None:
+    raise AssertionError(f"it would have waited for {seconds} s")

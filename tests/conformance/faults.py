@@ -1,0 +1,339 @@
+"""Faults that a service could have: each spoils one behaviour, and breaks these requirements alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qs
+
+from tests.conformance.spoiling_proxy import Passing, Spoil
+
+WEIGHTS = ("quantity", "price", "total")
+CLOSING = ("close_price", "realized_pnl", "closed_at")
+
+
+@dataclass(frozen=True)
+class Fault:
+    name: str
+    spoil: Spoil
+    only: tuple[str, ...]
+    """Which requirements are looked at."""
+    breaks: frozenset[str]
+    """Of those, the ones that have to fail."""
+
+
+FAULTS: list[Fault] = []
+
+
+def fault(*breaks: str, only: tuple[str, ...]) -> Callable[[Spoil], Spoil]:
+    def register(spoil: Spoil) -> Spoil:
+        FAULTS.append(Fault(spoil.__name__, spoil, only, frozenset(breaks)))
+        return spoil
+
+    return register
+
+
+# --- Values ---------------------------------------------------------------------------------------------
+
+
+@fault(
+    "conventions.strings-out",
+    "order.quantity",
+    only=("conventions.strings-out", "order.quantity", "order.id"),
+)
+def quantities_are_json_numbers(passing: Passing) -> None:
+    for order in passing.orders():
+        order["quantity"] = float(order["quantity"])
+
+
+@fault("order.price", only=("order.price", "order.total", "conventions.strings-out"))
+def prices_have_three_decimals(passing: Passing) -> None:
+    for order in passing.orders():
+        if order.get("price"):
+            order["price"] += "0"
+
+
+@fault(
+    "conventions.times", "order.created_at", only=("conventions.times", "order.created_at", "order.status")
+)
+def times_have_no_zone(passing: Passing) -> None:
+    for order in passing.orders():
+        order["created_at"] = order["created_at"].removesuffix("+00:00")
+
+
+@fault("order.unit", "overview.units", only=("order.unit", "overview.units", "positions.unit"))
+def silver_is_in_grams(passing: Passing) -> None:
+    for order in passing.orders():
+        order["unit"] = "g"
+
+
+@fault("order.id", only=("order.id", "order.symbol_code"))
+def ids_are_numbers(passing: Passing) -> None:
+    for order in passing.orders():
+        if passing.placing:
+            order["id"] = int(order["id"].replace("-", ""), 16)
+
+
+@fault(
+    "order.client_order_id", "idempotency.findable", only=("order.client_order_id", "idempotency.findable")
+)
+def references_are_lost(passing: Passing) -> None:
+    for order in passing.orders():
+        order["client_order_id"] = None
+
+
+@fault("test-order.deal_label", "test-order.no-deal-number", only=("test-order",))
+def test_orders_have_deal_numbers(passing: Passing) -> None:
+    for order in passing.orders():
+        if "deal_label" in order:
+            order["deal_no"] = int(order.pop("deal_label").removeprefix("T-"))
+
+
+@fault("positions.free.never-negative", only=("positions.free", "positions.used"))
+def free_goes_below_zero(passing: Passing) -> None:
+    if passing.path.endswith("/positions") and passing.status == 200:
+        for metal in (passing.body["gold"], passing.body["silver"]):
+            metal["free"] = str(Decimal(metal["limit"]) - Decimal(metal["used"]))
+
+
+@fault(
+    "account.available",
+    "account.available.same",
+    "account.available.open",
+    "account.available.closed-for-all",
+    "account.available.closed-for-one",
+    only=("account",),
+)
+def availability_is_a_word(passing: Passing) -> None:
+    if passing.path.endswith("/me") and passing.status == 200:
+        passing.body["production_trading_available"] = "yes"
+
+
+# --- Answers to orders ----------------------------------------------------------------------------------
+
+
+@fault("idempotency.replay", only=("idempotency.*", "orders.key.per-account"))
+def replays_are_not_marked(passing: Passing) -> None:
+    if "/test/" in passing.path:
+        passing.headers.pop("idempotent-replayed", None)
+
+
+@fault(
+    "idempotency.replay", "idempotency.production.replay", only=("idempotency.*replay", "idempotency.reused")
+)
+def a_replay_is_created(passing: Passing) -> None:
+    if passing.placing and passing.status == 200:
+        passing.status = 201
+
+
+@fault(
+    "orders.test.never-202",
+    "orders.test.created",
+    "states.test.created-filled",
+    "overview.place-and-read",
+    only=("orders.test", "states.test", "overview.place-and-read"),
+)
+def test_orders_are_202(passing: Passing) -> None:
+    if passing.placing and passing.status == 201 and "/test/" in passing.path:
+        passing.status = 202
+
+
+@fault("idempotency.reused", "errors.statuses", only=("idempotency.reused", "errors.statuses"))
+def a_reused_key_is_400(passing: Passing) -> None:
+    if passing.code == "idempotency_key_reused":
+        passing.status = 400
+
+
+@fault(
+    "orders.trade_type.values",
+    "errors.test.invalid_side",
+    only=("orders.trade_type", "errors.test.invalid_*"),
+)
+def a_wrong_side_is_an_invalid_request(passing: Passing) -> None:
+    if passing.code == "invalid_side":
+        passing.status = 422
+        passing.body["detail"] |= {"code": "invalid_request", "errors": [{}]}
+
+
+@fault(
+    "orders.client_order_id.length", only=("orders.client_order_id", "orders.symbol_code", "orders.quantity")
+)
+def long_references_are_taken(passing: Passing) -> None:
+    if passing.placing and passing.status == 422 and b"client_order_id" in passing.sent:
+        passing.status, passing.body = 201, {"client_order_id": "x"}
+
+
+# --- Lists ----------------------------------------------------------------------------------------------
+
+
+@fault(
+    "list.total",
+    "list.symbol_code",
+    "list.trade_type",
+    only=("list.total", "list.symbol_code", "list.trade_type"),
+)
+def the_total_is_the_page(passing: Passing) -> None:
+    if passing.listing:
+        passing.body["total"] = len(passing.body["items"]) + ("symbol_code" in passing.query)
+        if "trade_type" in passing.query:
+            passing.body["total"] = 0
+
+
+@fault(
+    "list.newest-first",
+    "list.production.newest-first",
+    only=("list.newest-first", "list.production.newest-first"),
+)
+def the_oldest_comes_first(passing: Passing) -> None:
+    if passing.listing:
+        passing.body["items"].reverse()
+
+
+@fault("list.limit.kept", "list.limit.default", "list.offset.skips", only=("list.limit", "list.offset"))
+def a_page_holds_three(passing: Passing) -> None:
+    if passing.listing:
+        passing.body["items"] = (passing.body["items"] * 3)[:3]
+
+
+@fault("list.status.each", only=("list.status.each", "list.status.deleted", "list.total"))
+def the_filter_by_status_is_ignored(passing: Passing) -> None:
+    if passing.listing and parse_qs(passing.query).get("status") == ["closing"]:
+        passing.body["items"].append({**passing.body["items"][0], "status": "open"})
+
+
+@fault("list.limit.range", only=("list.limit.range", "list.limit.kept", "list.offset.range"))
+def any_limit_goes(passing: Passing) -> None:
+    if passing.path.endswith("/orders") and "limit=201" in passing.query:
+        passing.status, passing.body = 200, {"items": [], "total": 0}
+
+
+@fault("conventions.since-utc", only=("conventions.since-utc", "list.since"))
+def since_is_read_as_local_time(passing: Passing) -> None:
+    since = parse_qs(passing.query).get("since", [""])[0]
+    if passing.listing and since and "+00:00" not in since:
+        passing.body = {"items": [], "total": 0}
+
+
+# --- Refusals -------------------------------------------------------------------------------------------
+
+
+@fault(
+    "conventions.refusals",
+    "error.code",
+    "error.message",
+    only=("conventions.refusals", "error.code", "error.message"),
+)
+def the_detail_is_a_string(passing: Passing) -> None:
+    if passing.code == "order_not_found":
+        passing.body = {"detail": "There is no such order."}
+
+
+@fault(
+    "read.unknown",
+    "errors.test.order_not_found",
+    "errors.statuses",
+    only=("read.unknown", "errors.test.order_*", "errors.statuses"),
+)
+def an_unknown_order_is_403(passing: Passing) -> None:
+    if passing.code == "order_not_found":
+        passing.status = 403
+
+
+@fault(
+    "errors.retry-after",
+    "limits.reads",
+    "limits.retry",
+    only=("errors.retry-after", "limits.reads", "limits.retry"),
+)
+def nobody_says_how_long_to_wait(passing: Passing) -> None:
+    passing.headers.pop("retry-after", None)
+
+
+@fault("errors.wrong-path", only=("errors.wrong-path", "read.unknown"))
+def wrong_paths_have_a_code(passing: Passing) -> None:
+    if passing.status == 404 and passing.code is None:
+        passing.body = {"detail": {"code": "not_found", "message": "There is nothing here."}}
+
+
+@fault("error.limit-message", only=("error.limit-message", "allocation.past-limit"))
+def the_limit_is_not_named(passing: Passing) -> None:
+    if passing.code == "limit_exceeded":
+        passing.body["detail"]["message"] = "Too much."
+
+
+@fault("error.errors", only=("error.errors", "error.reason"))
+def errors_are_everywhere(passing: Passing) -> None:
+    if passing.code is not None:
+        passing.body["detail"]["errors"] = []
+
+
+@fault("allocation.reducing", only=("allocation.reducing", "allocation.nets"))
+def reducing_is_refused_above_the_limit(passing: Passing) -> None:
+    if passing.placing and passing.status == 201 and passing.sent.endswith(b'"quantity": 1}'):
+        passing.status = 400
+        passing.body = {"detail": {"code": "limit_exceeded", "message": "Above the limit."}}
+
+
+@fault(
+    "overview.key-needed.test",
+    "errors.test.missing_credential",
+    only=("overview.key-needed", "errors.test.missing_credential"),
+)
+def without_a_key_it_is_403(passing: Passing) -> None:
+    if passing.code == "missing_credential" and "/test/" in passing.path:
+        passing.status = 403
+
+
+@fault("auth.scopes", "endpoints.scope.me", only=("auth.scopes", "endpoints.scope"))
+def any_key_may_ask_who_it_is(passing: Passing) -> None:
+    if passing.path.endswith("/me") and passing.code == "insufficient_scope":
+        passing.status, passing.body = 200, {"login_id": "somebody"}
+
+
+# --- Production -----------------------------------------------------------------------------------------
+
+
+@fault("states.closed.fields", only=("states.closed", "states.open", "production-order.close-nulls"))
+def closings_are_not_told(passing: Passing) -> None:
+    for order in passing.orders():
+        order.update(dict.fromkeys(CLOSING))
+
+
+@fault(
+    "production-order.source.other",
+    "visibility.channels",
+    only=("production-order.source", "visibility.channels"),
+)
+def every_order_is_from_the_api(passing: Passing) -> None:
+    for order in passing.orders():
+        if "source" in order:
+            order["source"] = "api"
+
+
+@fault("transitions.refused.replay", only=("transitions.refused.answer", "transitions.refused.replay"))
+def a_second_refusal_has_another_order(passing: Passing) -> None:
+    if passing.code == "order_rejected" and passing.headers.get("idempotent-replayed"):
+        detail: dict[str, Any] = passing.body["detail"]
+        detail["order"]["created_at"] = None
+
+
+@fault(
+    "positions.symbols",
+    "positions.symbols.fields",
+    "positions.symbols.net",
+    only=("positions.symbols", "positions.metals"),
+)
+def production_has_no_symbols(passing: Passing) -> None:
+    if passing.path.endswith("/positions"):
+        passing.body.pop("symbols", None)
+
+
+@fault(
+    "errors.reason.account",
+    "error.reason",
+    only=("errors.reason.global", "errors.reason.account", "error.reason"),
+)
+def the_reason_is_unknown(passing: Passing) -> None:
+    detail = passing.body.get("detail") if isinstance(passing.body, dict) else None
+    if isinstance(detail, dict) and detail.get("reason") == "account":
+        detail["reason"] = "closed"

@@ -1,0 +1,53 @@
+"""The kit finds each of many planted faults, names the requirement that is broken, and blames no other."""
+
+import pytest
+
+from bullion_conformance.context import Means
+from bullion_conformance.plan import wanted
+from bullion_conformance.requirement import Profile
+from bullion_conformance.table import TABLE
+from bullion_conformance.verdict import Verdict
+from tests.conformance.conftest import checked
+from tests.conformance.faults import FAULTS, Fault
+from tests.conformance.spoiling_proxy import SpoilingProxy
+
+
+def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
+    assert len(FAULTS) >= 20
+    for fault in FAULTS:
+        looked_at = {each.id for each in wanted(Profile.SPECIFICATION, fault.only)}
+        assert fault.breaks, fault.name
+        assert fault.breaks <= looked_at <= set(TABLE), fault.name
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_fault_is_found(fault: Fault, spoilt: Means, proxy: SpoilingProxy) -> None:
+    proxy.spoil = fault.spoil
+    report = checked(spoilt, *fault.only)
+    failed = {
+        finding.requirement.id: finding for finding in report.findings if finding.verdict is Verdict.FAILED
+    }
+    assert {id_: finding.why for id_, finding in failed.items()}.keys() == fault.breaks
+    assert [finding for finding in report.findings if finding.verdict is Verdict.ERROR] == []
+    assert not report.well
+    for finding in failed.values():
+        assert finding.why
+        assert finding.exchanges, "a report without the call that decided it"
+
+
+def test_without_a_fault_nothing_fails(spoilt: Means) -> None:
+    """The proxy by itself is no fault."""
+    patterns = {
+        pattern
+        for fault in FAULTS
+        for pattern in fault.only
+        if not pattern.startswith(("limits", "list.status"))
+    }
+    report = checked(spoilt, *patterns)
+    wrong = {
+        finding.requirement.id: finding.why
+        for finding in report.findings
+        if finding.verdict is not Verdict.PASSED
+    }
+    unseen = {id_ for id_, why in wrong.items() if why.startswith(("it ", "that "))}
+    assert wrong.keys() == unseen
