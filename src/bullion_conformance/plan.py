@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from bullion_conformance.check import CHECKS, Check, Need, Turn
+from bullion_conformance.check import Check, Need, Turn
+from bullion_conformance.checks import CHECKS
 from bullion_conformance.context import Means
 from bullion_conformance.requirement import Profile, Requirement
 from bullion_conformance.samples import SHARED_ORDERS

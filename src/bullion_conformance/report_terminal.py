@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bullion_conformance.check import CHECKS
+from bullion_conformance.checks import CHECKS
 from bullion_conformance.requirement import Requirement
 from bullion_conformance.run import Report
 from bullion_conformance.verdict import Finding, Verdict
@@ -54,16 +54,12 @@ def show_table(requirements: list[Requirement], console: Console) -> None:
     """What there is to check, and what each check takes."""
     for section, found in groupby(requirements, key=lambda requirement: requirement.section):
         console.print(f"\n[bold]{escape(section)}[/]")
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(overflow="fold", ratio=2)
-        table.add_column(overflow="fold", ratio=3)
-        table.add_column(overflow="fold", ratio=2)
         for requirement in found:
-            table.add_row(requirement.id, escape(requirement.words), f"[dim]{escape(_takes(requirement))}[/]")
-        console.print(table)
+            words, takes = escape(requirement.words), escape(_takes(requirement))
+            console.print(f"  {escape(requirement.id)}\n    {words} [dim]{takes}[/]")
 
 
 def _takes(requirement: Requirement) -> str:
     if requirement.unchecked is not None:
-        return f"not checked: {requirement.unchecked}"
-    return f"takes {CHECKS[requirement.id].need.value}"
+        return f"(not checked: {requirement.unchecked})"
+    return f"(takes {CHECKS[requirement.id].need.value})"

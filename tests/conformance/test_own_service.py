@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bullion_conformance.check import CHECKS, Turn
+from bullion_conformance.check import Turn
+from bullion_conformance.checks import CHECKS
 from bullion_conformance.command import conformance
 from bullion_conformance.context import Means
 from bullion_conformance.means import Given, open_means
@@ -145,6 +146,9 @@ def test_with_keys_alone_the_rest_is_honestly_not_checked(
     }
     with open_means(Given(closed_node.api_url, key=test_key, live_key=live_key)) as means:
         more = checked(means, *(each.requirement.id for each in report.findings if "live key" in each.why))
+        assert {exchange.method for exchange in means.line.seen if exchange.environment == "production"} == {
+            "GET"
+        }
     assert {finding.verdict for finding in more.findings} == {Verdict.PASSED}
     assert len(more.findings) == 11
 

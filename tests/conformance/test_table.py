@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import bullion_conformance
-from bullion_conformance import run  # noqa: F401 - it brings all checks along
-from bullion_conformance.check import CHECKS, Need, Turn
+from bullion_conformance.check import Need, Turn
+from bullion_conformance.checks import CHECKS
 from bullion_conformance.codes import CODES
 from bullion_conformance.requirement import Profile
 from bullion_conformance.table import TABLE

@@ -1,0 +1,114 @@
+"""The command as a person meets it: what it asks for, what it says, and how it ends."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bullion_conformance.command import conformance
+from bullion_conformance.table import TABLE
+from tests.support.command import bullion
+from tests.support.node import DESK_TOKEN, Node
+
+
+def kit(*words: str) -> Result:
+    return CliRunner().invoke(conformance, list(words))
+
+
+def could_not_run(done: Result) -> str:
+    """The one sentence that says why."""
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert "Traceback" not in done.output
+    line = done.stderr.strip()
+    assert line.startswith("conformance: ")
+    return line.removeprefix("conformance: ")
+
+
+def test_it_is_a_command_of_bullion(tmp_path: Path) -> None:
+    done = bullion(tmp_path, "conformance", "--list", "--only", "order.id", COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    assert TABLE["order.id"].words in done.stdout
+    assert "takes a test key" in done.stdout
+
+
+def test_the_list_has_everything_with_what_it_takes() -> None:
+    shown = " ".join(kit("--list", "--profile", "bullion").stdout.split())
+    for word in ("overview.place-and-read", "errors.production.booking_busy", "bullion.quotes"):
+        assert word in shown
+    assert "Bullion's own" not in kit("--list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL."),
+        (["--base-url", "trade.example"], "--base-url has to be an address such as https://trade.example."),
+        (
+            ["--base-url", "http://x.example"],
+            "With which key? Set CONFORMANCE_KEY to a test key, or name the desk.",
+        ),
+        (
+            ["--base-url", "http://x.example", "--key", "key_live.x"],
+            "--key has to begin with key_test.; what was given does not.",
+        ),
+        (
+            ["--base-url", "http://x.example", "--desk-url", "http://y.example"],
+            "With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.",
+        ),
+        (
+            ["--base-url", "http://x.example", "--key", "key_test.x", "--quick"],
+            "--quick raises budgets at the desk: give --desk-url and --desk-token.",
+        ),
+        (
+            ["--base-url", "http://x.example", "--key", "key_test.x", "--gold-quantity", "NaN"],
+            "--gold-quantity has to be a weight above 0.",
+        ),
+        (["--only", "nothing.like-it"], "No requirement of this profile is named so: --list shows them all."),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said_in_a_sentence(words: list[str], sentence: str) -> None:
+    assert could_not_run(kit(*words)) == sentence
+
+
+def test_a_service_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    said = could_not_run(kit("--base-url", f"http://127.0.0.1:{port}", "--key", "key_test.x"))
+    assert said.startswith("The service cannot be reached: ")
+
+
+def test_a_key_that_does_not_work_is_not_repeated(closed_node: Node) -> None:
+    said = could_not_run(kit("--base-url", closed_node.api_url, "--key", "key_test.main.wrong"))
+    assert said.startswith(
+        "--key does not work: GET /api/trading/test/v1/me answered 401 malformed_credential."
+    )
+    assert "wrong" not in said
+
+
+def test_a_desk_token_that_may_not_make_brokers(closed_node: Node) -> None:
+    with closed_node.desk() as desk:
+        token = desk.do("POST", "/tokens", {"name": "an admin", "role": "admin"})["token"]
+    for wrong in (token, "desk.0000000000000000.nonsense"):
+        where = ["--base-url", closed_node.api_url, "--desk-url", closed_node.desk_url]
+        said = could_not_run(kit(*where, "--desk-token", wrong))
+        assert said.startswith("The desk would not make a broker for the kit (40")
+        assert wrong not in said
+
+
+def test_what_is_broken_is_exit_code_1_and_all_well_is_0(open_node: Node, tmp_path: Path) -> None:
+    """On a desk's port there is no trading API: everything is broken, and said to be."""
+    desk = ["--desk-url", open_node.desk_url, "--desk-token", DESK_TOKEN, "--quick"]
+    only = ["--only", "overview.key-needed.test"]
+    good = kit("--base-url", open_node.api_url, *desk, *only)
+    assert good.exit_code == 0, good.output
+    assert "1 of 1 requirements can be checked, in about " in good.stderr
+    page = tmp_path / "report.html"
+    bad = kit("--base-url", open_node.desk_url, *desk, *only, "--html", f"{page}")
+    assert bad.exit_code == 1, bad.output
+    assert "without a key answered 404" in " ".join(bad.stdout.split())
+    assert "answered 404" in page.read_text("utf-8")
+    nowhere = kit("--base-url", open_node.api_url, *desk, *only, "--html", f"{tmp_path}/no/such/folder.html")
+    assert nowhere.exit_code == 2
+    assert "The report cannot be written" in nowhere.stderr
