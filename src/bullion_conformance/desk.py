@@ -3,6 +3,7 @@
 The kit makes a broker of its own. Nobody else's accounts, switches, prices or venue are touched.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ class Desk:
 
     def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"}
-        self.steps.append(f"{method} {path}" + ("" if body is None else f" {body}"))
+        self.steps.append(f"{method} {path}" + ("" if body is None else f" {json.dumps(body)}"))
         return self.http.request(method, f"{self.url}/desk/v1{path}", headers=headers, json=body)
 
     def do(self, method: str, path: str, body: Any = None) -> Any:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-_KEY = re.compile(r"key_(?:test|live)\.[!-~]*")
+_KEY = re.compile(r"key_(?:test|live)\.[!-~…]*")
 _SHOWN_MAX = 4000
 
 

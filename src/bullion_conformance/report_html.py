@@ -1,6 +1,7 @@
 """The report as one page: everything is in it, and it asks no other host for anything."""
 
 import json
+import re
 from decimal import Decimal
 from html import escape
 from itertools import groupby
@@ -8,9 +9,6 @@ from typing import Any
 
 from bullion_conformance.run import Report
 from bullion_conformance.verdict import Finding, Verdict
-
-_SHOWN_LAST = 12
-"""The calls that decided a verdict come last; of a long row the beginning is left out."""
 
 _NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
@@ -43,7 +41,7 @@ def as_html(report: Report) -> str:
         parts.append("<h2>What is wrong</h2><ul>")
         parts += [
             f'<li><a href="#{escape(each.requirement.id)}"><code>{escape(each.requirement.id)}</code></a> '
-            f"{escape(each.why)}</li>"
+            f"{_with_code(each.why)}</li>"
             for each in wrong
         ]
         parts.append("</ul>")
@@ -71,21 +69,26 @@ def _summary(report: Report) -> str:
 def _finding(finding: Finding) -> str:
     wrong = finding.verdict in (Verdict.FAILED, Verdict.ERROR)
     kind = finding.verdict.value.replace(" ", "-")
-    id_, words = escape(finding.requirement.id), escape(finding.requirement.words)
+    id_, words = escape(finding.requirement.id), _with_code(finding.requirement.words)
     parts = [
         f'<details id="{id_}"{" open" if wrong else ""}>',
         f'<summary><span class="v {kind}">{finding.verdict.value}</span> {words}',
         f'<code class="note">{id_}</code></summary>',
     ]
     if finding.why:
-        parts.append(f'<p class="why {kind}">{escape(finding.why)}</p>')
+        parts.append(f'<p class="why {kind}">{_with_code(finding.why)}</p>')
     if finding.desk_steps:
         parts.append(f"<p>At the desk:</p><pre>{escape(chr(10).join(finding.desk_steps))}</pre>")
-    left_out = len(finding.exchanges) - _SHOWN_LAST
-    if left_out > 0:
+    left_out, exchanges = finding.deciding()
+    if left_out:
         parts.append(f'<p class="note">{left_out} earlier calls are left out.</p>')
-    parts += [_exchange(each.shown()) for each in finding.exchanges[-_SHOWN_LAST:]]
+    parts += [_exchange(each.shown()) for each in exchanges]
     return "\n".join([*parts, "</details>"])
+
+
+def _with_code(text: str) -> str:
+    """What stands in backticks is set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _exchange(shown: dict[str, Any]) -> str:

@@ -31,7 +31,8 @@ def _whole(report: Report) -> dict[str, Any]:
                 "why": finding.why,
                 "seconds": round(finding.seconds, 2),
                 "desk": finding.desk_steps,
-                "exchanges": [exchange.shown() for exchange in finding.exchanges],
+                "exchanges_left_out": finding.deciding()[0],
+                "exchanges": [exchange.shown() for exchange in finding.deciding()[1]],
             }
             for finding in report.findings
         ],

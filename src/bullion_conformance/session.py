@@ -135,7 +135,7 @@ def _in_words(given: Given, means: Means) -> list[str]:
 
 
 def _time(seconds: float) -> str:
-    return f"{max(round(seconds), 1)} seconds" if seconds < 100 else f"{round(seconds / 60)} minutes"
+    return f"{max(round(seconds), 2)} seconds" if seconds < 100 else f"{round(seconds / 60)} minutes"
 
 
 def _write(file: Path | None, text: str) -> None:

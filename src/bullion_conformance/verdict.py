@@ -6,6 +6,8 @@ from enum import StrEnum
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.requirement import Requirement
 
+_DECIDING_MAX = 12
+
 
 class Verdict(StrEnum):
     PASSED = "passed"
@@ -37,6 +39,11 @@ class Finding:
     desk_steps: list[str] = field(default_factory=list)
     """What the desk was told to do for it."""
     seconds: float = 0.0
+
+    def deciding(self) -> tuple[int, list[Exchange]]:
+        """The calls for a report, and how many before them are left out: those that decide come last."""
+        left_out = max(len(self.exchanges) - _DECIDING_MAX, 0)
+        return left_out, self.exchanges[left_out:]
 
 
 def expect(holds: bool, message: str) -> None:
