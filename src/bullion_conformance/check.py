@@ -22,12 +22,14 @@ class Need(StrEnum):
 class Turn(IntEnum):
     """When a check runs: what is refused, or uses budgets up, must not spoil the others."""
 
-    USUAL = 0
-    REFUSED = 1
+    BURNS_FIRST = 0
+    """Uses up a budget of its own account on purpose, and another check waits for it to come back."""
+    USUAL = 1
+    REFUSED = 2
     """Sends keys that are refused, which count against this address."""
-    BURNS = 2
+    BURNS = 3
     """Uses up a budget on purpose; only runs when asked for."""
-    OVER_ALL = 3
+    OVER_ALL = 4
     """Looks at every answer of the run."""
 
 

@@ -34,7 +34,7 @@ def names(pattern: str, id_: str) -> bool:
 
 def lacking(check: Check, means: Means) -> str | None:
     """Why a check cannot be made with these means."""
-    if check.turn is Turn.BURNS and not means.burn:
+    if check.turn in (Turn.BURNS_FIRST, Turn.BURNS) and not means.burn:
         return "it uses up a budget; --burn-budgets does it"
     match check.need:
         case Need.KEY if means.broker is None and means.test is None:

@@ -77,6 +77,8 @@ def _given(options: dict[str, Any]) -> Given:
         raise CannotRun("With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.")
     if options["quick"] and not options["desk_url"]:
         raise CannotRun("--quick raises budgets at the desk: give --desk-url and --desk-token.")
+    if options["desk_url"] and (key or options["live_key"]):
+        click.echo("With a desk the kit makes keys of its own; the ones given are not used.", err=True)
     if not key and not options["desk_url"] and not options["live_key"]:
         key = _asked()
     for name, text, prefix in (("--key", key, "key_test."), ("--live-key", options["live_key"], "key_live.")):

@@ -101,7 +101,8 @@ def test_what_is_broken_is_exit_code_1_and_all_well_is_0(open_node: Node, tmp_pa
     """On a desk's port there is no trading API: everything is broken, and said to be."""
     desk = ["--desk-url", open_node.desk_url, "--desk-token", DESK_TOKEN, "--quick"]
     only = ["--only", "overview.key-needed.test"]
-    good = kit("--base-url", open_node.api_url, *desk, *only)
+    good = kit("--base-url", open_node.api_url, *desk, *only, "--key", "key_test.unused")
+    assert "the ones given are not used" in good.stderr
     assert good.exit_code == 0, good.output
     assert "1 of 1 requirements can be checked, in about " in good.stderr
     page = tmp_path / "report.html"

@@ -261,7 +261,7 @@ def used_up(c: Context, environment: str = "test") -> Limited:
         return Limited(client, key, body, client.place(key, **body), c.clock())
 
 
-@check("errors.test.rate_limited", need=Need.DESK, turn=Turn.BURNS, orders=3)
+@check("errors.test.rate_limited", need=Need.DESK, turn=Turn.BURNS_FIRST, orders=3)
 def too_many_test_orders(c: Context) -> None:
     refused(c.once(used_up).answer, "rate_limited")
 

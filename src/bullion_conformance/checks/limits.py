@@ -131,7 +131,7 @@ def reads_take_no_orders(c: Context) -> None:
         client.placed()
 
 
-@check("limits.retry", need=Need.DESK, turn=Turn.BURNS, orders=3, waits_s=10.0)
+@check("limits.retry", need=Need.DESK, turn=Turn.BURNS, orders=3, waits_s=5.0)
 def the_same_key_after_the_wait(c: Context) -> None:
     found = c.once(used_up)
     wait = found.answer.headers.get("retry-after", "")
