@@ -44,10 +44,10 @@ def test_without_a_fault_nothing_fails(spoilt: Means) -> None:
         if not pattern.startswith(("limits", "list.status"))
     }
     report = checked(spoilt, *patterns)
-    wrong = {
+    others = {
         finding.requirement.id: finding.why
         for finding in report.findings
         if finding.verdict is not Verdict.PASSED
     }
-    unseen = {id_ for id_, why in wrong.items() if why.startswith(("it ", "that "))}
-    assert wrong.keys() == unseen
+    assert {id_: why for id_, why in others.items() if TABLE[id_].unchecked is None} == {}
+    assert report.count(Verdict.PASSED) > 60

@@ -14,7 +14,7 @@ from bullion_conformance.client import Client, encoded, refused
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
-from bullion_conformance.samples import deals
+from bullion_conformance.samples import deals, nothing_listed
 from bullion_conformance.verdict import NotChecked, expect
 
 BOTH = ("test", "production")
@@ -221,6 +221,7 @@ def paused_by_the_operator(c: Context) -> None:
     client = c.new_client("production")
     with c.broker.switched({"paused": False}, paused=True):
         refused(client.place(), "production_prerequisites_unmet")
+    nothing_listed(client, "a refusal")
 
 
 @check("errors.production.order_rejected", need=Need.PRODUCTION)

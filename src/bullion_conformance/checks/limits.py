@@ -38,11 +38,17 @@ def _expect_budget(found: int, default: int, what: str) -> None:
     )
 
 
+def _not_of(answer: Exchange) -> None:
+    """The budget is the key's: another key of the account has its own."""
+    expect(answer.status != TOO_MANY, f"One key used its budget up, and another was answered {answer.said}.")
+
+
 @check("limits.reads", need=Need.DESK, turn=Turn.BURNS)
 def reads_a_minute(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
         _expect_budget(_taken(client.me, READS), READS, "reads a minute")
+        _not_of(c.new_client("test", client.account).me())
 
 
 @check("limits.orders.ten-seconds", need=Need.DESK, turn=Turn.BURNS, orders=11)
@@ -50,6 +56,7 @@ def orders_in_ten_seconds(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
         _expect_budget(_taken(_cheap(client), ORDERS_IN_TEN), ORDERS_IN_TEN, "orders in ten seconds")
+        _not_of(c.new_client("test", client.account).place())
 
 
 @check("limits.orders.minute", need=Need.DESK, turn=Turn.BURNS, orders=61)

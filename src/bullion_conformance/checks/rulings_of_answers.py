@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from bullion_conformance.check import Need, Turn, check
-from bullion_conformance.checks.answers import over_all
+from bullion_conformance.checks.answers import has, over_all
 from bullion_conformance.checks.rulings_of_orders import places, whole_account
 from bullion_conformance.client import OK, body_of, refused, value_of, values_of
 from bullion_conformance.context import Context
@@ -23,7 +23,7 @@ def _any(_: Exchange) -> bool:
     return True
 
 
-@over_all("bullion.decimals", of=_any, what="call at all")
+@over_all("bullion.decimals", of=has(AMOUNTS), what="amount")
 def four_decimals_or_two(exchange: Exchange) -> None:
     for name, value in fields_in(exchange.body):
         if name in AMOUNTS and value is not None:
@@ -33,7 +33,7 @@ def four_decimals_or_two(exchange: Exchange) -> None:
             expect(number != 0 or not value.startswith("-"), f"`{name}` is {value}.")
 
 
-@over_all("bullion.times", of=_any, what="call at all")
+@over_all("bullion.times", of=has(TIMES), what="time")
 def times_in_utc(exchange: Exchange) -> None:
     for name, value in fields_in(exchange.body):
         if name in TIMES and value is not None:

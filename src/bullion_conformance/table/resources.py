@@ -87,6 +87,11 @@ RESOURCES = (
         ),
         Row("account.available.closed-for-one", "It is false while production is off for the account."),
         Row(
+            "account.available.no-access",
+            "It is false while API access is off for the account.",
+            unchecked="with API access off, no call is answered that could tell it",
+        ),
+        Row(
             "account.available.hint",
             "It is a hint: every order is judged anew.",
             unchecked="that orders are judged is checked with each refusal of theirs",
