@@ -116,13 +116,13 @@ class Client:
     def order_body(self, **fields: Any) -> dict[str, Any]:
         code = fields.get("symbol_code", self.symbol.code)
         held = self.nets.get(code, Decimal(0)) if isinstance(code, str) else Decimal(0)
-        whole = {
+        complete = {
             "symbol_code": self.symbol.code,
             "trade_type": "sell" if held > 0 else "buy",
             "quantity": self.symbol.quantity,
             **fields,
         }
-        return {name: value for name, value in whole.items() if value is not LEFT_OUT}
+        return {name: value for name, value in complete.items() if value is not LEFT_OUT}
 
     def _count(self, body: Mapping[str, Any]) -> None:
         quantity = body["quantity"]

@@ -54,7 +54,7 @@ def open_means(given: Given) -> Iterator[Means]:
                 f"The service cannot be reached: {str(error) or type(error).__name__}."
             ) from error
         except DeskRefused as error:
-            raise CannotRun(f"The desk did not let the kit set itself up: {error}.") from error
+            raise CannotRun(f"The desk did not do what the kit asked of it: {error}.") from error
 
 
 def _with_keys(given: Given, line: Line) -> Means:

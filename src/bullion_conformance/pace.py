@@ -18,7 +18,7 @@ Windows = tuple[tuple[int, float], ...]
 class Payer:
     """Who a call is counted for."""
 
-    key: str
+    key: str = field(repr=False)
     account: str
     order: bool
     shared: bool
@@ -27,7 +27,7 @@ class Payer:
 
 @dataclass(slots=True)
 class _Standing:
-    """What the service told last, and how many calls it knew nothing of have gone out since."""
+    """What the service told last, less the orders that other keys of the account have sent since."""
 
     left: int
     reset_at: float

@@ -53,11 +53,11 @@ def run(
     started, started_at = time.perf_counter(), datetime.now(UTC)
     context, waited_before_s = Context(means), means.line.pace.waited_s
     found: dict[str, Finding] = {}
-    todo = in_order(requirements, means)
+    todo, by_id = in_order(requirements, means), {each.id: each for each in requirements}
     by_function: dict[Callable[[Context], None], Finding] = {}
     for number, check in enumerate(todo):
         progress(check, number, len(todo))
-        requirement = next(each for each in requirements if each.id == check.id)
+        requirement = by_id[check.id]
         same = by_function.get(check.function)
         if same is None:
             same = by_function[check.function] = _made(check, requirement, context)

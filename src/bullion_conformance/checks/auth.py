@@ -19,10 +19,9 @@ A_MOMENT_S = 1.3
 @check("auth.only-scheme", refusals=2)
 def a_key_counts_in_its_header_alone(c: Context) -> None:
     key = c.test().key
-    elsewhere: tuple[tuple[str, dict[str, str]], ...] = (
-        (f"?X-API-Key={key}", {}),
-        ("", {"Authorization": f"Bearer {key}"}),
-    )
+    elsewhere: list[tuple[str, dict[str, str]]] = [("", {"Authorization": f"Bearer {key}"})]
+    if c.means.broker is not None:  # Addresses get into logs: a key that somebody lives by stays out of them.
+        elsewhere.append((f"?X-API-Key={key}", {}))
     for query, headers in elsewhere:
         answer = c.line.send("GET", f"{TEST_PATH}/me{query}", headers=headers)
         expect(answer.status == 401, f"A key outside of X-API-Key was answered {answer.said}; expected 401.")

@@ -202,6 +202,8 @@ def _reason(c: Context, expected: str, **account: Any) -> None:
 def closed_by_the_deployment(c: Context) -> None:
     if c.means.production_open:
         raise NotChecked("this deployment is open for production; it can be seen on one that is closed")
+    if c.broker.venue != "simulated":
+        raise NotChecked(c.means.production_closed)
     _reason(c, "deploy")
 
 
@@ -255,7 +257,8 @@ class Limited:
 
 def used_up(c: Context, environment: str = "test") -> Limited:
     client, key = c.new_client(environment), str(uuid4())
-    body = client.order_body()
+    # In production it is one that could not be booked even if it were taken.
+    body = client.order_body(**({} if environment == "test" else {"symbol_code": "NOWHERE"}))
     with c.budgets(orders_per_10_seconds=2):
         for _ in range(2):
             client.place(symbol_code="NOWHERE")

@@ -208,7 +208,7 @@ def totals_are_rounded_half_up(c: Context) -> None:
 
 @check("bullion.tolerance", need=Need.DESK, orders=2)
 def the_edge_of_the_tolerance(c: Context) -> None:
-    """With a tolerance of 0.5 percent, a price of 71240 is just as far as may be from 71240 / 1.005."""
+    """With a tolerance of 25 percent, the price of 71240 is just as far as may be from 56992."""
     client = c.new_client()
     with c.broker.switched({"price_tolerance_percent": "0.5"}, price_tolerance_percent="25"):
         client.placed(trade_type="buy", expected_price=56992)
