@@ -10,7 +10,7 @@ from bullion_conformance.client import Client
 from bullion_conformance.line import Line
 from bullion_conformance.means import GOLD
 from bullion_conformance.pace import ORDERS, READS, Pace, Payer
-from tests.support.node import Node
+from tests.support.node import Node, own_address
 from tests.support.orders import GOLD as GOLD_BODY
 
 READ, ORDER = (
@@ -120,7 +120,8 @@ def test_the_kit_waits_just_where_a_real_budget_ends(closed_node: Node) -> None:
     def sleep(seconds: float) -> None:
         raise Waits(seconds)
 
-    with httpx.Client(base_url=closed_node.api_url) as http:
+    transport = httpx.HTTPTransport(local_address=own_address())
+    with httpx.Client(base_url=closed_node.api_url, transport=transport) as http:
         line = Line(http, Pace(time.monotonic, sleep), host="slow.example")
         client = Client(line, "test", key, "client", GOLD)
         for _ in range(10):

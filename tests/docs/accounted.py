@@ -16,10 +16,12 @@ class Apart(NamedTuple):
     """Why it is not run like the others, or not at all."""
 
 
+_CONFORMANCE = "tests/docs/test_conformance.py::"
 _DEPLOYMENT = "tests/docs/test_deployment.py::"
 _DESK = "tests/docs/test_desk_start.py::"
 _SCALING = "tests/docs/test_scaling.py::"
 _PICTURE = "a drawing in letters: nothing in it can be run"
+_PART = "a part of a module, which a test finds there as it is shown"
 _FORMULA = "a formula"
 _ENV = "settings, which are read and not run"
 _NGINX = "for another program, which the tests do not ask their machine to have; what we rely on is read"
@@ -32,6 +34,8 @@ APART = (
     Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
     Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),
     Apart("docs/architecture.md", "                       one question at a time", "", _PICTURE),
+    Apart("docs/conformance.md", "Row(", f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits", _PART),
+    Apart("docs/conformance.md", "@check(", f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits", _PART),
     Apart("docs/deployment.md", "# .env\nBULLION", f"{_DEPLOYMENT}test_the_settings_it_shows_are_read", _ENV),
     Apart(
         "docs/deployment.md", "# .env, readable", f"{_DEPLOYMENT}test_the_settings_it_shows_are_read", _ENV

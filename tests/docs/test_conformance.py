@@ -6,7 +6,7 @@ from bullion_conformance.command import conformance
 from tests.docs.commands import option_names
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_shell
-from tests.docs.markdown import ROOT, quoted
+from tests.docs.markdown import ROOT, blocks, quoted
 
 PAGE = ROOT / "docs/conformance.md"
 
@@ -29,3 +29,11 @@ def test_the_numbers_are_those_that_the_tests_assert() -> None:
     assert text.count("108 requirements") == 2
     assert "len(more.findings) == 10" in asserted
     assert "| 10 more, by reading" in text
+
+
+def test_the_code_it_shows_is_the_kits() -> None:
+    source = "".join(file.read_text("utf-8") for file in ROOT.glob("src/bullion_conformance/**/*.py"))
+    shown = [block for block in blocks(PAGE) if block.language == "python"]
+    assert len(shown) == 2
+    for block in shown:
+        assert block.text in source, block.place
