@@ -8,10 +8,10 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test campaign check docs bench bench-full lock generate clean
+.PHONY: help run test campaign check docs bench bench-full lock generate screenshots clean
 
 help: ## List these commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."
@@ -53,6 +53,10 @@ bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some six m
 bench-full: $(VENV)/.dev-ok ## The same with ten million orders stored
 	@$(BIN)/python -m tools.servers
 	@$(BIN)/python -m bench --full
+
+screenshots: $(VENV)/.dev-ok ## Take pictures of the console's pages, into docs/pictures
+	@$(BIN)/python -m tools.servers
+	@$(BIN)/python -m tools.screenshots
 
 lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.txt with hashes
 	@echo "Resolving dependencies for both CPU kinds."

@@ -1,7 +1,7 @@
-"""Makes sure that the tests have a PostgreSQL and a Redis server to start, or says in words what is missing.
+"""Makes sure that the tests have a PostgreSQL, a Redis and a browser to start, or says what is missing.
 
 On Debian as root it installs them. Elsewhere the tests that need them are skipped and counted as skipped;
-where CI is set, a missing server is a failure.
+where CI is set, a missing program is a failure.
 """
 
 import os
@@ -11,11 +11,11 @@ import sys
 
 from tests.support.servers import NotInstalled, find
 
-_NEEDED = {"postgres": "postgresql", "redis-server": "redis-server"}
+_NEEDED = {"postgres": "postgresql", "redis-server": "redis-server", "chromium": "chromium"}
 
 
 def missing() -> list[str]:
-    """The Debian packages of the servers that are not here."""
+    """The Debian packages of the programs that are not here."""
     packages = []
     for program, package in _NEEDED.items():
         try:

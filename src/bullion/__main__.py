@@ -19,7 +19,15 @@ from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
-from bullion.serve import Ports, Serving, block_signals, serve, unblock_signals
+from bullion.serve import (
+    Ports,
+    Serving,
+    bind_console,
+    block_signals,
+    serve,
+    serve_console,
+    unblock_signals,
+)
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
@@ -117,15 +125,29 @@ def demo_command() -> None:
     if at_a_terminal:
         desk_log.setLevel(logging.WARNING)  # Setting the demo up is not what a person came to read.
     prepared = demo.prepare(read_settings(os.environ))
-    ports = Ports.bind(prepared.settings)
+    ports = Ports.bind(prepared.settings, console=True)
 
     async def on_ready(serving: Serving) -> None:
+        if serving.node is None:
+            raise LookupError("the demo serves a node")
         keys = await demo.furnish(serving.node, prepared.hasher)
         desk_log.setLevel(logging.NOTSET)
         ports.log_listening()
-        click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url))
+        click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url, ports.console_url or ""))
 
     serve(prepared.settings, ports, on_ready)
+
+
+@main.command("console")
+def console_command() -> None:
+    """Serve the desk's console: pages for people, on a port of their own.
+
+    It works on the store that the settings name, beside the nodes that serve it, and is stopped and started
+    without them. Whoever opens it logs in with a desk token.
+    """
+    set_up_logs(for_people=False)
+    settings = read_settings(os.environ)
+    serve_console(settings, bind_console(settings))
 
 
 @main.command("migrate")

@@ -185,7 +185,7 @@ def _usable(used: UsedKey) -> bool:
     return used.key.revoked_at_us is None and used.key.replaced_by is None
 
 
-def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) -> str:
+def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str, console_url: str) -> str:
     desk_token, store = demo.desk_token, demo.settings.database_url
     names = {account.login_id: account.firm_name for account in _ACCOUNTS}
     lines = [
@@ -193,6 +193,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str) ->
         f"Bullion demo: two clients, {_rates(demo.settings)}, no real metal.",
         "",
         f"  Trading API   {api_url}   (described at {api_url}/docs)",
+        f"  Console       {console_url}   (open it in a browser and log in with the desk token)",
         f"  Desk API      {desk_url}/desk/v1",
         f"  Desk token    {desk_token}",
         "",

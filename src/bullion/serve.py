@@ -1,4 +1,4 @@
-"""Both ports on one event loop: bound, served, and stopped without dropping a call."""
+"""Ports on one event loop: bound, served, and stopped without dropping a call."""
 
 import asyncio
 import contextlib
@@ -9,6 +9,7 @@ import resource
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
 
 import structlog
 import uvicorn
@@ -18,6 +19,7 @@ from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
 from bullion.web.health import NOTICE
 from bullion.web.protocol import GuardedProtocol
+from bullion.wiring.console import open_console
 from bullion.wiring.node import Node, open_node
 
 _GRACE_S = 20
@@ -38,17 +40,20 @@ OnHangup = Callable[["Serving"], None]
 
 
 class Ports:
-    """The two listening sockets. Bound before anything else, so that a taken port is told at once."""
+    """The listening sockets. Bound before anything else, so that a taken port is told at once."""
 
-    def __init__(self, api: socket.socket, desk: socket.socket) -> None:
+    def __init__(self, api: socket.socket, desk: socket.socket, console: socket.socket | None = None) -> None:
         self.api = api
         self.desk = desk
+        self.console = console
+        """Of the demo alone: elsewhere the console is a process of its own."""
 
     @classmethod
-    def bind(cls, settings: Settings) -> "Ports":
+    def bind(cls, settings: Settings, *, console: bool = False) -> "Ports":
         return cls(
             _bind(settings.host, settings.port, "BULLION_PORT"),
             _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT"),
+            bind_console(settings) if console else None,
         )
 
     @property
@@ -59,19 +64,29 @@ class Ports:
     def desk_url(self) -> str:
         return _url(self.desk)
 
+    @property
+    def console_url(self) -> str | None:
+        return None if self.console is None else _url(self.console)
+
     def again(self) -> "Ports":
         """The same sockets by other descriptors: who closes those leaves the queues at the ports whole."""
         return Ports(self.api.dup(), self.desk.dup())
 
     def log_listening(self) -> None:
-        _log.info("listening", api=self.api_url, desk=self.desk_url, pid=os.getpid())
+        more = {} if self.console_url is None else {"console": self.console_url}
+        _log.info("listening", api=self.api_url, desk=self.desk_url, **more, pid=os.getpid())
+
+
+def bind_console(settings: Settings) -> socket.socket:
+    return _bind(settings.host, settings.console_port, "BULLION_CONSOLE_PORT")
 
 
 class Serving:
-    """A node behind its two ports, until it is told to stop."""
+    """What answers at the ports, until it is told to stop."""
 
-    def __init__(self, node: Node, servers: Sequence["_Server"], drain_s: float) -> None:
+    def __init__(self, node: Node | None, servers: Sequence["_Server"], drain_s: float) -> None:
         self.node = node
+        """None for the console alone."""
         self._servers = servers
         self._drain_s = drain_s
         self._closing = False
@@ -170,26 +185,57 @@ def run_node(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHan
 
 
 async def _serve(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None) -> None:
-    async with open_node(settings) as node:
-        servers = [make_server(node.api), make_server(node.desk_api)]
-        serving = Serving(node, servers, settings.drain_s)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, serving.drain)
-        # Whoever presses Ctrl+C waits for it, and there is no load balancer to tell.
-        loop.add_signal_handler(signal.SIGINT, serving.stop)
-        if on_hangup is not None:
-            loop.add_signal_handler(signal.SIGHUP, on_hangup, serving)
-        answering = [
-            asyncio.create_task(server.serve(sockets=[bound]))
-            for server, bound in zip(servers, (ports.api, ports.desk), strict=True)
-        ]
-        # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
-        while not all(server.started for server in servers):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-        _spare_the_collector()
-        await on_ready(serving)
-        await asyncio.gather(*answering)
+    async with contextlib.AsyncExitStack() as opened:
+        node = await opened.enter_async_context(open_node(settings))
+        apps = [(node.api, ports.api), (node.desk_api, ports.desk)]
+        if ports.console is not None:
+            console = await opened.enter_async_context(open_console(settings, ports.api_url))
+            apps.append((console, ports.console))
+        await _answer(node, apps, settings.drain_s, on_ready, on_hangup)
     _log.info("stopped")
+
+
+def serve_console(settings: Settings, bound: socket.socket) -> None:
+    """The console alone, until SIGTERM or SIGINT."""
+
+    async def told(_serving: Serving) -> None:
+        _log.info("listening", console=_url(bound), pid=os.getpid())
+
+    async def run() -> None:
+        async with open_console(settings) as console:
+            await _answer(None, [(console, bound)], 0, told, None)
+        _log.info("stopped")
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run())
+    end_logs()
+
+
+async def _answer(
+    node: Node | None,
+    apps: Sequence[tuple[Any, socket.socket]],
+    drain_s: float,
+    on_ready: Ready,
+    on_hangup: OnHangup | None,
+) -> None:
+    servers = [make_server(app) for app, _ in apps]
+    serving = Serving(node, servers, drain_s)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, serving.drain)
+    # Whoever presses Ctrl+C waits for it, and there is no load balancer to tell.
+    loop.add_signal_handler(signal.SIGINT, serving.stop)
+    if on_hangup is not None:
+        loop.add_signal_handler(signal.SIGHUP, on_hangup, serving)
+    answering = [
+        asyncio.create_task(server.serve(sockets=[bound]))
+        for server, (_, bound) in zip(servers, apps, strict=True)
+    ]
+    # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
+    while not all(server.started for server in servers):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    _spare_the_collector()
+    await on_ready(serving)
+    await asyncio.gather(*answering)
 
 
 def _stop_hard() -> None:

@@ -36,6 +36,9 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     desk_port: int = 8001
+    console_port: int = 8002
+    console_api_url: str | None = None
+    console_late_s: int = 30
     workers: int = 1
     drain_s: int = 0
     broker: str = "main"
@@ -168,6 +171,13 @@ def _redis_url(name: str, value: str) -> str:
     return value
 
 
+def _http_url(name: str, value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise WrongSetting(f"{name} must be the address of the trading API, such as http://127.0.0.1:8000.")
+    return value.rstrip("/")
+
+
 def _broker(name: str, value: str) -> str:
     if not re.fullmatch(BROKER_TAG, value):
         raise WrongSetting(
@@ -203,6 +213,9 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_HOST": _text,
     "BULLION_PORT": _whole_number(0, 65535),
     "BULLION_DESK_PORT": _whole_number(0, 65535),
+    "BULLION_CONSOLE_PORT": _whole_number(0, 65535),
+    "BULLION_CONSOLE_API_URL": _http_url,
+    "BULLION_CONSOLE_LATE_S": _whole_number(1, 86_400),
     "BULLION_WORKERS": _whole_number(1, 256),
     "BULLION_DRAIN_S": _whole_number(0, 300),
     "BULLION_BROKER": _broker,

@@ -16,7 +16,7 @@ import httpx
 from tests.support.command import PROGRAM, bullion, environment
 from tests.support.node import until
 
-FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
+FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0", "BULLION_CONSOLE_PORT": "0"}
 LAST_LINE = "Ctrl+C stops the demo."
 
 

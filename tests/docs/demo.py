@@ -82,7 +82,7 @@ class Demo:
 def demo_in(folder: Path, **settings: str) -> Iterator[Demo]:
     """Start it, wait for its banner, and stop it again whatever happens."""
     out, log = folder / "demo.out", folder / "demo.log"
-    given = environment(BULLION_PORT="0", BULLION_DESK_PORT="0", **settings)
+    given = environment(BULLION_PORT="0", BULLION_DESK_PORT="0", BULLION_CONSOLE_PORT="0", **settings)
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen([*PROGRAM, "demo"], cwd=folder, env=given, stdout=stdout, stderr=stderr)
     try:

@@ -169,10 +169,13 @@ def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
 
 
 def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
-    (block,) = of_language("nginx")
+    block, console = of_language("nginx")
     assert "proxy_set_header Host $host;" in block.text
-    assert "proxy_set_header X-Forwarded-For" in block.text
-    assert block.text.count("{") == block.text.count("}")
+    assert "proxy_set_header Host $http_host;" in console.text
+    assert "proxy_set_header X-Forwarded-Proto $scheme;" in console.text
+    for each in (block, console):
+        assert "proxy_set_header X-Forwarded-For" in each.text
+        assert each.text.count("{") == each.text.count("}")
     assert "An **example** for nginx" in section("Behind a proxy")
 
 

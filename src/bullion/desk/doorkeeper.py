@@ -23,15 +23,19 @@ class Doorkeeper:
     addresses: SourceAddress
 
     async def admit(self, call: Call, scope: Scope) -> Actor:
+        call.address = self.address(scope)
+        return await self.admit_token(call.address, _token_text(scope["headers"]))
+
+    def address(self, scope: Scope) -> str:
         client = scope["client"]
-        call.address = self.addresses.source(
-            client[0] if client else "", _all(scope["headers"], b"x-forwarded-for")
-        )
-        failures = Charge(f"desk failures {call.address}", _FAILURES_PER_MINUTE, 60)
+        return self.addresses.source(client[0] if client else "", _all(scope["headers"], b"x-forwarded-for"))
+
+    async def admit_token(self, address: str, text: str | None) -> Actor:
+        """Whoever comes from this address with this text for a token, wherever they wrote it."""
+        failures = Charge(f"desk failures {address}", _FAILURES_PER_MINUTE, 60)
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
             raise _throttled(throttled)
-        text = _token_text(scope["headers"])
         actor = None if text is None else await self.identities.actor(text)
         counted = await self.limiter.take(failures, failed=actor is None)
         if isinstance(counted, Throttled):

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
 from starlette.routing import Route
 
-from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault
+from bullion.faults import StoreFault
 from bullion.records.token import Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import Refused
@@ -32,6 +32,7 @@ from .desk import Desk, require
 from .doorkeeper import Doorkeeper
 from .handlers import archive, clients, hedge, market, office, orders, rates
 from .request import Handler, Request, Resources
+from .unavailable import unavailable
 
 BASE = "/desk/v1"
 _BODY_BYTES_MAX = 256 * 1024
@@ -120,22 +121,11 @@ class _Resource:
         except StoreFault as fault:
             _log.warning("store_fault", request_id=call.request_id.decode(), fault=repr(fault))
             call.code = SERVICE_UNAVAILABLE.code
-            return refusal_answer(_unavailable(fault))
+            return refusal_answer(unavailable(fault))
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=call.request_id.decode())
             call.code = INTERNAL_ERROR.code
             return refusal_answer(Refused(INTERNAL_ERROR))
-
-
-def _unavailable(fault: StoreFault) -> Refused:
-    match fault:
-        case OutcomeUnknown():
-            words = "The store was lost while recording this. Look whether it was done before you repeat it."
-        case StoreBusy() | StoreConflict():
-            words = "The store is busy. Nothing was changed; try again."
-        case _:
-            words = "The store cannot be reached. Nothing was changed; try again."
-    return Refused(SERVICE_UNAVAILABLE, words, retry_after_s=1)
 
 
 class _Open:

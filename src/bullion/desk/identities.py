@@ -32,3 +32,11 @@ class Identities:
         if token is None or not proved or token.deleted_at_us is not None:
             return None
         return Actor(f"{token.name} ({token_id})", token.role, token.broker, token_id=token_id)
+
+    async def still(self, actor: Actor) -> bool:
+        """Whether somebody who came in with a token may stay: not once it is deleted."""
+        token_id = actor.token_id
+        if token_id is None:
+            return True
+        token = await self.store.read("token", lambda records: records.token(token_id))
+        return token is not None and token.deleted_at_us is None

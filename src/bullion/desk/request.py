@@ -28,11 +28,11 @@ class Request:
     request_id: str
 
     def page(self) -> Page:
-        limit = self._whole_number("limit", default=50)
+        limit = self.whole_number("limit", default=50)
         if not 1 <= limit <= _PAGE_MAX:
             raise Refused(INVALID_BODY, f"limit must be a whole number from 1 to {_PAGE_MAX}.")
         # However large: there is nothing so far down, and the store takes 64 bits.
-        return Page(limit, min(self._whole_number("offset", default=0), _OFFSET_MAX))
+        return Page(limit, min(self.whole_number("offset", default=0), _OFFSET_MAX))
 
     def filter(self, name: str) -> str | None:
         """What a list is asked to be narrowed down to. Of two values, which one was meant?"""
@@ -41,7 +41,8 @@ class Request:
             raise Refused(INVALID_BODY, f"{name} is there more than once.")
         return texts[0] if texts else None
 
-    def _whole_number(self, name: str, *, default: int) -> int:
+    def whole_number(self, name: str, *, default: int) -> int:
+        """One too large for the store to hold is the largest that it can."""
         texts = self.query.getlist(name)
         if not texts:
             return default

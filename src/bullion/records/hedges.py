@@ -48,3 +48,15 @@ class Execution:
     outcome: str
     execution_id: str
     at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Of one metal, over all clients of a broker. Above zero: clients have bought more than sold."""
+
+    net_e4: int = 0
+    hedged_e4: int = 0
+    """What the venue has covered of it, with what it covered in contradiction to us."""
+    waiting: int = 0
+    """Orders that wait for the venue's word."""
+    breaks: int = 0

@@ -50,3 +50,14 @@ class OrderEvent:
 class FoundTrace:
     trace: Trace
     login_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many decisions of one kind were taken within a minute."""
+
+    minute_us: int
+    """When that minute began."""
+    environment: str
+    outcome: str
+    count: int

@@ -12,6 +12,7 @@ from bullion.allocation.book import Book
 from bullion.environment import Environment
 from bullion.hedge.simulated import Conduct
 from bullion.keys.key import Key
+from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import PackedOrders
@@ -20,8 +21,8 @@ from bullion.rates.tick import Tick
 
 from .archive import ArchiveSize, BookToArchive, TraceBatch
 from .audit import Entry, Head
-from .hedges import Execution, FoundHedge, Hedge
-from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
+from .hedges import Execution, Exposure, FoundHedge, Hedge
+from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
 from .token import Token
 
 T = TypeVar("T")
@@ -172,6 +173,9 @@ class Records(Protocol):
     async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
         """Where the venue contradicted what had become of the order, oldest first."""
 
+    async def exposure(self, broker: str) -> dict[Metal, Exposure]:
+        """Of production; a metal that nobody holds or waits for may be missing."""
+
     async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
         """The desk has dealt with it. False: there is no break."""
 
@@ -188,6 +192,13 @@ class Records(Protocol):
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
     ) -> list[FoundTrace]:
         """Newest first, as far as a bounded look back finds them."""
+
+    async def tallies(self, broker: str, after_ordinal: int | None, since_us: int) -> tuple[list[Tally], int]:
+        """Decisions since a time, counted by minute, oldest first; and how far the book of them was read.
+
+        With `after_ordinal`, which an earlier look returned, those alone that were written since. Bounded: of
+        very many, the newest.
+        """
 
     async def books_to_archive(
         self, broker: str, login_id: str, limit: int, before_us: int, *, this_too: bool = False

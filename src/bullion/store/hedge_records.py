@@ -3,8 +3,9 @@
 import msgspec
 
 from bullion.hedge.simulated import Conduct
+from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.records.hedges import ANSWERED, Execution, FoundHedge, Hedge
+from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, Hedge
 from bullion.records.port import Page
 
 from . import venue_book
@@ -35,6 +36,19 @@ class HedgeRecords(OpenTransaction):
         await self._transaction.run("by_index_alone")
         found, total = await self._page(query, f"{query}_count", broker, page)
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
+
+    async def exposure(self, broker: str) -> dict[Metal, Exposure]:
+        nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
+        gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
+        found = {}
+        for metal in Metal:
+            net_e4 = nets[metal]["net_e4"] if metal in nets else 0
+            gap = gaps.get(metal)
+            if gap is None:
+                found[metal] = Exposure(net_e4, net_e4)
+            else:
+                found[metal] = Exposure(net_e4, net_e4 - gap["gap_e4"], gap["waiting"], gap["breaks"])
+        return found
 
     async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
         row = await self._transaction.one("resolve_break", order.book_id, order.ordinal, actor, note)

@@ -8,7 +8,7 @@ from bullion.environment import Environment
 from bullion.orders.order import Order
 from bullion.orders.order_id import ids_since
 from bullion.orders.trace import Trace
-from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter
+from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
 from bullion.records.port import Page
 
 from . import archive_reader, order_changes, order_rows, trace_reader
@@ -127,6 +127,9 @@ class OrderRecords(OpenTransaction):
             account_id = account["id"]
         found = await trace_reader.newest_traces(self._transaction, broker, account_id, outcome, limit)
         return await self._with_logins(found)
+
+    async def tallies(self, broker: str, after_ordinal: int | None, since_us: int) -> tuple[list[Tally], int]:
+        return await trace_reader.tallies(self._transaction, broker, after_ordinal, since_us)
 
     async def _with_logins(self, traces: Sequence[Trace]) -> list[FoundTrace]:
         logins = {

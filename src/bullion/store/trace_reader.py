@@ -1,18 +1,38 @@
 """Finds decision traces again: one by the time that its request's id begins with, or the newest of a kind."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
 from bullion.orders.trace import Trace
+from bullion.records.orders import Tally
 
 from .engine import Transaction
 
 _TIME_DIGITS = 12
 _LOOK_BACK_STEP = 20
 _LOOK_BACK_ROWS = 2_000
+_TALLIED_CHARACTERS = 8 * 1024 * 1024
+"""Some thirty thousand decisions: what a first look back takes at most."""
+_US_PER_MINUTE = 60_000_000
+_ALL_TIMES_MS = 2**62
+
+
+class _Decision(msgspec.Struct, frozen=True, array_like=True):
+    """The beginning of a trace, which is all that is counted by; the rest is not taken apart."""
+
+    request_id: str
+    at_us: int
+    broker: str
+    account_id: int
+    environment: str
+    key_id: str | None
+    outcome: str
+
 
 _decode = msgspec.json.Decoder(list[Trace]).decode
+_decode_beginnings = msgspec.json.Decoder(list[_Decision]).decode
 
 
 def time_ms(request_id: str) -> int:
@@ -56,3 +76,44 @@ def _newest_first(traces: str, must_have: str) -> Iterator[Trace]:
     """A row may hold a thousand: one without the word that is looked for is not taken apart."""
     if must_have in traces:
         yield from reversed(_decode(traces))
+
+
+async def tallies(
+    transaction: Transaction, broker: str, after_ordinal: int | None, since_us: int
+) -> tuple[list[Tally], int]:
+    """Since the last look, which is little; or for the first time, back to `since_us` within bounds."""
+    counts: Counter[tuple[int, str, str]] = Counter()
+    if after_ordinal is not None:
+        rows = await transaction.all("trace_batches_after", after_ordinal, _ALL_TIMES_MS, _LOOK_BACK_STEP)
+        for row in rows:
+            _count(counts, row["traces"], broker, since_us)
+        return _tallied(counts), max((row["ordinal"] for row in rows), default=after_ordinal)
+    newest = before = None
+    characters = 0
+    while characters < _TALLIED_CHARACTERS:
+        rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
+        recent = [_count(counts, row["traces"], broker, since_us) for row in rows]
+        characters += sum(len(row["traces"]) for row in rows)
+        newest = newest or next((row["ordinal"] for row in rows), 0)
+        if len(rows) < _LOOK_BACK_STEP or not any(recent):
+            break
+        before = rows[-1]["ordinal"]
+    return _tallied(counts), newest or 0
+
+
+def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, since_us: int) -> bool:
+    """Whether any of them, of whichever broker, is recent."""
+    recent = [each for each in _decode_beginnings(traces) if each.at_us >= since_us]
+    counts.update(
+        (each.at_us // _US_PER_MINUTE, each.environment, each.outcome)
+        for each in recent
+        if each.broker == broker
+    )
+    return bool(recent)
+
+
+def _tallied(counts: Counter[tuple[int, str, str]]) -> list[Tally]:
+    return [
+        Tally(minute * _US_PER_MINUTE, environment, outcome, count)
+        for (minute, environment, outcome), count in sorted(counts.items())
+    ]

@@ -64,7 +64,7 @@ async def open_desk(
             raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
         if broker is not None and broker != actor.broker:
             raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
-        desk = make_desk(settings, store, _nothing)
+        desk = make_desk(settings, store, nothing)
         if actor.first and actor.broker == settings.broker:
             await make_default_broker(desk, actor)
         elif await store.records.read("broker", lambda records: records.broker(actor.broker)) is None:
@@ -83,8 +83,8 @@ async def open_desk(
             await traces.write()
 
 
-async def _nothing() -> None:
-    return
+async def nothing() -> None:
+    """Of whoever keeps no memory there is none to refresh."""
 
 
 def _user_name() -> str:

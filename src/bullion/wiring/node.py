@@ -19,9 +19,6 @@ from bullion.api.positions import Positions
 from bullion.api.production_orders import ProductionOrders
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
-from bullion.budgets.limiter import Limiter
-from bullion.budgets.memory import MemoryLimiter
-from bullion.budgets.redis import RedisLimiter
 from bullion.budgets.redis_link import RedisLink
 from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
@@ -42,6 +39,7 @@ from bullion.web.metrics import Metrics
 
 from .desk import make_default_broker, make_desk
 from .hedge_gauges import HedgeGauges
+from .limiter import make_limiter
 from .running import running
 from .store import keep_hedge, open_store
 from .trading import Trading
@@ -71,7 +69,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
         journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
-        limiter, link = _limiter(settings)
+        limiter, link = make_limiter(settings)
         traces = StoredTraces(store.engine)
         desk = make_desk(settings, store, trading.refresh, trading.production, traces)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
@@ -141,13 +139,6 @@ def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None
     feed = SimulatedFeed(settings.feed_seed)
     runner = FeedRunner(feed, trading.rates, trading.board, trading.catalogue.now_us, holder=trading.holder)
     return [runner.keep()]
-
-
-def _limiter(settings: Settings) -> tuple[Limiter, RedisLink | None]:
-    if settings.redis_url is None:
-        return MemoryLimiter(), None
-    link = RedisLink(settings.redis_url)
-    return RedisLimiter(link, MemoryLimiter()), link
 
 
 async def _first_looks(trading: Trading, link: RedisLink | None) -> None:

@@ -27,10 +27,13 @@ class Hashers:
     tokens: Hasher
     audit: Hasher
     fingerprint: Hasher
+    console: Hasher
 
     @classmethod
     def of(cls, secret: bytes) -> "Hashers":
-        return cls(*(Hasher(secret, purpose) for purpose in ("keys", "tokens", "audit", "fingerprint")))
+        return cls(
+            *(Hasher(secret, purpose) for purpose in ("keys", "tokens", "audit", "fingerprint", "console"))
+        )
 
 
 @dataclass(frozen=True, slots=True)

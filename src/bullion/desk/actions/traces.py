@@ -12,7 +12,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.trace import Trace
-from bullion.records.orders import FoundTrace
+from bullion.records.orders import FoundTrace, Tally
 from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import CATALOGUE
@@ -20,6 +20,9 @@ from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 REQUEST_ID = re.compile(r"[0-9a-f]{24}")
+MINUTES_MAX = 60
+MINUTES_USUAL = 15
+_US_PER_MINUTE = 60_000_000
 _OUTCOMES = {"replayed", "scenario", *Status, *(refusal.code for refusal in CATALOGUE)}
 _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
 """How a number is written out, by the ending of its name."""
@@ -52,6 +55,31 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
             "account, scope or budget; see the log), belongs to another broker, or is old and forgotten.",
         )
     return view(found)
+
+
+async def count_traces(desk: Desk, actor: Actor, minutes: int, after: int | None) -> View:
+    """Decisions of the last minutes, counted by minute, environment and outcome.
+
+    `after` is the `through` of an earlier answer: then only what was written since is counted.
+    """
+    if not 1 <= minutes <= MINUTES_MAX:
+        raise bodies.refused(f"minutes: must be a whole number from 1 to {MINUTES_MAX}")
+
+    async def work(records: Records) -> tuple[list[Tally], int]:
+        this_minute_us = await records.now_us() // _US_PER_MINUTE * _US_PER_MINUTE
+        return await records.tallies(actor.broker, after, this_minute_us - (minutes - 1) * _US_PER_MINUTE)
+
+    found, through = await desk.read(actor, "tallies", work)
+    return {"items": [_tally_view(each) for each in found], "through": through}
+
+
+def _tally_view(tally: Tally) -> View:
+    return {
+        "minute": instant_text(tally.minute_us),
+        "environment": tally.environment,
+        "outcome": tally.outcome,
+        "count": tally.count,
+    }
 
 
 def view(found: FoundTrace) -> View:

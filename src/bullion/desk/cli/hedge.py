@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import hedge
+from bullion.desk.actions import exposure, hedge
 from bullion.desk.bodies import HedgeBody, NoteBody
 from bullion.desk.desk import Desk, View
 from bullion.records.port import Page
@@ -66,6 +66,15 @@ def _hedge_queue(session: Session, limit: int, offset: int) -> None:
     """List the orders that wait for an answer, oldest first."""
     found = session.run(lambda desk, actor: hedge.list_queue(desk, actor, Page(limit, offset)))
     print_list(found, ["order_id", "age_s", *_ORDER, "source", "tries", "words"], as_json=session.as_json)
+
+
+@hedge_group.command("exposure")
+@pass_session
+def _hedge_exposure(session: Session) -> None:
+    """Show what all clients hold together in production, what of it is hedged, and the rest."""
+    found = session.run(lambda desk, actor: exposure.get_exposure(desk, actor))
+    columns = ["metal", "net", "hedged", "unhedged", "unit", "waiting", "breaks"]
+    print_list((found, len(found)), columns, as_json=session.as_json)
 
 
 @hedge_group.command("breaks")

@@ -7,12 +7,13 @@ import click
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import duties, rates
+from bullion.desk.actions import duties, quotes, rates
 from bullion.desk.bodies import DutyRows, RateBody
 from bullion.desk.desk import Desk, View
+from bullion.records.port import Page
 from bullion.records.token import Actor
 
-from .session import Session, confirm, pass_session, yes_option
+from .session import Session, confirm, limit_option, offset_option, pass_session, yes_option
 from .tables import print_list, print_one
 
 
@@ -28,6 +29,17 @@ def _rates_list(session: Session) -> None:
     found = session.run(lambda desk, actor: rates.list_rates(desk, actor))
     columns = ["instrument", "bid", "ask", "source", "age_s", "at", "moved_at"]
     print_list((found, len(found)), columns, as_json=session.as_json)
+
+
+@rates_group.command("quotes")
+@limit_option
+@offset_option
+@pass_session
+def _rates_quotes(session: Session, limit: int, offset: int) -> None:
+    """List what each symbol costs just now, before premiums, and whether orders in it would be taken."""
+    found = session.run(lambda desk, actor: quotes.list_quotes(desk, actor, Page(limit, offset)))
+    columns = ["symbol_code", "bid", "ask", "spread", "quoted_weight", "unit", "age_s", "state", "words"]
+    print_list(found, columns, as_json=session.as_json)
 
 
 @rates_group.command("put")

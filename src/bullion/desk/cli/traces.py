@@ -43,6 +43,22 @@ def _traces_list(session: Session, login_id: str | None, outcome: str | None, li
     print_items(found, columns, as_json=session.as_json)
 
 
+@traces_group.command("count")
+@click.option(
+    "--minutes",
+    default=traces.MINUTES_USUAL,
+    show_default=True,
+    type=click.IntRange(1, traces.MINUTES_MAX),
+    help="How far to look back.",
+)
+@pass_session
+def _traces_count(session: Session, minutes: int) -> None:
+    """Count the decisions of the last minutes, by minute, environment and outcome."""
+    found = session.run(lambda desk, actor: traces.count_traces(desk, actor, minutes, None))
+    columns = ["minute", "environment", "outcome", "count"]
+    print_items(found["items"], columns, as_json=session.as_json)
+
+
 @traces_group.command("show")
 @click.argument("request_id")
 @pass_session

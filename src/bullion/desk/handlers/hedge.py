@@ -1,8 +1,8 @@
 """Calls about the hedge: the simulated venue, what waits for an answer, and what was contradicted."""
 
 from bullion.desk import bodies
-from bullion.desk.actions import hedge
-from bullion.desk.request import Request, Resources, listed
+from bullion.desk.actions import exposure, hedge
+from bullion.desk.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
 
 
@@ -23,6 +23,10 @@ async def _get_queue(request: Request) -> Answer:
     return listed(await hedge.list_queue(request.desk, request.actor, request.page()))
 
 
+async def _get_exposure(request: Request) -> Answer:
+    return paged(await exposure.get_exposure(request.desk, request.actor), request.page())
+
+
 async def _get_breaks(request: Request) -> Answer:
     return listed(await hedge.list_breaks(request.desk, request.actor, request.page()))
 
@@ -36,6 +40,7 @@ RESOURCES: Resources = {
     "/hedge": {"GET": _get_hedge, "PATCH": _patch_hedge},
     "/hedge/executions": {"GET": _get_executions},
     "/hedge/queue": {"GET": _get_queue},
+    "/hedge/exposure": {"GET": _get_exposure},
     "/hedge/breaks": {"GET": _get_breaks},
     "/hedge/breaks/{order_id}/resolve": {"POST": _resolve},
 }

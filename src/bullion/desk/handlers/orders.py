@@ -59,6 +59,12 @@ async def _get_traces(request: Request) -> Answer:
     return json_answer({"items": found})
 
 
+async def _get_counts(request: Request) -> Answer:
+    minutes = request.whole_number("minutes", default=traces.MINUTES_USUAL)
+    after = None if request.filter("after") is None else request.whole_number("after", default=0)
+    return json_answer(await traces.count_traces(request.desk, request.actor, minutes, after))
+
+
 async def _get_trace(request: Request) -> Answer:
     return json_answer(await traces.get_trace(request.desk, request.actor, request.path["request_id"]))
 
@@ -72,5 +78,6 @@ RESOURCES: Resources = {
     "/orders/{id}/confirm": {"POST": _confirm},
     "/orders/{id}/refuse": {"POST": _refuse},
     "/traces": {"GET": _get_traces},
+    "/traces/counts": {"GET": _get_counts},
     "/traces/{request_id}": {"GET": _get_trace},
 }

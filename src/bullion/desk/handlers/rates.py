@@ -1,8 +1,8 @@
-"""Calls about prices: the desk's own rates, and duty tables."""
+"""Calls about prices: the desk's own rates, what symbols cost, and duty tables."""
 
 from bullion.desk import bodies
-from bullion.desk.actions import duties, rates
-from bullion.desk.request import Request, Resources, paged
+from bullion.desk.actions import duties, quotes, rates
+from bullion.desk.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
 
 
@@ -14,6 +14,10 @@ async def _get_rates(request: Request) -> Answer:
 async def _put_rate(request: Request) -> Answer:
     body = bodies.read(request.body, bodies.RateBody)
     return json_answer(await rates.put_rate(request.desk, request.actor, request.path["instrument"], body))
+
+
+async def _get_quotes(request: Request) -> Answer:
+    return listed(await quotes.list_quotes(request.desk, request.actor, request.page()))
 
 
 async def _get_duties(request: Request) -> Answer:
@@ -29,6 +33,7 @@ async def _put_duty(request: Request) -> Answer:
 RESOURCES: Resources = {
     "/rates": {"GET": _get_rates},
     "/rates/{instrument}": {"PUT": _put_rate},
+    "/quotes": {"GET": _get_quotes},
     "/duties": {"GET": _get_duties},
     "/duties/{name}": {"PUT": _put_duty},
 }

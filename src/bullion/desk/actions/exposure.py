@@ -1,0 +1,25 @@
+"""What all clients hold together, how much of it the venue covers, and the rest."""
+
+from bullion.desk.desk import Desk, View
+from bullion.metals.metal import Metal
+from bullion.metals.weight import weight_text
+from bullion.records.hedges import Exposure
+from bullion.records.token import Actor
+
+
+async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
+    """Production alone, per metal. Above zero is what clients have bought of the broker."""
+    found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))
+    return [_view(metal, found.get(metal, Exposure())) for metal in Metal]
+
+
+def _view(metal: Metal, exposure: Exposure) -> View:
+    return {
+        "metal": metal.value,
+        "unit": metal.unit,
+        "net": weight_text(exposure.net_e4),
+        "hedged": weight_text(exposure.hedged_e4),
+        "unhedged": weight_text(exposure.net_e4 - exposure.hedged_e4),
+        "waiting": exposure.waiting,
+        "breaks": exposure.breaks,
+    }

@@ -1,0 +1,84 @@
+"""What each symbol costs just now, before any group's premium, and whether orders in it would be taken."""
+
+from bullion.accounts.group import Group, Terms
+from bullion.accounts.switches import Switches
+from bullion.desk.desk import Desk, View
+from bullion.metals.rupees import rupees_text
+from bullion.metals.symbol import Side, Symbol
+from bullion.metals.weight import weight_text
+from bullion.orders.checks import check
+from bullion.orders.instant import instant_text
+from bullion.orders.offer import Offer, make_offer
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Denied
+from bullion.rates.freshness import US_PER_S
+from bullion.records.port import Page, Records
+from bullion.records.token import Actor
+from bullion.refusals import catalogue as codes
+
+LIVE = "live"
+_STATES = {
+    codes.SYMBOL_NOT_TRADING: "off",
+    codes.NO_LIVE_PRICE: "no_rate",
+    codes.UNPRICED: "no_rate",
+    codes.STALE_RATE: "stale",
+    codes.TRADING_HALTED: "halted",
+    codes.SYMBOL_FROZEN: "frozen",
+}
+_AT_COST = Terms(buy_premium_paise=0, sell_premium_paise=0)
+
+
+async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """By symbol, as the order path judges them: the state is the one that the smallest order would meet."""
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        now_us = await records.now_us()
+        held, total = await records.symbols(actor.broker, page)
+        ticks = {each.tick.instrument: each.tick for each in await records.ticks(actor.broker)}
+        duties = {table.name: table for table in await records.duties(actor.broker)}
+        switches = await records.switches(actor.broker) or Switches(actor.broker)
+        group = Group(actor.broker, "", trading=True, terms={}, default_terms=_AT_COST)
+        offers = (make_offer(each.symbol, group, switches, ticks.get, duties.get, now_us) for each in held)
+        return [_view(offer, now_us) for offer in offers], total
+
+    return await desk.read(actor, "quotes", work)
+
+
+def _view(offer: Offer, now_us: int) -> View:
+    symbol = offer.symbol
+    state, words = _state(offer, now_us)
+    bid = None if offer.sell is None else offer.sell.price_paise
+    ask = None if offer.buy is None else offer.buy.price_paise
+    return {
+        "symbol_code": symbol.code,
+        "metal": symbol.metal.value,
+        "unit": symbol.unit,
+        "quoted_weight": weight_text(symbol.quoted_weight_e4),
+        "bid": None if bid is None else rupees_text(bid),
+        "ask": None if ask is None else rupees_text(ask),
+        "spread": None if bid is None or ask is None else rupees_text(ask - bid),
+        "at": None if offer.rate_at_us is None else instant_text(offer.rate_at_us),
+        "age_s": None if offer.rate_at_us is None else max(0, now_us - offer.rate_at_us) // US_PER_S,
+        "state": state,
+        "words": words,
+    }
+
+
+def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
+    """Live, or why an order of the smallest size would be refused by the market as it is."""
+    symbol, hours = offer.symbol, offer.switches.trading_hours
+    market_open = hours is None or hours.is_open(now_us)
+    verdict = check(_smallest(symbol), offer, now_us, rates_ready=True, market_open=market_open)
+    if not isinstance(verdict, Denied):
+        return LIVE, None
+    refusal = verdict.refusal
+    if refusal is codes.TRADING_HALTED and not offer.switches.halted:
+        return "closed", verdict.message
+    return _STATES.get(refusal, "no_rate"), verdict.message or refusal.message
+
+
+def _smallest(symbol: Symbol) -> PlaceOrder:
+    side = next(side for side in Side if side in symbol.sides)
+    size = symbol.size
+    quantity_e4 = -(-size.minimum_e4 // size.step_e4) * size.step_e4
+    return PlaceOrder(symbol.code, side.value, quantity_e4, None, None)

@@ -1,0 +1,1 @@
+"""The desk's console: pages for people, the third face of the desk's actions."""

@@ -1,0 +1,35 @@
+"""Answers of the console: pages, redirects and the little JSON that its own script reads."""
+
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from bullion.web.answer import JSON, Answer, Headers
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+"""Markup is text too."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_PAGE: Headers = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"content-security-policy", _POLICY.encode("ascii")),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+
+def page(html: bytes, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
+    return Answer(status, html, (*_PAGE, *more))
+
+
+def told(value: Any, status: int = HTTPStatus.OK) -> Answer:
+    """For the console's own script."""
+    return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin")))
+
+
+def redirect(path: str, more: Headers = ()) -> Answer:
+    return Answer(HTTPStatus.SEE_OTHER, b"", ((b"location", path.encode("ascii")), *more))

@@ -1,0 +1,255 @@
+"""The console's application: log-in, pages, their live parts, dialogs and actions, over one session check."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+import structlog
+
+from bullion.desk.desk import Desk
+from bullion.desk.doorkeeper import Doorkeeper
+from bullion.desk.unavailable import unavailable
+from bullion.faults import StoreFault
+from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED
+from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
+from bullion.refusals.refusal import Refused
+from bullion.web import health
+from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, send_answer
+from bullion.web.body import CallerLeft
+
+from . import answers, switchboard
+from .assets import FILES
+from .call import Call
+from .frame import banner, document, framed, top
+from .html import Html, el
+from .login import login_page
+from .page import Action, Page, Surroundings, Visit
+from .sessions import LASTS_S, Session, Sessions
+from .watch import Watches
+
+_log = structlog.get_logger("console")
+_FORGED = "This did not come from a page of this console. Open the console anew and try again."
+_NOT_KNOWN = "This is not a desk token, or it was deleted. Try another."
+_KEPT_S = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    desk: Desk
+    doorkeeper: Doorkeeper
+    sessions: Sessions
+    watches: Watches
+    around: Surroundings
+    pages: Sequence[Page]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = new_request_id()
+        try:
+            call = Call.of(scope)
+            if call.path[:1] == ("assets",):
+                await _send_asset(call, send)
+                return
+            answer = await self._answer(call, scope, receive, request_id.decode("ascii"))
+        except CallerLeft:
+            return
+        except Refused as refused:
+            answer = answers.told({"refused": refused.message}, refused.refusal.status)
+        except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
+            _log.exception("internal_error", request_id=request_id.decode("ascii"))
+            answer = answers.told({"refused": INTERNAL_ERROR.message}, INTERNAL_ERROR.status)
+        await send_answer(scope, send, answer, request_id)
+
+    async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
+        first = call.path[0] if call.path else ""
+        if call.whole_path == health.LIVE:
+            return health.live()
+        if call.method not in ("GET", "POST"):
+            raise Refused(METHOD_NOT_ALLOWED)
+        if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
+            _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
+            return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
+        if first == "login":
+            return await self._login(call, scope, receive)
+        session = await self._session(call)
+        if session is None:
+            return _to_login(call, first)
+        if call.method == "POST":
+            form = await call.form(scope, receive)
+            if form.get("csrf") != session.csrf:
+                return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
+            return await self._post(call, session, form, request_id)
+        return await self._get(call, session, request_id)
+
+    async def _session(self, call: Call) -> Session | None:
+        session = self.sessions.find(call.session_cookie)
+        if session is None or await self.watches.may_stay(session.actor):
+            return session
+        self._leave(session)
+        return None
+
+    def _leave(self, session: Session) -> None:
+        self.sessions.end(session)
+        self.watches.forget(session.actor)
+        _log.info("logged_out", actor=session.actor.name, broker=session.actor.broker)
+
+    async def _login(self, call: Call, scope: Scope, receive: Receive) -> Answer:
+        go_to = call.query.get("next", "/")
+        if call.method == "GET":
+            if await self._session(call) is not None:
+                return answers.redirect("/")
+            return answers.page(login_page(theme=call.theme, go_to=go_to))
+        form = await call.form(scope, receive)
+        go_to, address = form.get("next", "/"), self.doorkeeper.address(scope)
+        try:
+            actor = await self.doorkeeper.admit_token(address, form.get("token", "").strip())
+        except (Refused, StoreFault) as error:
+            refused = error if isinstance(error, Refused) else unavailable(error)
+            _log.warning("log_in_refused", address=address, code=refused.refusal.code)
+            words = _NOT_KNOWN if refused.refusal is TOKEN_REQUIRED else refused.message
+            html = login_page(theme=call.theme, go_to=go_to, trouble=words)
+            return answers.page(html, refused.refusal.status)
+        session = self.sessions.begin(actor)
+        _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
+        return answers.redirect(_own_path(go_to), (call.set_session(self.sessions.cookie(session), LASTS_S),))
+
+    async def _post(self, call: Call, session: Session, form: dict[str, str], request_id: str) -> Answer:
+        match call.path:
+            case ("logout",):
+                self._leave(session)
+                return answers.redirect("/login", (call.set_session("", 0),))
+            case ("actions", page_name, action_name):
+                action = self._action(page_name, action_name)
+                visit = await self._visit(call, session, (), request_id, form)
+                return await self._perform(visit, action)
+            case _:
+                raise Refused(NOT_FOUND, "There is nothing of that name in the console.")
+
+    async def _perform(self, visit: Visit, action: Action) -> Answer:
+        try:
+            done = await action.do(visit)
+        except StoreFault as fault:
+            _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
+            refused = unavailable(fault)
+            return answers.told({"refused": refused.message}, refused.refusal.status)
+        finally:
+            visit.watch.expire()
+        return answers.told({"done": done.words, "reveal": done.reveal, "go_to": done.go_to})
+
+    async def _get(self, call: Call, session: Session, request_id: str) -> Answer:
+        match call.path:
+            case ():
+                return answers.redirect(f"/{self.pages[0].name}")
+            case ("dialogs", page_name, action_name):
+                action = self._action(page_name, action_name)
+                visit = await self._visit(call, session, (), request_id)
+                contents = await _guarded(action.ask, visit)
+                query = f"?{urlencode(call.query)}" if call.query else ""
+                path = f"/actions/{page_name}/{action_name}{query}"
+                return answers.told({"action": path, "contents": contents[1]}, contents[0])
+            case ("live", page_name, *rest):
+                page = self._page(page_name)
+                visit = await self._visit(call, session, tuple(rest), request_id)
+                _, content = await _guarded(page.render, visit)
+                parts = {"top": top(visit, self.pages, page), "banner": banner(visit), "main": content}
+                return answers.told({"parts": parts})
+            case (page_name, *rest):
+                page = self._page(page_name)
+                visit = await self._visit(call, session, tuple(rest), request_id)
+                return await self._whole(call, visit, page)
+        raise Refused(NOT_FOUND)
+
+    async def _whole(self, call: Call, visit: Visit, page: Page) -> Answer:
+        status, content = await _guarded(page.render, visit)
+        html = document(
+            page.title,
+            framed(visit, self.pages, page, content),
+            theme=call.theme,
+            live=f"/live{call.whole_path}",
+            live_s=page.live_s,
+        )
+        return answers.page(html, status)
+
+    async def _visit(
+        self,
+        call: Call,
+        session: Session,
+        rest: tuple[str, ...],
+        request_id: str,
+        form: dict[str, str] | None = None,
+    ) -> Visit:
+        watch = self.watches.of(session.actor.broker)
+        return Visit(
+            desk=self.desk,
+            actor=session.actor,
+            watch=watch,
+            news=await watch.news(session.actor),
+            around=self.around,
+            rest=rest,
+            query=call.query,
+            form=form or {},
+            csrf=session.csrf,
+            request_id=request_id,
+        )
+
+    def _page(self, name: str) -> Page:
+        for page in self.pages:
+            if page.name == name:
+                return page
+        raise Refused(NOT_FOUND, "There is no such page in the console.")
+
+    def _action(self, page_name: str, name: str) -> Action:
+        of_frame = page_name == switchboard.FRAME
+        for action in switchboard.ACTIONS if of_frame else self._page(page_name).actions:
+            if action.name == name:
+                return action
+        raise Refused(NOT_FOUND, "There is no such action in the console.")
+
+
+async def _guarded(render: Callable[[Visit], Awaitable[Html]], visit: Visit) -> tuple[int, Html]:
+    """What a page or dialog shows; when it cannot be made, what is wrong in words instead."""
+    try:
+        return HTTPStatus.OK, await render(visit)
+    except Refused as refused:
+        return refused.refusal.status, _in_words(refused.message)
+    except StoreFault as fault:
+        _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
+        told = unavailable(fault)
+        return told.refusal.status, _in_words(told.message)
+    except Exception:  # noqa: BLE001 - one part of the console must not take the frame with it
+        _log.exception("internal_error", request_id=visit.request_id)
+        words = f"This part of the console failed. The log says why, under {visit.request_id}."
+        return INTERNAL_ERROR.status, _in_words(words)
+
+
+def _in_words(words: str) -> Html:
+    return el("div", el("p", words, class_="what"), class_="empty trouble", role="alert")
+
+
+def _to_login(call: Call, first: str) -> Answer:
+    if call.method == "POST" or first in ("live", "dialogs"):
+        return answers.told({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
+    asked = f"?{urlencode({'next': call.whole_path})}" if call.path else ""
+    return answers.redirect(f"/login{asked}")
+
+
+def _own_path(text: str) -> str:
+    """Where to go after the log-in: a path of ours, never another site."""
+    plain = text.isascii() and text.isprintable() and " " not in text
+    return text if plain and text.startswith("/") and not text.startswith(("//", "/\\")) else "/"
+
+
+async def _send_asset(call: Call, send: Send) -> None:
+    """Kept by the browser for good: another content has another address."""
+    kind, content = FILES.get("/".join(call.path[1:]), ("text/plain", b""))
+    found = bool(content) and call.method == "GET"
+    headers = [
+        (b"content-type", kind.encode("ascii")),
+        (b"content-length", b"%d" % (len(content) if found else 0)),
+        (b"x-content-type-options", b"nosniff"),
+        (b"cross-origin-resource-policy", b"same-origin"),
+        (b"cache-control", b"public, max-age=%d, immutable" % _KEPT_S if found else b"no-store"),
+    ]
+    status = HTTPStatus.OK if found else HTTPStatus.NOT_FOUND
+    await send({"type": "http.response.start", "status": int(status), "headers": headers})
+    await send({"type": "http.response.body", "body": content if found else b""})

@@ -1,0 +1,216 @@
+// The little that a page cannot do by itself: look anew, ask before acting, and keep the theme.
+"use strict";
+
+const PATIENCE_MS = 6000;
+const body = document.body;
+const dialog = document.getElementById("dialog");
+let seenAt = Date.now();
+let shown = {};
+let looking = false;
+
+// --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
+
+function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  if (old.hasAttribute("data-keep")) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (["INPUT", "SELECT", "TEXTAREA"].includes(old.nodeName)) return;
+  morphChildren(old, fresh);
+}
+
+function keyOf(node) {
+  return node.nodeType === Node.ELEMENT_NODE ? node.id || node.getAttribute("data-key") : null;
+}
+
+function morphChildren(old, fresh) {
+  const keyed = new Map();
+  for (const child of old.children) {
+    const key = keyOf(child);
+    if (key) keyed.set(key, child);
+  }
+  let place = old.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    const match = keyed.get(keyOf(child));
+    if (match) {
+      if (match !== place) old.insertBefore(match, place);
+      else place = place.nextSibling;
+      morph(match, child);
+    } else if (place && !keyOf(place) && !keyOf(child) && place.nodeName === child.nodeName) {
+      const next = place.nextSibling;
+      morph(place, child);
+      place = next;
+    } else {
+      old.insertBefore(child, place);
+    }
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}
+
+function parsed(html) {
+  return new DOMParser().parseFromString(html, "text/html").body;
+}
+
+// --- Looking anew ---------------------------------------------------------------------------------------
+
+async function look() {
+  if (looking || !body.dataset.live) return;
+  looking = true;
+  try {
+    const answer = await fetch(body.dataset.live, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (answer.status === 401) return toLogin();
+    if (!answer.ok) throw new Error(answer.status);
+    const { parts } = await answer.json();
+    for (const [name, html] of Object.entries(parts)) {
+      if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
+    }
+    shown = parts;
+    seenAt = Date.now();
+    body.classList.remove("away");
+  } catch {
+    tellAway();
+  } finally {
+    looking = false;
+  }
+}
+
+function tellAway() {
+  const seconds = Math.round((Date.now() - seenAt) / 1000);
+  if (seconds < 3) return;
+  body.classList.add("away");
+  const words = document.createElement("p");
+  words.className = "banner bad";
+  words.setAttribute("role", "alert");
+  words.textContent =
+    `The console does not answer. What you see is ${seconds} s old. ` +
+    "It is tried again every second, and the page mends itself.";
+  shown.banner = null;
+  document.getElementById("banner").replaceChildren(words);
+}
+
+function toLogin() {
+  location.href = "/login?next=" + encodeURIComponent(location.pathname + location.search);
+}
+
+function keepLooking() {
+  const every = Number(body.dataset.liveS || 0);
+  // A page that does not move by itself still has the switches and the banner to show.
+  setInterval(() => {
+    if (!document.hidden) look();
+  }, 1000 * (every || 5));
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) look();
+  });
+}
+
+// --- Dialogs and what they do ---------------------------------------------------------------------------
+
+async function ask(path) {
+  const answer = await sent(path, {});
+  if (!answer) return;
+  if (!answer.contents) return toast(answer.refused, "bad");
+  const form = dialog.querySelector("form");
+  form.action = answer.action;
+  form.querySelector(".contents").replaceChildren(...parsed(answer.contents).childNodes);
+  dialog.showModal();
+  const first = form.querySelector(".contents input, .contents select, .contents [data-close]");
+  if (first) first.focus();
+}
+
+async function act(form) {
+  const buttons = form.querySelectorAll("button");
+  buttons.forEach((each) => (each.disabled = true));
+  const answer = await sent(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  buttons.forEach((each) => (each.disabled = false));
+  if (!answer) return;
+  if (answer.refused) return refuse(form, answer.refused);
+  if (answer.reveal) {
+    form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
+  } else {
+    dialog.close();
+  }
+  if (answer.go_to) {
+    location.href = answer.go_to;
+    return;
+  }
+  toast(answer.done, "good");
+  look();
+}
+
+function refuse(form, words) {
+  const place = form.querySelector(".refused");
+  if (!place) return toast(words, "bad");
+  place.textContent = words;
+  place.hidden = false;
+}
+
+async function sent(path, options) {
+  try {
+    const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(15000), ...options });
+    if (answer.status === 401) {
+      toLogin();
+      return null;
+    }
+    return await answer.json();
+  } catch {
+    return {
+      refused:
+        options.method === "POST"
+          ? "The console does not answer. Look whether it was done before you repeat it."
+          : "The console does not answer. Try again in a moment.",
+    };
+  }
+}
+
+function toast(words, kind) {
+  const told = document.createElement("p");
+  told.className = `toast ${kind}`;
+  told.textContent = words;
+  document.getElementById("toasts").append(told);
+  setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000);
+}
+
+// --- Theme ----------------------------------------------------------------------------------------------
+
+function turnTheme() {
+  const root = document.documentElement;
+  const dark =
+    root.dataset.theme === "dark" ||
+    (root.dataset.theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "light" : "dark";
+  document.cookie = `bullion_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.dialog) ask(button.dataset.dialog);
+  else if ("themeButton" in button.dataset) turnTheme();
+  else if ("close" in button.dataset) dialog.close();
+});
+
+if (dialog) {
+  dialog.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act(event.target);
+  });
+  // What was revealed once must not stay behind a closed dialog.
+  dialog.addEventListener("close", () => dialog.querySelector(".contents").replaceChildren());
+  keepLooking();
+}

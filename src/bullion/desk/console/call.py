@@ -1,0 +1,93 @@
+"""A request to the console, read: where to, from which site, with which cookies and words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from bullion.refusals.desk import INVALID_BODY
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import Receive, Scope
+from bullion.web.body import read_body
+
+_BODY_BYTES_MAX = 64 * 1024
+_FIELDS_MAX = 200
+_COOKIE = "bullion_console"
+_COOKIE_TLS = f"__Host-{_COOKIE}"
+"""Browsers take a cookie of such a name over TLS alone, and for this very host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    method: str
+    path: tuple[str, ...]
+    """Its parts, decoded; an empty one where two slashes meet."""
+    whole_path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+
+    @classmethod
+    def of(cls, scope: Scope) -> "Call":
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+        raw = scope.get("raw_path") or scope["path"].encode("utf-8")
+        parts = raw.decode("latin-1").partition("?")[0].strip("/").split("/")
+        query = scope["query_string"].decode("latin-1")
+        return cls(
+            method=scope["method"],
+            path=tuple(unquote(part) for part in parts if part),
+            whole_path=scope["path"] + (f"?{query}" if query else ""),
+            query=dict(_pairs(query)),
+            headers=headers,
+            cookies=_cookies(headers.get("cookie", "")),
+        )
+
+    @property
+    def tls(self) -> bool:
+        """What a proxy in front says; a caller who lies about it harms nobody but itself."""
+        return self.headers.get("x-forwarded-proto", "").lower() == "https"
+
+    @property
+    def session_cookie(self) -> str | None:
+        return self.cookies.get(_COOKIE_TLS if self.tls else _COOKIE)
+
+    @property
+    def theme(self) -> str:
+        return self.cookies.get("bullion_theme", "auto")
+
+    @property
+    def from_here(self) -> bool:
+        """Whether a page of this very console sent it, as far as the browser tells. A form of another site is
+        told apart by its origin; browsers send it with everything but plain reads."""
+        site = self.headers.get("sec-fetch-site")
+        if site not in (None, "same-origin", "none"):
+            return False
+        origin = self.headers.get("origin")
+        if origin is None:
+            return self.method in ("GET", "HEAD")
+        return urlsplit(origin).netloc == self.headers.get("host")
+
+    def set_session(self, value: str, lasts_s: int) -> tuple[bytes, bytes]:
+        name, secure = (_COOKIE_TLS, "; Secure") if self.tls else (_COOKIE, "")
+        text = f"{name}={value}; Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Strict{secure}"
+        return b"set-cookie", text.encode("ascii")
+
+    async def form(self, scope: Scope, receive: Receive) -> dict[str, str]:
+        body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
+        return dict(_pairs(body.decode("latin-1")))
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX)
+    except ValueError:
+        raise Refused(INVALID_BODY, "What was sent cannot be read as a form.") from None
+
+
+def _cookies(text: str) -> dict[str, str]:
+    try:
+        return {name: morsel.value for name, morsel in SimpleCookie(text).items()}
+    except CookieError:
+        return {}

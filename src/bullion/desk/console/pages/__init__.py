@@ -1,0 +1,7 @@
+"""The console's pages, one file each, in the order of the navigation. Adding a page is adding it here."""
+
+from bullion.desk.console.page import Page
+
+from . import overview
+
+PAGES: tuple[Page, ...] = (overview.PAGE,)

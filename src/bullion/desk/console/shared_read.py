@@ -1,0 +1,102 @@
+"""A read of the store that all open pages share: at most one under way, at most one a second.
+
+Pages ask for it and nobody else: when none is open, nothing is read. A read that is slow is done more seldom,
+so that looking never takes more than a small part of the store's time.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Generic, TypeVar
+
+import structlog
+
+from bullion.faults import StoreFault
+from bullion.records.token import Actor
+from bullion.refusals.refusal import Refused
+
+T = TypeVar("T")
+
+EVERY_S = 1.0
+_SHARE = 20
+"""Of the time between two reads, one in so many parts may be spent on reading."""
+_EVERY_S_MAX = 10.0
+_PATIENCE_S = 1.0
+"""A page does not wait longer for news: it shows what is known, and how old that is."""
+STORE_AWAY = "The store cannot be reached."
+_BROKEN = "This could not be read: the log says why."
+
+_log = structlog.get_logger("console")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[T]):
+    """What was read last, and what is wrong since, if anything is."""
+
+    value: T | None = None
+    read_at: float | None = None
+    trouble: str | None = None
+    troubled_since: float | None = None
+
+    @property
+    def age_s(self) -> int:
+        return 0 if self.read_at is None else int(monotonic() - self.read_at)
+
+    @property
+    def trouble_s(self) -> int:
+        return 0 if self.troubled_since is None else int(monotonic() - self.troubled_since)
+
+
+class SharedRead(Generic[T]):
+    def __init__(self, read: Callable[[Actor], Awaitable[T]], every_s: float = EVERY_S) -> None:
+        self._read = read
+        self._every_s = every_s
+        self._due_at = 0.0
+        self._task: asyncio.Task[None] | None = None
+        self._started_at = 0.0
+        self.reading: Reading[T] = Reading()
+
+    def expire(self) -> None:
+        """Something was changed: whoever asks next is told the news."""
+        self._due_at = 0.0
+
+    async def get(self, actor: Actor) -> Reading[T]:
+        """As fresh as it may be. The first to ask reads in their own name for all of their broker."""
+        if self._task is None and monotonic() >= self._due_at:
+            self._started_at = monotonic()
+            self._task = asyncio.create_task(self._run(actor))
+        task = self._task
+        if task is not None:
+            await asyncio.wait({task}, timeout=_PATIENCE_S)
+            if not task.done():
+                self._note_trouble(STORE_AWAY)
+        return self.reading
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self, actor: Actor) -> None:
+        try:
+            value = await self._read(actor)
+        except StoreFault:
+            self._note_trouble(STORE_AWAY)
+        except Refused as refused:
+            self._note_trouble(refused.message)
+        except Exception:  # noqa: BLE001 - a page must not end with what one of its parts met
+            _log.exception("internal_error", request_id=None)
+            self._note_trouble(_BROKEN)
+        else:
+            self.reading = Reading(value, monotonic())
+        finally:
+            took_s = monotonic() - self._started_at
+            self._due_at = self._started_at + min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
+            self._task = None
+
+    def _note_trouble(self, words: str) -> None:
+        since = self.reading.troubled_since
+        self.reading = replace(
+            self.reading, trouble=words, troubled_since=monotonic() if since is None else since
+        )

@@ -1,0 +1,151 @@
+"""What the console keeps an eye on for a broker, once for all pages that are open."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from time import time
+from zoneinfo import ZoneInfo
+
+from bullion.desk.actions import exposure, hedge, quotes, switches, traces
+from bullion.desk.desk import Desk, View
+from bullion.desk.identities import Identities
+from bullion.metals.rupees import paise
+from bullion.records.port import Page
+from bullion.records.token import Actor
+
+from .shared_read import Reading, SharedRead
+
+Listed = tuple[list[View], int]
+Probe = Callable[[], Awaitable[str | None]]
+"""What is wrong with the trading API, in words; None: it answers."""
+
+_SYMBOLS_MAX = 200
+_QUEUE_SHOWN = 100
+COURSE_S = 300
+"""How long the small charts of rates look back."""
+MINUTES = traces.MINUTES_USUAL
+"""How long the counts of orders look back."""
+_USUAL_ZONE = ZoneInfo("Asia/Kolkata")
+"""Of a broker that has set no trading hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the frame of every page shows: the switches, and whether all is well."""
+
+    broker: str
+    switches: Reading[View]
+    api: Reading[str]
+    """Its value is empty while the API answers, and else says what is wrong."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        hours = None if self.switches.value is None else self.switches.value["trading_hours"]
+        return _USUAL_ZONE if hours is None else ZoneInfo(hours["zone"])
+
+
+class BrokerWatch:
+    def __init__(self, desk: Desk, probe: SharedRead[str]) -> None:
+        self._api = probe
+        self._desk = desk
+        self.courses: dict[str, deque[tuple[int, int]]] = {}
+        """By symbol, the middle of bid and ask in paise at times in seconds, oldest first."""
+        self._through: int | None = None
+        self._counts: dict[tuple[str, str, str], int] = {}
+        self.switches: SharedRead[View] = SharedRead(lambda actor: switches.get_switches(desk, actor))
+        self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
+        self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
+        self.queue: SharedRead[Listed] = SharedRead(
+            lambda actor: hedge.list_queue(desk, actor, Page(_QUEUE_SHOWN, 0))
+        )
+        self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
+        self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
+
+    @property
+    def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
+        return self.switches, self.quotes, self.queue, self.exposure, self.activity
+
+    async def news(self, actor: Actor) -> News:
+        switches = await self.switches.get(actor)
+        broker = await self.broker.get(actor)
+        return News(broker.value or actor.broker, switches, await self._api.get(actor))
+
+    def expire(self) -> None:
+        """Something was changed here: whoever looks next sees it."""
+        for each in self._reads:
+            each.expire()
+
+    async def stop(self) -> None:
+        for each in (*self._reads, self.broker):
+            await each.stop()
+
+    async def _read_broker(self, actor: Actor) -> str:
+        found = await self._desk.read(actor, "broker", lambda records: records.broker(actor.broker))
+        return actor.broker if found is None else found.name
+
+    async def _read_quotes(self, actor: Actor) -> Listed:
+        found = await quotes.list_quotes(self._desk, actor, Page(_SYMBOLS_MAX, 0))
+        now_s = int(time())
+        for each in found[0]:
+            if each["state"] == quotes.LIVE and each["bid"] and each["ask"]:
+                course = self.courses.setdefault(each["symbol_code"], deque(maxlen=COURSE_S))
+                course.append((now_s, (paise(each["bid"]) + paise(each["ask"])) // 2))
+                while course[0][0] < now_s - COURSE_S:
+                    course.popleft()
+        return found
+
+    async def _read_activity(self, actor: Actor) -> list[View]:
+        """What is new since the last look is added to what is known; what is old is let go."""
+        found = await traces.count_traces(self._desk, actor, MINUTES, self._through)
+        self._through = found["through"]
+        for each in found["items"]:
+            kind = (each["minute"], each["environment"], each["outcome"])
+            self._counts[kind] = self._counts.get(kind, 0) + each["count"]
+        oldest = (datetime.now(UTC) - timedelta(minutes=MINUTES + 1)).isoformat()
+        self._counts = {kind: count for kind, count in self._counts.items() if kind[0] > oldest}
+        return [
+            {"minute": minute, "environment": environment, "outcome": outcome, "count": count}
+            for (minute, environment, outcome), count in sorted(self._counts.items())
+        ]
+
+
+class Watches:
+    """One watch for each broker that somebody is logged in for, and one look at each token."""
+
+    def __init__(self, desk: Desk, identities: Identities, probe: Probe) -> None:
+        self._desk = desk
+        self._identities = identities
+        self._brokers: dict[str, BrokerWatch] = {}
+        self._tokens: dict[str, SharedRead[bool]] = {}
+
+        async def asked(_actor: Actor) -> str:
+            return await probe() or ""
+
+        self._api: SharedRead[str] = SharedRead(asked)
+
+    def of(self, broker: str) -> BrokerWatch:
+        found = self._brokers.get(broker)
+        if found is None:
+            found = self._brokers[broker] = BrokerWatch(self._desk, self._api)
+        return found
+
+    async def may_stay(self, actor: Actor) -> bool:
+        """Whether the token that somebody came in with still holds; if nobody can tell, they may look on."""
+        if actor.token_id is None:
+            return True
+        found = self._tokens.get(actor.token_id)
+        if found is None:
+            found = self._tokens[actor.token_id] = SharedRead(self._identities.still)
+        return (await found.get(actor)).value is not False
+
+    def forget(self, actor: Actor) -> None:
+        if actor.token_id is not None:
+            self._tokens.pop(actor.token_id, None)
+
+    async def stop(self) -> None:
+        for watch in self._brokers.values():
+            await watch.stop()
+        for token in self._tokens.values():
+            await token.stop()
+        await self._api.stop()

@@ -1,0 +1,93 @@
+"""Buttons that ask first, and the dialogs that say what will happen."""
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote, urlencode
+
+from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.page import Action, Visit
+
+
+def action_button(
+    visit: Visit,
+    page: str,
+    action: Action,
+    words: Child,
+    *,
+    about: Mapping[str, str] | None = None,
+    kind: str = "",
+    label: str | None = None,
+) -> Html:
+    """Opens the action's dialog; disabled, with the reason in words, for whoever may not do it.
+
+    `about` is what it is about, such as the id of an order: it comes back in `visit.query`.
+    """
+    refused = None if visit.may(action.role) else why_not(visit, action)
+    query = f"?{urlencode(about)}" if about else ""
+    return el(
+        "button",
+        words,
+        type="button",
+        class_=kind or None,
+        data_dialog=f"/dialogs/{quote(page)}/{quote(action.name)}{query}",
+        aria_haspopup="dialog",
+        aria_label=label,
+        disabled=refused is not None,
+        title=refused,
+    )
+
+
+def why_not(visit: Visit, action: Action) -> str:
+    return f"This needs the role {action.role}; yours is {visit.actor.role}."
+
+
+def dialog(
+    title: str,
+    explanation: Sequence[Child],
+    *,
+    confirm: str,
+    danger: bool = False,
+    fields: Sequence[Child] = (),
+) -> Html:
+    """The contents of an action's dialog: what will happen, what has to be typed, and the two ways out.
+
+    The frame puts it into a form that is sent to the action, with the protection against forged requests.
+    """
+    return el(
+        "div",
+        el("h2", title, id="dialog-title"),
+        el("div", [el("p", each) for each in explanation], class_="explanation"),
+        el("div", fields, class_="fields") if fields else None,
+        el("p", class_="refused", role="alert", hidden=True),
+        el(
+            "div",
+            el("button", "Cancel", type="button", data_close=True),
+            el("button", confirm, type="submit", class_="danger" if danger else "primary"),
+            class_="buttons",
+        ),
+        class_="dialog",
+    )
+
+
+def field(label: str, name: str, *, value: str = "", hint: str | None = None, required: bool = False) -> Html:
+    """One line to type into, with its label and, below, what may be typed."""
+    return el(
+        "label",
+        el("span", label),
+        el("input", name=name, value=value, required=required, autocomplete="off", spellcheck="false"),
+        el("small", hint) if hint else None,
+        class_="field",
+    )
+
+
+def choice(label: str, name: str, options: Sequence[tuple[str, str]], *, value: str = "") -> Html:
+    """One of several: each a value, and how it is called."""
+    return el(
+        "label",
+        el("span", label),
+        el(
+            "select",
+            [el("option", words, value=each, selected=each == value) for each, words in options],
+            name=name,
+        ),
+        class_="field",
+    )

@@ -1,0 +1,86 @@
+"""The desk's console, opened beside the nodes: over the same store, with sessions of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from bullion.desk.console.app import Console
+from bullion.desk.console.page import Surroundings
+from bullion.desk.console.pages import PAGES
+from bullion.desk.console.sessions import Sessions
+from bullion.desk.console.watch import Probe, Watches
+from bullion.desk.doorkeeper import Doorkeeper
+from bullion.settings import Settings
+from bullion.web.address import SourceAddress
+from bullion.web.health import READY
+
+from .desk import make_desk, nothing
+from .limiter import make_limiter
+from .running import running
+from .store import kept_hedge, open_store
+
+_PROBE_S = 0.8
+"""Less than a page waits for news."""
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound here
+
+
+@asynccontextmanager
+async def open_console(settings: Settings, api_url: str | None = None) -> AsyncIterator[Console]:
+    """`api_url` is the trading API that it keeps an eye on, where the settings do not say which."""
+    async with open_store(settings, migrate=False) as store:
+        settings = replace(settings, hedge=await kept_hedge(store) or settings.hedge)
+        limiter, link = make_limiter(settings)
+        identities = store.identities(settings)
+        desk = make_desk(settings, store, nothing)
+        watched = settings.console_api_url or api_url or _own(settings)
+        watches = Watches(desk, identities, _probe(watched))
+        async with running(*([link.keep()] if link else [])):
+            yield Console(
+                desk=desk,
+                doorkeeper=Doorkeeper(identities, limiter, SourceAddress(settings.trusted_proxies)),
+                sessions=Sessions(store.hashers.console),
+                watches=watches,
+                around=Surroundings(settings.production, settings.console_late_s),
+                pages=PAGES,
+            )
+        await watches.stop()
+
+
+def _own(settings: Settings) -> str | None:
+    """The trading API of this machine; None when nobody can know its port."""
+    host = _ANYWHERE.get(settings.host, settings.host)
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{settings.port}" if settings.port else None
+
+
+def _probe(api_url: str | None) -> Probe:
+    """Asks the API whether it is ready, in the fewest words: one line of its answer is enough."""
+    if api_url is None:
+        return _not_watched
+    parts = urlsplit(api_url)
+    tls = parts.scheme == "https"
+    host, port = parts.hostname or "", parts.port or (443 if tls else 80)
+    request = (
+        f"GET {parts.path}{READY} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode()
+    )
+
+    async def look() -> str | None:
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                reader, writer = await asyncio.open_connection(host, port, ssl=tls or None)
+                try:
+                    writer.write(request)
+                    status = (await reader.readline()).split(b" ")[1:2]
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError, ValueError):
+            return f"The trading API at {api_url} does not answer."
+        return None if status == [b"200"] else f"The trading API at {api_url} is not ready."
+
+    return look
+
+
+async def _not_watched() -> None:
+    return None

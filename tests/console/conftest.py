@@ -1,0 +1,107 @@
+"""A node, a console beside it, and a browser in front of it; each test has a broker of its own.
+
+All of these tests are in one group, so that one worker starts these once. The browser lives as long as a
+module: while it does, no other event loop can run in this thread.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.support.browser import chromium
+from tests.support.console import ConsoleProcess, Visitor, running_console, visitor
+from tests.support.dealing import Dealing
+from tests.support.desk import Caller, Office, first_caller
+from tests.support.node import DESK_TOKEN, SECRET, Node, running
+from tests.support.servers import NotInstalled, find
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/console/" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("console"))
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """On SQLite, with rates from the desk, and open for production."""
+    with running(tmp_path_factory.mktemp("console"), BULLION_FEED="desk", BULLION_PRODUCTION="on") as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def console(node: Node) -> Iterator[ConsoleProcess]:
+    settings = {
+        "BULLION_DESK_TOKEN": DESK_TOKEN,
+        "BULLION_SECRET": SECRET,
+        "BULLION_FEED": "desk",
+        "BULLION_PRODUCTION": "on",
+        "BULLION_CONSOLE_API_URL": node.api_url,
+        "BULLION_CONSOLE_LATE_S": "3",
+    }
+    with running_console(node.folder, **settings) as console:
+        yield console
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    try:
+        find("chromium")
+    except NotInstalled as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(f"{error}: on Debian, apt-get install chromium")
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def first(node: Node) -> Iterator[Caller]:
+    with first_caller(node) as caller:
+        yield caller
+
+
+@pytest.fixture
+def office(node: Node, first: Caller) -> Iterator[Office]:
+    """A new broker with an admin."""
+    office = Office.open(node, first)
+    yield office
+    office.close()
+
+
+@pytest.fixture
+def dealing(office: Office) -> Dealing:
+    """The test's own office, dealing with the simulated venue."""
+    return Dealing(office)
+
+
+@pytest.fixture
+def visit(browser: Browser, console: ConsoleProcess) -> Iterator[Callable[..., Visitor]]:
+    """Makes visitors, each with a browser's profile of their own."""
+    with ExitStack() as visitors:
+        yield lambda **options: visitors.enter_context(visitor(browser, console, **options))
+
+
+@pytest.fixture
+def someone(visit: Callable[..., Visitor]) -> Visitor:
+    """One visitor, who is not logged in yet."""
+    return visit()
+
+
+@pytest.fixture
+def admin(office: Office) -> str:
+    """The token of the office's admin."""
+    return str(office.admin_token["token"])
+
+
+@pytest.fixture
+def hire(office: Office) -> Callable[[str], str]:
+    """Makes a token of a role at the office."""
+
+    def hired(role: str) -> str:
+        return str(office.desk.do("POST", "/tokens", {"name": f"a {role}", "role": role})["token"])
+
+    return hired

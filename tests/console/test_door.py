@@ -1,0 +1,222 @@
+"""Coming in and going out: tokens, sessions, the throttle, and what other sites may not do."""
+
+import http.client
+import json
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.desk import Office
+from tests.support.node import Node, own_address, until
+
+REFUSED_LOAD = "Failed to load resource"
+
+
+def test_somebody_logs_in_and_out_again(someone: Visitor, admin: str, console: ConsoleProcess) -> None:
+    page = someone.open(admin)
+    expect(page.get_by_role("navigation")).to_contain_text("Overview")
+    expect(page.locator(".who")).to_contain_text("admin")
+    (cookie,) = page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert admin not in str(cookie["value"])
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    # The server forgets it too: who kept the cookie has nothing.
+    kept = httpx.get(f"{console.url}/overview", cookies={"bullion_console": str(cookie["value"])})
+    assert (kept.status_code, kept.headers["location"]) == (303, "/login?next=%2Foverview")
+    page.go_back()
+    expect(page.get_by_label("Desk token")).to_be_visible()
+
+
+def test_who_is_not_logged_in_comes_to_where_they_wanted_afterwards(someone: Visitor, admin: str) -> None:
+    someone.page.goto(f"{someone.console.url}/overview?from=mail")
+    someone.page.get_by_label("Desk token").fill(f"  {admin} ")
+    someone.page.keyboard.press("Enter")
+    someone.page.wait_for_url("**/overview?from=mail")
+
+
+def test_a_wrong_token_is_told_and_too_many_have_to_wait(someone: Visitor, admin: str) -> None:
+    someone.expect_trouble(REFUSED_LOAD)
+    someone.log_in("desk.0123456789abcdef." + "x" * 51)
+    expect(someone.page.get_by_role("alert")).to_contain_text("not a desk token")
+    headers = {"Origin": someone.console.url, "X-Forwarded-For": own_address()}
+    with httpx.Client(base_url=someone.console.url, headers=headers) as guesser:
+        answers = [guesser.post("/login", data={"token": f"guess {number}"}) for number in range(21)]
+        assert [each.status_code for each in answers] == [401] * 20 + [429]
+        # Also the right one has to wait then.
+        assert guesser.post("/login", data={"token": admin}).status_code == 429
+        assert "Too many" in answers[-1].text
+    log = "".join(someone.console.log)
+    assert "guess" not in log
+    assert admin not in log
+
+
+def test_a_deleted_token_ends_its_sessions(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    token = hire("dealer")
+    page = someone.open(token)
+    someone.expect_trouble(REFUSED_LOAD)
+    office.desk.do("DELETE", f"/tokens/{token.split('.')[1]}")
+    page.wait_for_url("**/login?next=%2Foverview", timeout=5_000)
+
+
+HALT = "/actions/frame/halt"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {},
+        {"Origin": "here", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "here", "Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+def test_a_forged_post_changes_nothing(
+    console: ConsoleProcess, office: Office, admin: str, headers: dict[str, str]
+) -> None:
+    sent = {name: console.url if value == "here" else value for name, value in headers.items()}
+    with session_of(console, admin) as (client, csrf):
+        answer = client.post(HALT, data={"csrf": csrf}, headers=sent)
+        assert answer.status_code == 403
+        assert "did not come from" in answer.json()["refused"]
+    assert office.desk.do("GET", "/switches")["halted"] is False
+
+
+def test_a_post_without_the_forms_token_changes_nothing(
+    console: ConsoleProcess, office: Office, admin: str
+) -> None:
+    with session_of(console, admin) as (client, csrf):
+        for form in ({}, {"csrf": ""}, {"csrf": csrf[:-1]}):
+            answer = client.post(HALT, data=form, headers={"Origin": console.url})
+            assert answer.status_code == 403
+        assert office.desk.do("GET", "/switches")["halted"] is False
+        # And with all that belongs to it, it works: what is refused above is refused for its reason.
+        answer = client.post(HALT, data={"csrf": csrf}, headers={"Origin": console.url})
+        assert answer.json()["done"] == "Trading is halted."
+    assert office.desk.do("GET", "/switches")["halted"] is True
+
+
+def test_a_page_of_another_origin_gets_nowhere(
+    someone: Visitor, office: Office, admin: str, node: Node
+) -> None:
+    """In a real browser, and from the same machine: the cookie goes with it, and the origin gives it away."""
+    someone.expect_trouble(".*")
+    page = someone.open(admin)
+    csrf = page.locator("input[name=csrf]").first.input_value()
+    page.goto(f"{node.api_url}/openapi.json")
+    read = (
+        """url => fetch(url + "/live/overview", {credentials: "include"}).then(() => "read", () => "kept")"""
+    )
+    assert page.evaluate(read, someone.console.url) == "kept"
+    post = """([url, csrf]) => {
+        document.body.innerHTML = `<form method="post"><input name="csrf"></form>`;
+        const form = document.querySelector("form");
+        form.action = url + "/actions/frame/halt";
+        form.csrf.value = csrf;
+        form.submit();
+    }"""
+    page.evaluate(post, [someone.console.url, csrf])
+    page.wait_for_url("**/actions/frame/halt")
+    expect(page.locator("body")).to_contain_text("did not come from")
+    assert office.desk.do("GET", "/switches")["halted"] is False
+
+
+def test_there_is_no_websocket_for_anybody(console: ConsoleProcess, admin: str) -> None:
+    with session_of(console, admin) as (client, _):
+        cookie = client.cookies["bullion_console"]
+    host = urlsplit(console.url)
+    for origin in ("http://evil.example", console.url):
+        line = http.client.HTTPConnection(host.hostname or "", host.port, timeout=10)
+        line.request(
+            "GET",
+            "/live/overview",
+            headers={
+                "Connection": "Upgrade",
+                "Upgrade": "websocket",
+                "Sec-WebSocket-Version": "13",
+                "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+                "Origin": origin,
+                "Cookie": f"bullion_console={cookie}",
+            },
+        )
+        answer = line.getresponse()
+        assert answer.status != 101
+        assert (answer.status == 403) == (origin != console.url)
+        line.close()
+
+
+def test_the_headers_are_strict(console: ConsoleProcess, admin: str) -> None:
+    with session_of(console, admin) as (client, _):
+        for path in ("/login", "/overview"):
+            headers = client.get(path, follow_redirects=True).headers
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+            assert "frame-ancestors 'none'" in policy
+            assert "unsafe" not in policy
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["x-frame-options"] == "DENY"
+            assert headers["cache-control"] == "no-store"
+            assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "x.y", "a" * 43 + "." + "0" * 64, "é.é", '"; Path=/', "." * 1000], ids=repr
+)
+def test_a_made_up_cookie_is_nobodys(console: ConsoleProcess, cookie: str) -> None:
+    line = http.client.HTTPConnection(urlsplit(console.url).netloc, timeout=10)
+    line.request("GET", "/overview", headers={"Cookie": f"bullion_console={cookie}".encode()})
+    answer = line.getresponse()
+    assert (answer.status, answer.headers["location"]) == (303, "/login?next=%2Foverview")
+    line.close()
+
+
+@pytest.mark.parametrize(
+    "where", ["//evil.example", "https://evil.example", "/\\evil.example", "/a b", "/\r\nX: y"]
+)
+def test_the_log_in_leads_to_pages_of_ours_alone(console: ConsoleProcess, admin: str, where: str) -> None:
+    answer = httpx.post(
+        f"{console.url}/login",
+        data={"token": admin, "next": where},
+        headers={"Origin": console.url, "X-Forwarded-For": own_address()},
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_behind_tls_the_cookie_is_for_tls_alone(console: ConsoleProcess, admin: str) -> None:
+    headers = {"Origin": console.url, "X-Forwarded-For": own_address(), "X-Forwarded-Proto": "https"}
+    answer = httpx.post(f"{console.url}/login", data={"token": admin}, headers=headers)
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-bullion_console=")
+    assert "; Secure" in cookie
+
+
+def test_what_is_not_there_is_told_in_words(console: ConsoleProcess, admin: str) -> None:
+    with session_of(console, admin) as (client, csrf):
+        for path in ("/nowhere", "/live/nowhere", "/dialogs/frame/nowhere", "/dialogs/nowhere/halt"):
+            answer = client.get(path)
+            assert answer.status_code == 404
+            assert "no such" in answer.json()["refused"]
+        form, own = {"csrf": csrf}, {"Origin": console.url}
+        assert client.post("/actions/overview/nothing", data=form, headers=own).status_code == 404
+        assert client.put("/overview").status_code == 405
+        assert client.get("/assets/../app.py").status_code in (303, 404)
+        assert client.get("/assets/__init__.py").status_code == 404
+
+
+def test_coming_and_going_is_in_the_log(
+    console: ConsoleProcess, hire: Callable[[str], str], office: Office
+) -> None:
+    with session_of(console, hire("viewer")) as (client, csrf):
+        client.post("/logout", data={"csrf": csrf}, headers={"Origin": console.url})
+    until(lambda: any(each["broker"] == office.broker for each in console.entries("logged_out")), 5)
+    (came,) = [each for each in console.entries("logged_in") if each["broker"] == office.broker]
+    assert came["actor"].startswith("a viewer (")
+    assert csrf not in json.dumps(console.log)

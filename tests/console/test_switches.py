@@ -1,0 +1,107 @@
+"""The switches in the frame: seen on every page, turned by whoever may, with a question before."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.dealing import Dealing
+from tests.support.desk import Caller, Office
+from tests.support.orders import ORDERS, refused
+
+
+def test_a_dealer_halts_and_orders_are_refused(
+    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    key = dealing.desk.key("client")["key"]
+    page = someone.open(hire("dealer"))
+    expect(page.locator("[data-switch=halted]")).to_contain_text("open")
+    page.get_by_role("button", name="Halt trading").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Every new order is refused")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert dealing.desk.do("GET", "/switches")["halted"] is False
+    someone.confirm("Halt trading")
+    expect(page.locator("#toasts")).to_contain_text("Trading is halted.")
+    expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
+    with dealing.office.node.api(key, Host=f"{dealing.office.broker}.example") as http:
+        body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
+        refused(http.post(ORDERS, json=body, headers={"Idempotency-Key": "k"}), "trading_halted")
+    entry = dealing.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert (entry["action"], entry["subject"]) == ("patch_switches", "halted")
+    assert entry["actor"].startswith("a dealer (")
+    expect(page.locator("#rates-table")).to_contain_text("halted")
+    someone.confirm("Resume trading")
+    expect(page.locator("[data-switch=halted]")).to_contain_text("open")
+    # What a dealer may not turn is grey, and says why.
+    pause = page.get_by_role("button", name="Pause production")
+    expect(pause).to_be_disabled()
+    assert pause.get_attribute("title") == "This needs the role admin; yours is dealer."
+
+
+def test_an_admin_turns_production_and_pause(someone: Visitor, office: Office, admin: str) -> None:
+    page = someone.open(admin)
+    someone.confirm("Open production")
+    expect(page.locator("[data-switch=production]")).to_contain_text("Close production")
+    someone.confirm("Pause production")
+    expect(page.locator("[data-switch=paused] .state")).to_have_text("▲paused")
+    held = office.desk.do("GET", "/switches")
+    assert (held["production"], held["paused"], held["halted"]) == (True, True, False)
+    someone.confirm("End the pause")
+    someone.confirm("Close production")
+    expect(page.locator("[data-switch=production] .state")).to_have_text("○closed")
+    held = office.desk.do("GET", "/switches")
+    assert (held["production"], held["paused"]) == (False, False)
+
+
+def test_a_viewer_sees_but_cannot_act(
+    someone: Visitor, console: ConsoleProcess, office: Office, hire: Callable[[str], str]
+) -> None:
+    token = hire("viewer")
+    page = someone.open(token)
+    expect(page.locator(".who")).to_contain_text("you can look, not act")
+    buttons = page.locator(".switchboard button")
+    assert buttons.count() == 3
+    for number in range(3):
+        expect(buttons.nth(number)).to_be_disabled()
+    assert "needs the role" in str(buttons.first.get_attribute("title"))
+    # Who goes around the page meets the action itself.
+    with session_of(console, token) as (client, csrf):
+        answer = client.post("/actions/frame/halt", data={"csrf": csrf}, headers={"Origin": console.url})
+        assert answer.status_code == 403
+        assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
+    assert office.desk.do("GET", "/switches")["halted"] is False
+
+
+def test_a_switch_turned_elsewhere_is_seen_here(someone: Visitor, office: Office, admin: str) -> None:
+    page = someone.open(admin)
+    office.desk.do("PATCH", "/switches", {"halted": True})
+    expect(page.locator("[data-switch=halted]")).to_contain_text("halted", timeout=5_000)
+    expect(page.get_by_role("button", name="Resume trading")).to_be_enabled()
+
+
+def test_a_brokers_desk_sees_and_turns_its_own_switches_alone(
+    someone: Visitor, office: Office, admin: str, first: Caller
+) -> None:
+    page = someone.open(admin)
+    expect(page.locator(".brand")).to_contain_text("A Broker")
+    someone.confirm("Halt trading")
+    expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
+    other = Office.open(office.node, first)
+    assert other.desk.do("GET", "/switches")["halted"] is False
+    other.close()
+
+
+def test_who_was_locked_out_cannot_finish_what_they_began(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    """The token is deleted while the dialog is open."""
+    token = hire("dealer")
+    page = someone.open(token)
+    someone.expect_trouble("Failed to load resource")
+    page.get_by_role("button", name="Halt trading").click()
+    page.get_by_role("dialog").wait_for()
+    office.desk.do("DELETE", f"/tokens/{token.split('.')[1]}")
+    page.get_by_role("dialog").get_by_role("button", name="Halt trading").click()
+    page.wait_for_url("**/login**", timeout=8_000)
+    assert office.desk.do("GET", "/switches")["halted"] is False

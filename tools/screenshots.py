@@ -1,0 +1,159 @@
+"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data.
+
+`python -m tools.screenshots` writes docs/pictures/console-<page>-<width>-<theme>.png.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from playwright.sync_api import Browser, Page
+
+from bullion.desk.console.pages import PAGES
+from tests.support.browser import chromium
+from tests.support.command import environment
+from tests.support.node import until
+
+_FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures"
+_SIZES = ((1280, 800), (1920, 1080))
+_THEMES = ("light", "dark")
+_LAST_LINE = "Ctrl+C stops the demo."
+_LOOKING_S = 25
+"""So long the overview is watched before its pictures are taken, for its small charts to have a course."""
+_CLIENTS = {
+    "kalyani": ("Kalyani Jewels", "retail"),
+    "shubham": ("Shubham & Sons", "trade"),
+    "meenakshi": ("Meenakshi Gold Palace", "trade"),
+}
+
+
+class Demo:
+    def __init__(self, banner: str) -> None:
+        self._banner = banner
+        self.api, self._desk_url = self.said(r"Trading API +(\S+)"), self.said(r"Desk API +(\S+)")
+        self.console, self.token = self.said(r"Console +(\S+)"), self.said(r"Desk token +(\S+)")
+        self._client = httpx.Client(timeout=20, trust_env=False)
+
+    def said(self, pattern: str) -> str:
+        found = re.search(pattern, self._banner)
+        if found is None:
+            raise LookupError(f"the demo prints nothing like {pattern}")
+        return found[1]
+
+    def desk(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        answer = self._client.request(method, f"{self._desk_url}{path}", json=body, headers=headers)
+        answer.raise_for_status()
+        return answer.json()
+
+    def order(self, key: str, symbol: str, side: str, quantity: float) -> int:
+        base = "/api/trading/test/v1" if key.startswith("key_test.") else "/api/trading/v1"
+        body = {"symbol_code": symbol, "trade_type": side, "quantity": quantity}
+        headers = {"X-API-Key": key, "Idempotency-Key": str(uuid4())}
+        return self._client.post(f"{self.api}{base}/orders", json=body, headers=headers).status_code
+
+    def furnish(self) -> list[str]:
+        """A broker in the middle of a morning; the keys of its clients, live and test."""
+        budgets = {
+            "orders_per_minute": 6000,
+            "orders_per_10_seconds": 1000,
+            "account_orders_per_minute": 6000,
+        }
+        self.desk("PATCH", "/switches", {"production": True, "budgets": budgets})
+        keys = []
+        for login_id, (firm, group) in _CLIENTS.items():
+            body = {"login_id": login_id, "firm_name": firm, "group": group, "production_trading": True}
+            self.desk("POST", "/accounts", {**body, "allocation": {"gold": "5000", "silver": "400"}})
+        for login_id in _CLIENTS:
+            for kind in ("production", "test"):
+                scopes = ["account:read", "orders:read", "orders:write"]
+                key = {"environment": kind, "name": "trading program", "scopes": scopes}
+                keys.append(self.desk("POST", f"/accounts/{login_id}/keys", key)["key"])
+        gold = self.desk("GET", "/symbols")["items"][0]
+        kept = {name: gold[name] for name in ("metal", "quoted_weight", "minimum", "maximum", "step")}
+        fixed = {"kind": "fixed", "buy": "154200.00", "sell": "149800.00"}
+        self.desk("PUT", "/symbols/COIN10", {**kept, "pricing": fixed, "frozen": True})
+        missing = {"kind": "direct", "instrument": "MUMBAI"}
+        self.desk("PUT", "/symbols/GOLDMUMBAI", {**kept, "pricing": missing})
+        return keys
+
+    def trade(self, keys: list[str], rounds: int) -> None:
+        for number in range(rounds):
+            for each, key in enumerate(keys):
+                side = "sell" if (number + each) % 3 == 0 else "buy"
+                self.order(key, ("GOLD", "GOLD995", "GOLDLANDED")[number % 3], side, 5 + 5 * (number % 7))
+            self.order(keys[0], "SILVER", "buy", 2)
+            if number % 4 == 0:
+                self.order(keys[2], "GOLD", "buy", 9000)
+                self.order(keys[1], "COIN10", "buy", 10)
+                self.order(keys[4], "GOLDMUMBAI", "buy", 10)
+
+
+@contextmanager
+def _demo(folder: Path) -> Iterator[Demo]:
+    out = folder / "out"
+    given = environment(
+        BULLION_PORT="0", BULLION_DESK_PORT="0", BULLION_CONSOLE_PORT="0", BULLION_PRODUCTION="on"
+    )
+    with out.open("wb") as stdout, (folder / "log").open("wb") as stderr:
+        command = [sys.executable, "-m", "bullion", "demo"]
+        process = subprocess.Popen(command, cwd=folder, env=given, stdout=stdout, stderr=stderr)
+    try:
+        until(lambda: _LAST_LINE in out.read_text("utf-8") or process.poll() is not None, within_s=60)
+        yield Demo(out.read_text("utf-8"))
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _opened(browser: Browser, demo: Demo, size: tuple[int, int], theme: str) -> Page:
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if theme == "dark" else "light"
+    )
+    page = context.new_page()
+    page.goto(f"{demo.console}/login")
+    page.fill("input[name=token]", demo.token)
+    page.click("button.primary")
+    page.wait_for_selector("#main")
+    return page
+
+
+def _picture(page: Page, name: str, size: tuple[int, int], theme: str) -> None:
+    path = _FOLDER / f"console-{name}-{size[0]}-{theme}.png"
+    page.screenshot(path=path)
+    print(f"{path.name}: {path.stat().st_size // 1024} KiB")
+
+
+def main() -> None:
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
+        keys = demo.furnish()
+        pages = {(size, theme): _opened(browser, demo, size, theme) for size in _SIZES for theme in _THEMES}
+        until_s = time.monotonic() + _LOOKING_S
+        demo.trade(keys, rounds=20)
+        demo.desk("PATCH", "/hedge", {"mode": "hold"})
+        for number, key in enumerate(keys[::2]):
+            demo.order(
+                key, ("GOLD", "SILVER", "GOLD995")[number], ("buy", "sell", "buy")[number], 10 + number * 5
+            )
+        demo.order(keys[1], "GOLD", "buy", 10)
+        time.sleep(max(0, until_s - time.monotonic()))
+        for page_of_console in PAGES:
+            for (size, theme), page in pages.items():
+                page.goto(f"{demo.console}/{page_of_console.name}")
+                page.wait_for_timeout(1500)
+                _picture(page, page_of_console.name, size, theme)
+        demo.desk("PATCH", "/hedge", {"mode": "fill"})
+
+
+if __name__ == "__main__":
+    main()
