@@ -121,6 +121,9 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a database without a name": ("DATABASE_URL", "sqlite:///", "sqlite:///"),
     "a path alone": ("DATABASE_URL", "var/bullion.db", "sqlite:///"),
     "a database in memory": ("DATABASE_URL", "sqlite:///:memory:", "sqlite:///"),
+    "a trading API that is none": ("CONSOLE_API_URL", "127.0.0.1:8000", "BULLION_CONSOLE_API_URL"),
+    "a trading API with a question": ("CONSOLE_API_URL", "http://here/?x", "BULLION_CONSOLE_API_URL"),
+    "a hedge that is late at once": ("CONSOLE_LATE_S", "0", "1 to 86400"),
     "a Redis that is none": ("REDIS_URL", "http://:hunter2@cache", "BULLION_REDIS_URL"),
 }
 

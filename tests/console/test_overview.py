@@ -1,0 +1,123 @@
+"""The overview: rates that move, what waits for the hedge, what clients hold, what is refused."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.console import Visitor
+from tests.support.dealing import Dealing
+from tests.support.desk import SYMBOL, Office
+from tests.support.orders import ORDERS, booked, refused
+
+
+def put_rate(office: Office, bid: str, ask: str) -> None:
+    office.desk.do("PUT", "/rates/METAL", {"bid": bid, "ask": ask})
+
+
+def symbol(office: Office, **fields: Any) -> None:
+    pricing = {"kind": "direct", "instrument": "METAL"}
+    office.desk.do("PUT", "/symbols/GOLD", {**SYMBOL, "pricing": pricing, **fields})
+
+
+def in_place(page: Page) -> None:
+    """From here on, a page that was loaded anew would be found out."""
+    page.evaluate("window.sameAsBefore = true")
+
+
+def still_in_place(page: Page) -> bool:
+    return page.evaluate("window.sameAsBefore") is True
+
+
+def test_a_broker_without_anything_is_told_what_to_do(someone: Visitor, admin: str) -> None:
+    page = someone.open(admin)
+    expect(page.locator("#rates")).to_contain_text("There is no symbol yet.")
+    expect(page.locator("#pending")).to_contain_text("Nothing waits.")
+    expect(page.locator("#activity")).to_contain_text("No order came in the last 15 minutes.")
+    expect(page.locator("#exposure")).to_contain_text("0 g")
+
+
+def test_rates_move_by_themselves(someone: Visitor, office: Office, admin: str) -> None:
+    symbol(office, rate_age_s_max=2)
+    page = someone.open(admin)
+    row = page.locator("#rates-table tr", has_text="GOLD")
+    expect(row).to_contain_text("no rate")
+    in_place(page)
+    put_rate(office, "123456.50", "123500")
+    expect(row).to_contain_text("1,23,456.50")
+    expect(row).to_contain_text("1,23,500.00")
+    expect(row).to_contain_text("43.50")
+    expect(row).to_contain_text("per 10 g")
+    expect(row.locator(".state")).to_have_text("●live")
+    put_rate(office, "10123456.78", "10123500")
+    expect(row).to_contain_text("1,01,23,456.78")
+    expect(row.locator("polyline")).to_have_count(1)
+    # Then none comes any more, and the price is one that nobody gets.
+    expect(row.locator(".state")).to_have_text("■stale", timeout=8_000)
+    expect(row.locator(".price.old")).to_have_count(2)
+    office.desk.do("PATCH", "/symbols/GOLD", {"rate_age_s_max": None, "frozen": True})
+    expect(row.locator(".state")).to_have_text("▲frozen")
+    office.desk.do("PATCH", "/symbols/GOLD", {"frozen": False, "trading": False})
+    expect(row.locator(".state")).to_have_text("○not traded")
+    assert still_in_place(page)
+
+
+def test_an_order_waits_turns_red_and_goes(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    page = someone.open(admin)
+    in_place(page)
+    net = page.locator("#exposure-table tr[data-key=gold]")
+    # The usher has bought one gram already.
+    expect(net).to_contain_text("+1 g")
+    dealing.venue(mode="hold")
+    dealing.placed(trade_type="sell", quantity="21.5")
+    row = page.locator("#pending-table tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("sell 21.5 g GOLD")
+    expect(row).to_contain_text("₹ 71,230.00")
+    expect(row).to_contain_text("₹ 1,53,144.50")
+    expect(net).to_contain_text("−20.5 g")
+    expect(net.locator(".price.open")).to_have_text("−21.5 g")
+    expect(page.locator("tr.late")).to_have_count(1, timeout=10_000)
+    expect(page.locator("#pending .state.bad")).to_contain_text("1 over 3 s")
+    expect(row).to_contain_text("The simulated venue holds orders.")
+    dealing.venue(mode="fill")
+    expect(page.locator("#pending")).to_contain_text("Nothing waits.", timeout=10_000)
+    expect(net.locator(".price.open")).to_have_count(0)
+    expect(net).to_contain_text("−20.5 g")
+    assert still_in_place(page)
+
+
+def test_orders_and_refusals_are_counted(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    key = dealing.desk.key("client")["key"]
+    page = someone.open(admin)
+    with dealing.office.node.api(key, Host=f"{dealing.office.broker}.example") as http:
+
+        def order(number: int, quantity: int) -> Any:
+            body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": quantity}
+            return http.post(ORDERS, json=body, headers={"Idempotency-Key": f"{number}"})
+
+        for number in range(3):
+            booked(order(number, 1))
+        refused(order(4, 900_000), "limit_exceeded")
+    taken = page.locator("tr[data-key='test taken'] td")
+    expect(taken.last).to_have_text("3")
+    told = page.locator("tr[data-key='test limit_exceeded'] td")
+    expect(told.last).to_have_text("1")
+    # The usher's order came by the desk.
+    expect(page.locator("tr[data-key='production taken'] td").last).to_have_text("1")
+    assert page.locator("#activity figure").count() == 2
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_nothing_is_cut_off(visit: Any, dealing: Dealing, admin: str, width: int) -> None:
+    dealing.venue(mode="hold")
+    dealing.placed(quantity="99999.9999")
+    put_rate(dealing.office, "12345678.12", "12345690.99")
+    symbol(dealing.office)
+    someone = visit(viewport={"width": width, "height": 800})
+    page = someone.open(admin)
+    expect(page.locator("#pending-table tbody tr")).to_have_count(1)
+    wider = (
+        """boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"""
+    )
+    assert page.locator("html, .scroll, .switch, .bar, .card").evaluate_all(wider) == []

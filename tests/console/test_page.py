@@ -1,0 +1,144 @@
+"""What all pages share: keyboard, themes, hostile names, and what they do when something is away."""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.support.cable import cable
+from tests.support.command import bullion, sentence
+from tests.support.console import Visitor, running_console, visitor
+from tests.support.desk import Caller, Office
+from tests.support.node import DESK_TOKEN, SECRET, Node
+from tests.support.servers import Postgres, free_port
+
+HOSTILE = "<script>document.title = 'owned'</script><b>'\"&amp;"
+
+
+def test_everything_is_reached_by_keyboard(someone: Visitor, office: Office, admin: str) -> None:
+    page = someone.open(admin)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    reached = []
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText"))
+    assert [each for each in reached if each in ("Overview", "Theme", "Log out", "Halt trading")] == [
+        "Overview",
+        "Theme",
+        "Log out",
+        "Halt trading",
+    ]
+    halt = page.get_by_role("button", name="Halt trading")
+    halt.focus()
+    # The page looks anew meanwhile, and leaves the focus where it is.
+    page.wait_for_timeout(2_200)
+    expect(halt).to_be_focused()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(halt).to_be_focused()
+    assert office.desk.do("GET", "/switches")["halted"] is False
+    page.keyboard.press("Space")
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Trading is halted.")
+    assert office.desk.do("GET", "/switches")["halted"] is True
+
+
+@pytest.mark.parametrize(("system", "other"), [("light", "dark"), ("dark", "light")])
+def test_the_theme_follows_the_machine_until_somebody_chooses(
+    visit: Callable[..., Visitor], admin: str, system: str, other: str
+) -> None:
+    page = visit(color_scheme=system).open(admin)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    colours = {"light": "rgb(238, 240, 243)", "dark": "rgb(14, 18, 23)"}
+    assert page.evaluate(ground) == colours[system]
+    page.get_by_role("button", name="Theme").click()
+    assert page.evaluate(ground) == colours[other]
+    page.reload()
+    assert page.evaluate(ground) == colours[other]
+
+
+def test_a_hostile_name_is_text(someone: Visitor, office: Office, first: Caller, admin: str) -> None:
+    first.do("PUT", f"/brokers/{office.broker}", {"name": HOSTILE, "hosts": [f"{office.broker}.example"]})
+    page = someone.open(admin)
+    expect(page.locator(".brand")).to_have_text(HOSTILE)
+    page.wait_for_timeout(1_200)
+    assert page.title() == "Overview · Bullion"
+    assert page.locator("#top script").count() == 0
+
+
+def test_a_console_that_does_not_answer_is_told_and_comes_back(someone: Visitor, admin: str) -> None:
+    page = someone.open(admin)
+    someone.expect_trouble("ERR_INTERNET_DISCONNECTED|Failed to fetch")
+    page.context.set_offline(True)
+    banner = page.locator("#banner")
+    expect(banner).to_contain_text("The console does not answer. What you see is", timeout=8_000)
+    expect(page.locator("#rates")).to_be_visible()
+    page.get_by_role("button", name="Halt trading").click()
+    expect(page.locator("#toasts")).to_contain_text("Try again in a moment.")
+    page.context.set_offline(False)
+    expect(banner).to_be_empty(timeout=5_000)
+
+
+def test_a_store_that_is_cut_off_is_told_and_comes_back(
+    browser: Browser, postgres: Postgres, tmp_path: Path
+) -> None:
+    """A console over PostgreSQL, with a cable in between; the API it looks at is not there at all."""
+    address = urlsplit(postgres.new_database())
+    with cable(address.port or 0) as line:
+        near = address._replace(netloc=address.netloc.replace(f":{address.port}", f":{line.port}"))
+        nowhere = f"http://127.0.0.1:{free_port()}"
+        settings = {
+            "BULLION_DATABASE_URL": urlunsplit(near),
+            "BULLION_SECRET": SECRET,
+            "BULLION_DESK_TOKEN": DESK_TOKEN,
+            "BULLION_CONSOLE_API_URL": nowhere,
+        }
+        assert bullion(tmp_path, "migrate", **settings).returncode == 0
+        assert (
+            bullion(tmp_path, "desk", "switches", "set", "halted=true", "--yes", **settings).returncode == 0
+        )
+        with running_console(tmp_path, **settings) as console, visitor(browser, console) as someone:
+            page = someone.open(DESK_TOKEN)
+            banner = page.locator("#banner")
+            expect(banner).to_contain_text(f"The trading API at {nowhere} does not answer.")
+            expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
+            line.pull()
+            expect(banner).to_contain_text("The store cannot be reached. Since", timeout=10_000)
+            expect(banner).to_contain_text("old. It is tried again every second")
+            # What was known is still there, and acting is refused in words.
+            expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
+            someone.expect_trouble("503")
+            someone.confirm("Resume trading")
+            dialog = page.get_by_role("dialog")
+            expect(dialog.get_by_role("alert")).to_contain_text(
+                "Nothing was changed; try again.", timeout=15_000
+            )
+            page.keyboard.press("Escape")
+            # Somebody who comes now sees no blank page either.
+            with visitor(browser, console) as other:
+                other.expect_trouble("503|ERR_")
+                expect(other.open(DESK_TOKEN).locator("#banner")).to_contain_text(
+                    "The store cannot be reached."
+                )
+                other.page.get_by_role("button", name="Log out").click()
+                other.log_in("desk.0123456789abcdef." + "x" * 51)
+                expect(other.page.get_by_role("alert")).to_contain_text("cannot be reached")
+            line.plug()
+            expect(banner).to_contain_text("The trading API at", timeout=15_000)
+            someone.confirm("Resume trading")
+            expect(page.locator("[data-switch=halted]")).to_contain_text("open")
+
+
+def test_a_console_starts_in_words_or_not_at_all(tmp_path: Path, node: Node) -> None:
+    nowhere = bullion(tmp_path, "console", BULLION_CONSOLE_PORT="0")
+    assert "there is no store at var/bullion.db" in sentence(nowhere)
+    taken = bullion(tmp_path, "console", BULLION_CONSOLE_PORT=str(urlsplit(node.api_url).port))
+    assert "BULLION_CONSOLE_PORT: cannot listen on 127.0.0.1" in sentence(taken)

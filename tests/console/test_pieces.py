@@ -1,0 +1,229 @@
+"""The console's small parts: numbers, times, markup, sessions, and reads that are shared."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bullion.desk.console import sessions as sessions_module
+from bullion.desk.console import shared_read as shared_read_module
+from bullion.desk.console.html import Html, el, join
+from bullion.desk.console.sessions import IDLE_S, LASTS_S, Sessions
+from bullion.desk.console.shared_read import SharedRead
+from bullion.desk.console.widgets.charts import bar_chart, line_chart
+from bullion.desk.console.widgets.numbers import grouped, rupees, signed_weight, weight
+from bullion.desk.console.widgets.times import age, clock, moment
+from bullion.faults import StoreUnavailable
+from bullion.keys.hashing import Hasher
+from bullion.records.token import Actor, Role
+
+INDIA = ZoneInfo("Asia/Kolkata")
+SOMEBODY = Actor("somebody", Role.VIEWER, "main")
+
+
+@pytest.mark.parametrize(
+    ("plain", "shown"),
+    [
+        ("0", "0"),
+        ("0.00", "0.00"),
+        ("999.00", "999.00"),
+        ("1000.00", "1,000.00"),
+        ("99999", "99,999"),
+        ("100000", "1,00,000"),
+        ("1234567.50", "12,34,567.50"),
+        ("12345678901234.99", "1,23,45,67,89,01,234.99"),
+        ("-100000.00", "−1,00,000.00"),
+    ],
+)
+def test_digits_are_grouped_the_indian_way(plain: str, shown: str) -> None:
+    assert grouped(plain) == shown
+
+
+def test_money_and_weights_have_their_signs_and_units() -> None:
+    assert rupees("123456.00") == "₹\N{NO-BREAK SPACE}1,23,456.00"
+    assert rupees("-5.00") == "−₹\N{NO-BREAK SPACE}5.00"
+    assert weight("5.0000", "g") == "5\N{NO-BREAK SPACE}g"
+    assert weight("1500.2500", "kg") == "1,500.25\N{NO-BREAK SPACE}kg"
+    assert weight("100", "g") == "100\N{NO-BREAK SPACE}g"
+    assert signed_weight("0.0000", "g") == "0\N{NO-BREAK SPACE}g"
+    assert signed_weight("-0.0000", "g") == "0\N{NO-BREAK SPACE}g"
+    assert signed_weight("12.5000", "g") == "+12.5\N{NO-BREAK SPACE}g"
+    assert signed_weight("-100000.0000", "g") == "−1,00,000\N{NO-BREAK SPACE}g"
+
+
+def test_times_are_the_brokers_and_say_so() -> None:
+    at = datetime(2026, 11, 15, 11, 2, 5, tzinfo=UTC)
+    assert clock(at, INDIA) == "16:32:05\N{NO-BREAK SPACE}IST"
+    assert clock(at, ZoneInfo("Asia/Dubai")) == "15:02:05\N{NO-BREAK SPACE}UTC+04"
+    text = "2026-11-15T11:02:05.000000+00:00"
+    assert ">16:32:05" in moment(text, INDIA, at)
+    assert ">15 Nov 2026 16:32:05" in moment(text, INDIA, datetime(2026, 11, 15, 19, 0, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59, "59 s"),
+        (60, "1 min 00 s"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h 00 min"),
+        (400_000, "4 days"),
+    ],
+)
+def test_an_age_is_told_in_two_parts_at_the_most(seconds: int, words: str) -> None:
+    assert age(seconds).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+def test_text_never_becomes_markup() -> None:
+    assert el("b", "<i>", class_='"x') == '<b class="&quot;x">&lt;i&gt;</b>'
+    assert el("p", [el("b", 1), None, "&"]) == "<p><b>1</b>&amp;</p>"
+    assert el("input", name="n", required=True, disabled=False, value=None) == '<input name="n" required>'
+    assert isinstance(join(["<"]), Html)
+    assert el("svg", viewBox="0 0 1 1", data_key="k") == '<svg viewBox="0 0 1 1" data-key="k"></svg>'
+
+
+def test_charts_draw_what_they_are_given() -> None:
+    assert "polyline" not in line_chart([(1, 5)], width=100, height=20, label="x")
+    drawn = line_chart([(0, 10), (5, 20), (10, 10)], width=100, height=20, label="x")
+    assert 'points="0,18 50,2 100,18"' in drawn
+    assert 'class="line-chart level"' in drawn
+    bars = bar_chart(
+        [("first", [("taken", 3), ("refused", 1)]), ("second", [])], width=20, height=42, label="x"
+    )
+    assert '<rect x="1" y="12" width="8" height="30" class="taken">' in bars
+    assert '<rect x="1" y="2" width="8" height="10" class="refused">' in bars
+
+
+# --- Sessions -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    clock_ = [1000.0]
+    monkeypatch.setattr(sessions_module, "monotonic", lambda: clock_[0])
+    monkeypatch.setattr(shared_read_module, "monotonic", lambda: clock_[0])
+    return clock_
+
+
+def test_a_session_ends_after_a_day_however_busy_it_is(now: list[float]) -> None:
+    sessions = Sessions(Hasher(b"s" * 32, "console"))
+    cookie = sessions.cookie(sessions.begin(SOMEBODY))
+    for _ in range(LASTS_S // 60 - 1):
+        now[0] += 60
+        assert sessions.find(cookie) is not None
+    now[0] += 60
+    assert sessions.find(cookie) is None
+
+
+def test_a_session_ends_when_its_pages_were_closed(now: list[float]) -> None:
+    sessions = Sessions(Hasher(b"s" * 32, "console"))
+    cookie = sessions.cookie(sessions.begin(SOMEBODY))
+    now[0] += IDLE_S - 1
+    assert sessions.find(cookie) is not None
+    now[0] += IDLE_S
+    assert sessions.find(cookie) is None
+
+
+def test_a_cookie_of_another_deployment_or_of_an_ended_session_is_nobodys(now: list[float]) -> None:
+    sessions, others = (Sessions(Hasher(secret * 32, "console")) for secret in (b"s", b"t"))
+    session = sessions.begin(SOMEBODY)
+    cookie = sessions.cookie(session)
+    assert others.find(cookie) is None
+    assert sessions.find(f"{session.id}.{'0' * 64}") is None
+    assert sessions.find(None) is None
+    sessions.end(session)
+    assert sessions.find(cookie) is None
+
+
+# --- Shared reads ---------------------------------------------------------------------------------------
+
+
+class Source:
+    def __init__(self) -> None:
+        self.reads = 0
+        self.answer: Callable[[], Awaitable[int]] = self._plain
+
+    async def _plain(self) -> int:
+        return self.reads
+
+    async def read(self, _actor: Actor) -> int:
+        self.reads += 1
+        return await self.answer()
+
+
+@pytest.mark.anyio
+async def test_ten_pages_cost_what_one_does(now: list[float]) -> None:
+    source = Source()
+    shared = SharedRead(source.read)
+    for _ in range(5):
+        readings = await asyncio.gather(*(shared.get(SOMEBODY) for _ in range(10)))
+        assert {reading.value for reading in readings} == {source.reads}
+        now[0] += 0.5
+    assert source.reads == 3
+    shared.expire()
+    assert (await shared.get(SOMEBODY)).value == 4
+
+
+@pytest.mark.anyio
+async def test_a_slow_read_is_done_more_seldom(now: list[float]) -> None:
+    source = Source()
+
+    async def slow() -> int:
+        now[0] += 0.2
+        return 7
+
+    source.answer = slow
+    shared = SharedRead(source.read)
+    await shared.get(SOMEBODY)
+    now[0] += 3.7
+    await shared.get(SOMEBODY)
+    assert source.reads == 1
+    now[0] += 0.2
+    await shared.get(SOMEBODY)
+    assert source.reads == 2
+
+
+@pytest.mark.anyio
+async def test_what_was_known_stays_while_the_store_is_away(now: list[float]) -> None:
+    source = Source()
+    shared = SharedRead(source.read)
+    assert (await shared.get(SOMEBODY)).value == 1
+
+    async def away() -> int:
+        raise StoreUnavailable("gone")
+
+    source.answer = away
+    for _ in range(3):
+        now[0] += 2
+        reading = await shared.get(SOMEBODY)
+    assert (reading.value, reading.trouble) == (1, "The store cannot be reached.")
+    assert (reading.age_s, reading.trouble_s) == (6, 4)
+    source.answer = source._plain
+    now[0] += 2
+    reading = await shared.get(SOMEBODY)
+    assert (reading.value, reading.trouble) == (5, None)
+
+
+@pytest.mark.anyio
+async def test_a_page_does_not_wait_for_a_store_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_read_module, "_PATIENCE_S", 0.05)
+    source = Source()
+    hanging = asyncio.Event()
+
+    async def hangs() -> int:
+        await hanging.wait()
+        return 9
+
+    source.answer = hangs
+    shared = SharedRead(source.read)
+    reading = await shared.get(SOMEBODY)
+    assert (reading.value, reading.trouble) == (None, "The store cannot be reached.")
+    assert (await shared.get(SOMEBODY)).value is None
+    assert source.reads == 1
+    hanging.set()
+    reading = await shared.get(SOMEBODY)
+    assert (reading.value, reading.trouble) == (9, None)
+    await shared.stop()

@@ -1,0 +1,82 @@
+"""Decisions counted by the minute, since the last look or from a bounded look back: on both engines."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from bullion.records.orders import Tally
+from bullion.store import trace_reader
+from bullion.store.engine import Engine
+from bullion.store.trace_reader import tallies
+from bullion.store.traces import StoredTraces
+from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+
+from .test_stored_traces import trace
+
+pytestmark = pytest.mark.anyio
+
+MINUTE_US = 60_000_000
+
+
+async def counted(engine: Engine, after: int | None = None, since_us: int = 0) -> tuple[list[Tally], int]:
+    return await engine.read("tallies", lambda open_: tallies(open_, "main", after, since_us))
+
+
+async def write(engine: Engine, *noted: tuple[int, dict[str, Any]]) -> None:
+    """Each at its minute, all in one batch."""
+    traces = StoredTraces(engine)
+    for minute, fields in noted:
+        traces.note(msgspec.structs.replace(trace(minute, **fields), at_us=minute * MINUTE_US + 5))
+    await traces.write()
+
+
+async def test_a_store_without_decisions_has_none(engine: Engine) -> None:
+    assert await counted(engine) == ([], 0)
+    assert await counted(engine, after=0) == ([], 0)
+
+
+async def test_they_are_counted_by_minute_environment_and_outcome(engine: Engine) -> None:
+    live = {"environment": "production", "outcome": "open"}
+    await write(engine, (1, {}), (1, {}), (2, live), (2, {"outcome": "stale_rate"}), (2, {"broker": "other"}))
+    found, through = await counted(engine)
+    assert found == [
+        Tally(MINUTE_US, "test", "filled", 2),
+        Tally(2 * MINUTE_US, "production", "open", 1),
+        Tally(2 * MINUTE_US, "test", "stale_rate", 1),
+    ]
+    assert through == 1
+    assert (await counted(engine, since_us=2 * MINUTE_US))[0] == found[1:]
+
+
+async def test_a_second_look_counts_only_what_is_new(engine: Engine) -> None:
+    await write(engine, (1, {}))
+    _, through = await counted(engine)
+    assert await counted(engine, after=through) == ([], through)
+    await write(engine, (1, {}), (3, {}))
+    await write(engine, (3, {}))
+    found, last = await counted(engine, after=through)
+    assert found == [Tally(MINUTE_US, "test", "filled", 1), Tally(3 * MINUTE_US, "test", "filled", 2)]
+    assert last == through + 2
+    assert await counted(engine, after=last) == ([], last)
+
+
+async def test_a_long_gap_is_caught_up_with_in_steps(engine: Engine) -> None:
+    for number in range(25):
+        await write(engine, (number, {}))
+    first, through = await counted(engine, after=0)
+    rest, last = await counted(engine, after=through)
+    assert (through, last) == (20, 25)
+    assert sum(each.count for each in first + rest) == 25
+
+
+async def test_the_first_look_back_ends_at_its_time_or_its_bound(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(45):
+        await write(engine, (number, {}))
+    found, through = await counted(engine, since_us=10 * MINUTE_US)
+    assert (len(found), found[0].minute_us, through) == (35, 10 * MINUTE_US, 45)
+    monkeypatch.setattr(trace_reader, "_TALLIED_CHARACTERS", 1)
+    found, through = await counted(engine)
+    assert (len(found), found[-1].minute_us, through) == (20, 44 * MINUTE_US, 45)

@@ -1,0 +1,70 @@
+"""A cable between the service and a server, which can be pulled out and put back."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+
+
+class Cable:
+    def __init__(self, to_port: int) -> None:
+        self._to_port = to_port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._plugged = True
+        self._open: set[socket.socket] = set()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
+
+    def pull(self) -> None:
+        """Whoever is connected is cut off, and nobody gets through any more."""
+        self._plugged = False
+        for line in list(self._open):
+            _end(line)
+
+    def plug(self) -> None:
+        self._plugged = True
+
+    def remove(self) -> None:
+        self.pull()
+        _end(self._listener)
+        self._accepting.join(timeout=5)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            if not self._plugged:
+                near.close()
+                continue
+            far = socket.create_connection(("127.0.0.1", self._to_port))
+            self._open |= {near, far}
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=pair, daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        for line in (source, sink):
+            _end(line)
+            self._open.discard(line)
+            line.close()
+
+
+def _end(line: socket.socket) -> None:
+    """Also for whoever is just reading from it."""
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def cable(to_port: int) -> Iterator[Cable]:
+    laid = Cable(to_port)
+    try:
+        yield laid
+    finally:
+        laid.remove()
