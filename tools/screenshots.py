@@ -21,13 +21,16 @@ from bullion.desk.console.pages import PAGES
 from tests.support.browser import chromium
 from tests.support.command import environment
 from tests.support.node import until
+from tools import small_png
 
 _FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures"
 _SIZES = ((1280, 800), (1920, 1080))
 _THEMES = ("light", "dark")
 _LAST_LINE = "Ctrl+C stops the demo."
-_LOOKING_S = 25
-"""So long the overview is watched before its pictures are taken, for its small charts to have a course."""
+_ROUNDS = 60
+_BETWEEN_ROUNDS_S = 2.0
+"""Meanwhile the overview is open, for its small charts to have a course."""
+_BETWEEN_HEDGES_S = 12.0
 _CLIENTS = {
     "kalyani": ("Kalyani Jewels", "retail"),
     "shubham": ("Shubham & Sons", "trade"),
@@ -85,16 +88,16 @@ class Demo:
         self.desk("PUT", "/symbols/GOLDMUMBAI", {**kept, "pricing": missing})
         return keys
 
-    def trade(self, keys: list[str], rounds: int) -> None:
-        for number in range(rounds):
-            for each, key in enumerate(keys):
-                side = "sell" if (number + each) % 3 == 0 else "buy"
-                self.order(key, ("GOLD", "GOLD995", "GOLDLANDED")[number % 3], side, 5 + 5 * (number % 7))
-            self.order(keys[0], "SILVER", "buy", 2)
-            if number % 4 == 0:
-                self.order(keys[2], "GOLD", "buy", 9000)
-                self.order(keys[1], "COIN10", "buy", 10)
-                self.order(keys[4], "GOLDMUMBAI", "buy", 10)
+    def trade(self, keys: list[str], number: int) -> None:
+        """What comes within a moment; the number tells one moment from another."""
+        for each, key in enumerate(keys):
+            side = "sell" if (number + each) % 3 == 0 else "buy"
+            self.order(key, ("GOLD", "GOLD995", "GOLDLANDED")[number % 3], side, 5 + 5 * (number % 7))
+        self.order(keys[0], "SILVER", "sell" if number % 2 else "buy", 2 + number % 3)
+        if number % 4 == 0:
+            self.order(keys[2], "GOLD", "buy", 9000)
+            self.order(keys[1], "COIN10", "buy", 10)
+            self.order(keys[4], "GOLDMUMBAI", "buy", 10)
 
 
 @contextmanager
@@ -127,9 +130,9 @@ def _opened(browser: Browser, demo: Demo, size: tuple[int, int], theme: str) -> 
     return page
 
 
-def _picture(page: Page, name: str, size: tuple[int, int], theme: str) -> None:
+def _picture(browser: Browser, page: Page, name: str, size: tuple[int, int], theme: str) -> None:
     path = _FOLDER / f"console-{name}-{size[0]}-{theme}.png"
-    page.screenshot(path=path)
+    small_png.write(browser, page.screenshot(), path)
     print(f"{path.name}: {path.stat().st_size // 1024} KiB")
 
 
@@ -138,20 +141,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
         keys = demo.furnish()
         pages = {(size, theme): _opened(browser, demo, size, theme) for size in _SIZES for theme in _THEMES}
-        until_s = time.monotonic() + _LOOKING_S
-        demo.trade(keys, rounds=20)
+        for number in range(_ROUNDS):
+            demo.trade(keys, number)
+            time.sleep(_BETWEEN_ROUNDS_S)
         demo.desk("PATCH", "/hedge", {"mode": "hold"})
         for number, key in enumerate(keys[::2]):
             demo.order(
                 key, ("GOLD", "SILVER", "GOLD995")[number], ("buy", "sell", "buy")[number], 10 + number * 5
             )
-        demo.order(keys[1], "GOLD", "buy", 10)
-        time.sleep(max(0, until_s - time.monotonic()))
+            demo.order(keys[1], "GOLD", "buy", 10)
+            time.sleep(_BETWEEN_HEDGES_S)
         for page_of_console in PAGES:
             for (size, theme), page in pages.items():
                 page.goto(f"{demo.console}/{page_of_console.name}")
                 page.wait_for_timeout(1500)
-                _picture(page, page_of_console.name, size, theme)
+                _picture(browser, page, page_of_console.name, size, theme)
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 
 

@@ -1,7 +1,7 @@
 """A node, a console beside it, and a browser in front of it; each test has a broker of its own.
 
-All of these tests are in one group, so that one worker starts these once. The browser lives as long as a
-module: while it does, no other event loop can run in this thread.
+Every module says `pytestmark = pytest.mark.xdist_group("console")`, so that one worker starts these once. The
+browser lives as long as a module: while it does, no other event loop can run in this thread.
 """
 
 import os
@@ -17,12 +17,6 @@ from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
 from tests.support.servers import NotInstalled, find
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "tests/console/" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("console"))
 
 
 @pytest.fixture(scope="session")

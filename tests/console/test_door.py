@@ -13,6 +13,8 @@ from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.desk import Office
 from tests.support.node import Node, own_address, until
 
+pytestmark = pytest.mark.xdist_group("console")
+
 REFUSED_LOAD = "Failed to load resource"
 
 
@@ -200,10 +202,14 @@ def test_behind_tls_the_cookie_is_for_tls_alone(console: ConsoleProcess, admin: 
 
 def test_what_is_not_there_is_told_in_words(console: ConsoleProcess, admin: str) -> None:
     with session_of(console, admin) as (client, csrf):
-        for path in ("/nowhere", "/live/nowhere", "/dialogs/frame/nowhere", "/dialogs/nowhere/halt"):
+        for path in ("/live/nowhere", "/dialogs/frame/nowhere", "/dialogs/nowhere/halt"):
             answer = client.get(path)
             assert answer.status_code == 404
             assert "no such" in answer.json()["refused"]
+        page = client.get("/nowhere/at/all")
+        assert page.status_code == 404
+        assert "There is no such page in the console." in page.text
+        assert 'href="/overview"' in page.text
         form, own = {"csrf": csrf}, {"Origin": console.url}
         assert client.post("/actions/overview/nothing", data=form, headers=own).status_code == 404
         assert client.put("/overview").status_code == 405

@@ -10,6 +10,8 @@ from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office
 from tests.support.orders import ORDERS, booked, refused
 
+pytestmark = pytest.mark.xdist_group("console")
+
 
 def put_rate(office: Office, bid: str, ask: str) -> None:
     office.desk.do("PUT", "/rates/METAL", {"bid": bid, "ask": ask})

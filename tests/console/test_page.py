@@ -14,6 +14,8 @@ from tests.support.desk import Caller, Office
 from tests.support.node import DESK_TOKEN, SECRET, Node
 from tests.support.servers import Postgres, free_port
 
+pytestmark = pytest.mark.xdist_group("console")
+
 HOSTILE = "<script>document.title = 'owned'</script><b>'\"&amp;"
 
 

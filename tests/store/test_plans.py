@@ -91,11 +91,12 @@ DESK = (
     "desk_named_orders",
     "desk_named_orders_count",
     "hedge_breaks",
+    "hedge_gaps",
     "hedge_queue",
     "resolve_break",
 )
 """The desk's that look up orders by their books, explained in the same way."""
-BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_queue"}
+BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_gaps", "hedge_queue"}
 """Those that ask for requests of all accounts, in an index of those that wait or are broken."""
 BEGIN_WITH_A_BROKER = {"accounts": "broker", "books": "account_id"}
 """What the desk reads before it comes to an account's rows, and by which column."""

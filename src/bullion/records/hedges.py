@@ -56,8 +56,8 @@ class Exposure:
 
     net_e4: int = 0
     hedged_e4: int = 0
-    """What the venue has covered of it, with what it covered in contradiction to us. What was closed or deleted as
-    a deal is taken out: whether its cover was sold again, nobody here knows."""
+    """What the venue has covered of it, and in contradiction to us. Deals that were closed or deleted are
+    taken out: whether their cover was sold again, nobody here knows."""
     waiting: int = 0
     """Orders that wait for the venue's word."""
     breaks: int = 0

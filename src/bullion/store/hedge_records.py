@@ -38,6 +38,7 @@ class HedgeRecords(OpenTransaction):
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
 
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
+        await self._transaction.run("by_index_alone")
         nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
         gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
         found = {}

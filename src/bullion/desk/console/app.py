@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from hmac import compare_digest
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -76,7 +77,7 @@ class Console:
             return _to_login(call, first)
         if call.method == "POST":
             form = await call.form(scope, receive)
-            if form.get("csrf") != session.csrf:
+            if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
                 return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
             return await self._post(call, session, form, request_id)
         return await self._get(call, session, request_id)
@@ -154,9 +155,9 @@ class Console:
                 parts = {"top": top(visit, self.pages, page), "banner": banner(visit), "main": content}
                 return answers.told({"parts": parts})
             case (page_name, *rest):
-                page = self._page(page_name)
                 visit = await self._visit(call, session, tuple(rest), request_id)
-                return await self._whole(call, visit, page)
+                there = [page for page in self.pages if page.name == page_name]
+                return await self._whole(call, visit, there[0] if there else _NOWHERE)
         raise Refused(NOT_FOUND)
 
     async def _whole(self, call: Call, visit: Visit, page: Page) -> Answer:
@@ -165,7 +166,7 @@ class Console:
             page.title,
             framed(visit, self.pages, page, content),
             theme=call.theme,
-            live=f"/live{call.whole_path}",
+            live=None if page is _NOWHERE else f"/live{call.whole_path}",
             live_s=page.live_s,
         )
         return answers.page(html, status)
@@ -220,6 +221,13 @@ async def _guarded(render: Callable[[Visit], Awaitable[Html]], visit: Visit) -> 
         _log.exception("internal_error", request_id=visit.request_id)
         words = f"This part of the console failed. The log says why, under {visit.request_id}."
         return INTERNAL_ERROR.status, _in_words(words)
+
+
+async def _nothing_there(_visit: Visit) -> Html:
+    raise Refused(NOT_FOUND, "There is no such page in the console. The pages that there are stand above.")
+
+
+_NOWHERE = Page("", "Not found", _nothing_there)
 
 
 def _in_words(words: str) -> Html:

@@ -7,6 +7,7 @@ const dialog = document.getElementById("dialog");
 let seenAt = Date.now();
 let shown = {};
 let looking = false;
+let askedAt = 0;
 
 // --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
 
@@ -72,6 +73,7 @@ function parsed(html) {
 async function look() {
   if (looking || !body.dataset.live) return;
   looking = true;
+  askedAt = Date.now();
   try {
     const answer = await fetch(body.dataset.live, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
     if (answer.status === 401) return toLogin();
@@ -112,7 +114,8 @@ function keepLooking() {
   const every = Number(body.dataset.liveS || 0);
   // A page that does not move by itself still has the switches and the banner to show.
   setInterval(() => {
-    if (!document.hidden) look();
+    // One that nobody sees asks now and then, so that its session goes on.
+    if (!document.hidden || Date.now() - askedAt > 60000) look();
   }, 1000 * (every || 5));
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) look();

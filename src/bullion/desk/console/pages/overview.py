@@ -203,10 +203,12 @@ def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:
             title=f"since {clock(datetime.fromisoformat(each['created_at']), visit.zone)}",
         ),
         each["login_id"],
-        [
+        el(
+            "span",
             el("b", side, class_=f"side {side}"),
             f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
-        ],
+            class_="order",
+        ),
         rupees(each["price"]),
         rupees(each["total"]),
         [each["words"] or _NOTHING, el("small", f"asked {each['tries']} times") if each["tries"] else None],
