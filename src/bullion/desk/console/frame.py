@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bullion.records.token import Role
 
-from .assets import href
+from .assets import STYLES, href
 from .html import Child, Html, el, join
 from .page import Page, Visit
 from .switchboard import switchboard
@@ -28,7 +28,7 @@ def document(
         el("meta", name="referrer", content="same-origin"),
         el("title", f"{title} · Bullion"),
         el("link", rel="icon", href=href("mark.svg"), type="image/svg+xml"),
-        el("link", rel="stylesheet", href=href("console.css")),
+        [el("link", rel="stylesheet", href=href(name)) for name in STYLES],
         el("script", src=href("console.js"), defer=True),
     )
     page = el("body", body, data_live=live, data_live_s=live_s)

@@ -13,6 +13,12 @@ FILES: dict[str, tuple[str, bytes]] = {
 """By name: content type and content."""
 
 
+STYLES = sorted(
+    (name for name in FILES if name.endswith(".css")), key=lambda name: (name != "console.css", name)
+)
+"""What all pages share, and then what single pages add in files of their own."""
+
+
 def href(name: str) -> str:
     """A new content has a new address, so that a browser may keep what it has for good."""
     return f"/assets/{name}?v={blake2b(FILES[name][1], digest_size=6).hexdigest()}"
