@@ -34,6 +34,13 @@ APART = (
     Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
     Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),
     Apart("docs/architecture.md", "                       one question at a time", "", _PICTURE),
+    Apart("docs/architecture.md", " browser ──► console.app", "", _PICTURE),
+    Apart(
+        "docs/console.md",
+        "bullion console",
+        "tests/console/test_page.py::test_a_console_starts_in_words_or_not_at_all",
+        "goes on until it is stopped; all of tests/console run on it",
+    ),
     Apart("docs/conformance.md", "Row(", f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits", _PART),
     Apart("docs/conformance.md", "@check(", f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits", _PART),
     Apart("docs/deployment.md", "# .env\nBULLION", f"{_DEPLOYMENT}test_the_settings_it_shows_are_read", _ENV),
@@ -61,6 +68,12 @@ APART = (
     Apart(
         "docs/deployment.md",
         "upstream bullion {",
+        f"{_DEPLOYMENT}test_the_proxy_hands_on_what_the_gate_looks_at",
+        _NGINX,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "server {\n    listen 443 ssl;\n    server_name desk.",
         f"{_DEPLOYMENT}test_the_proxy_hands_on_what_the_gate_looks_at",
         _NGINX,
     ),

@@ -73,7 +73,7 @@ def test_pictures_that_are_shown_exist(page: Path) -> None:
 def test_every_picture_is_shown_and_can_be_read_in_the_dark() -> None:
     shown = {(page.parent / picture).resolve() for page in PAGES for picture in pictures(page)}
     assert shown == set(ROOT.glob("docs/pictures/*"))
-    for file in shown:
+    for file in (each for each in shown if each.suffix == ".svg"):
         assert "prefers-color-scheme: dark" in file.read_text("utf-8"), file
 
 

@@ -39,7 +39,8 @@ _STATES = {
     "off": (OFF, "not traded"),
 }
 _TAKEN = frozenset(Status)
-_REPLAYED = "replayed"
+_ASIDE = frozenset({"replayed", "scenario"})
+"""Neither taken nor refused: told again, or played because a client asked for it."""
 _OUTCOMES_SHOWN = 12
 _MINUTE = timedelta(minutes=1)
 
@@ -251,7 +252,7 @@ def _chart(visit: Visit, counts: list[View], environment: Environment, this_minu
     for each in counts:
         if each["environment"] == environment:
             kind = "taken" if each["outcome"] in _TAKEN else "refused"
-            if each["outcome"] != _REPLAYED:
+            if each["outcome"] not in _ASIDE:
                 minute = datetime.fromisoformat(each["minute"]).astimezone(UTC)
                 by_minute.setdefault(minute, Counter())[kind] += each["count"]
     columns = []
@@ -295,7 +296,7 @@ def _outcomes(counts: list[View], this_minute: datetime) -> Html:
                 el("b", outcome)
                 if outcome == "taken"
                 else outcome
-                if outcome == _REPLAYED
+                if outcome in _ASIDE
                 else el("code", outcome),
                 environment,
                 *(grouped(str(number)) for number in numbers),
