@@ -17,6 +17,7 @@ from bullion.refusals.catalogue import CATALOGUE
 from tools.measured import measured_page
 from tools.pictures import pictures
 from tools.refusals_page import refusals_page
+from tools.retry_table import retry_table
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,6 +30,7 @@ def generated() -> dict[str, str]:
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
         # Only a part of it is generated; the rest is as it stands.
         "docs/scaling.md": measured_page(_ROOT),
+        "src/bullion_client/retry_table.py": retry_table(CATALOGUE),
         **pictures(_ROOT),
     }
 

@@ -36,15 +36,21 @@ class Access:
         root = address.copy_with(raw_path=address.raw_path.rstrip(b"/") + base_path.encode())
         return cls(environment, root, api_key)
 
-    def request(self, method: str, path: str) -> httpx.Request:
-        """Make the request for a path below the environment's base path."""
+    def request(
+        self, method: str, path: str, body: bytes | None = None, idempotency_key: str | None = None
+    ) -> httpx.Request:
+        """Make the request for a path below the environment's base path; `body` is JSON."""
         url = self.root.copy_with(raw_path=self.root.raw_path + path.encode())
         headers = {
             "Accept": "application/json",
             "User-Agent": f"bullion-client/{__version__}",
             "X-API-Key": self.api_key,
         }
-        return httpx.Request(method, url, headers=headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        return httpx.Request(method, url, headers=headers, content=body)
 
 
 def _place(api_key: str) -> tuple[Environment, str]:

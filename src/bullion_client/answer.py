@@ -1,30 +1,26 @@
-"""An answer of the service: telling accepted from refused, and reading fields out of it."""
+"""An answer of the service, read field by field."""
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
 
 import httpx
 
-from bullion_client.errors import (
-    AccessRefused,
-    BudgetRefused,
-    CredentialRefused,
-    Refusal,
-    RequestRefused,
-    Unavailable,
-    UnexpectedAnswer,
-)
+from bullion_client.errors import UnexpectedAnswer
 
-_FAMILIES: dict[int, type[Refusal]] = {401: CredentialRefused, 403: AccessRefused, 429: BudgetRefused}
+_Item = TypeVar("_Item")
 
-_NOT_THE_SERVICE = "Check base_url, and any proxy on the way"
-_OTHER_VERSION = "The service may be of another version than this client: look for a newer bullion-client"
+OTHER_VERSION = "The service may be of another version than this client: look for a newer bullion-client"
+_DECIMAL = re.compile(r"-?[0-9]{1,100}(?:\.[0-9]{1,100})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The JSON object of an accepted call, read field by field.
+    """The JSON object of an accepted call, or one inside of it.
 
     A field that is missing or wrongly typed raises `UnexpectedAnswer`, which names it. Fields that nobody
     asks for are ignored, so that the service can add some without breaking older clients.
@@ -32,6 +28,8 @@ class Answer:
 
     response: httpx.Response
     fields: dict[str, object]
+    path: str = ""
+    """Where in the answer it stands, such as `items[3].`."""
 
     def text(self, name: str) -> str:
         """Read a string."""
@@ -61,79 +59,94 @@ class Answer:
             raise self._mistyped(name, "a boolean")
         return value
 
+    def integer(self, name: str) -> int:
+        """Read a whole number."""
+        value = self._field(name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._mistyped(name, "a whole number")
+        return value
+
+    def decimal(self, name: str) -> Decimal:
+        """Read an exact number, which the service writes as a string. No float comes near it."""
+        value = self._field(name)
+        if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
+            raise self._mistyped(name, "a decimal string")
+        return Decimal(value)
+
+    def time(self, name: str) -> datetime:
+        """Read a time with its UTC offset."""
+        try:
+            value = datetime.fromisoformat(self.text(name))
+        except ValueError:
+            raise self._mistyped(name, "a time") from None
+        if value.tzinfo is None:
+            raise self._mistyped(name, "a time with a UTC offset")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether a field is there and not null, for those that need not be."""
+        return self.fields.get(name) is not None
+
+    def inner(self, name: str) -> "Answer":
+        """Read an object inside of this one."""
+        return self._inside(name, self._field(name))
+
+    def inners(self, name: str, read: Callable[["Answer"], _Item]) -> tuple[_Item, ...]:
+        """Read an array of objects, each by a function."""
+        value = self._field(name)
+        if not isinstance(value, list):
+            raise self._mistyped(name, "an array")
+        return tuple(read(self._inside(f"{name}[{index}]", item)) for index, item in enumerate(value))
+
+    def _inside(self, name: str, value: object) -> "Answer":
+        if not isinstance(value, dict):
+            raise self._mistyped(name, "an object")
+        return Answer(self.response, value, f"{self.path}{name}.")
+
     def _field(self, name: str) -> object:
         if name not in self.fields:
-            raise _unexpected(self.response, f"its field {name!r} is missing", _OTHER_VERSION, field=name)
+            field = self.path + name
+            raise unexpected(self.response, f"its field {field!r} is missing", OTHER_VERSION, field=field)
         return self.fields[name]
 
     def _mistyped(self, name: str, expected: str) -> UnexpectedAnswer:
-        return _unexpected(self.response, f"its field {name!r} is not {expected}", _OTHER_VERSION, field=name)
+        field = self.path + name
+        return unexpected(self.response, f"its field {field!r} is not {expected}", OTHER_VERSION, field=field)
 
 
-def accepted(response: httpx.Response) -> Answer:
-    """Return the answer to read if the call was accepted; raise the refusal, or what else it is, if not."""
-    if response.has_redirect_location:
-        # Following would carry the key to wherever the redirect points.
-        location = response.headers["Location"][:200]
-        raise _unexpected(
-            response, f"it redirects to {location!r}, and the key is not sent there", "Check base_url"
-        )
-    fields = _json_object(response)
-    if response.is_success:
-        return Answer(response, fields)
-    raise _refusal(response, fields)
-
-
-def _json_object(response: httpx.Response) -> dict[str, object]:
+def json_object(response: httpx.Response, advice: str) -> dict[str, object]:
+    """The object that the body is. Numbers with a point stay exact, wherever they are."""
     try:
-        body = json.loads(response.content)
+        body = json.loads(response.content, parse_float=Decimal)
     except (ValueError, RecursionError) as error:  # the latter from absurdly deep nesting
-        raise _unexpected(response, "not in JSON", _foreign_advice(response.status_code)) from error
+        raise unexpected(response, "not in JSON", advice) from error
     if not isinstance(body, dict):
-        raise _unexpected(response, "not with a JSON object", _foreign_advice(response.status_code))
+        raise unexpected(response, "not with a JSON object", advice)
     return body
 
 
-def _refusal(response: httpx.Response, fields: dict[str, object]) -> Refusal | UnexpectedAnswer:
-    detail = fields.get("detail")
-    if not response.is_error or not isinstance(detail, dict) or not isinstance(detail.get("code"), str):
-        advice = _foreign_advice(response.status_code)
-        return _unexpected(response, "without the code that a refusal has", advice)
-    message = detail.get("message")
-    fallback = Unavailable if response.is_server_error else RequestRefused
-    return _FAMILIES.get(response.status_code, fallback)(
-        detail["code"],
-        response.status_code,
-        # The message is for people: a refusal without one is still a refusal.
-        message if isinstance(message, str) else "",
-        _retry_after(response),
-        _request_id(response),
-        detail,
-    )
-
-
-def _foreign_advice(status: int) -> str:
-    if status == 404:
-        return "A 404 without a code comes from a wrong host or path: check base_url"
-    if status >= 500:
-        return "It seems to come from a proxy in front of the service: try again later"
-    return _NOT_THE_SERVICE
-
-
-def _unexpected(
+def unexpected(
     response: httpx.Response, problem: str, advice: str, field: str | None = None
 ) -> UnexpectedAnswer:
+    """The error for an answer that is not one of the service's."""
     return UnexpectedAnswer(
-        problem, advice, str(response.url), response.status_code, _request_id(response), field
+        problem,
+        advice,
+        str(response.url),
+        response.status_code,
+        request_id(response),
+        field,
+        retry_after(response),
     )
 
 
-def _request_id(response: httpx.Response) -> str | None:
-    request_id: str | None = response.headers.get("X-Request-Id")
-    return request_id
+def request_id(response: httpx.Response) -> str | None:
+    """The service's id of the request."""
+    value: str | None = response.headers.get("X-Request-Id")
+    return value
 
 
-def _retry_after(response: httpx.Response) -> int | None:
-    # The service sends whole seconds; HTTP's other form, a date, could only come from something else.
+def retry_after(response: httpx.Response) -> int | None:
+    """The seconds of `Retry-After`. HTTP's other form, a date, could only come from something else."""
     seconds = response.headers.get("Retry-After", "")
     return int(seconds) if re.fullmatch("[0-9]{1,9}", seconds) else None

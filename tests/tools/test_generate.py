@@ -15,7 +15,13 @@ from tools.pictures import pictures
 from tools.refusals_page import refusals_page
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ["docs/refusals.md", "docs/openapi.json", "docs/scaling.md", *pictures(ROOT)]
+FILES = [
+    "docs/refusals.md",
+    "docs/openapi.json",
+    "docs/scaling.md",
+    "src/bullion_client/retry_table.py",
+    *pictures(ROOT),
+]
 
 
 @pytest.fixture

@@ -1,0 +1,98 @@
+"""Telling accepted from refused, and refusals into their families."""
+
+import httpx
+
+from bullion_client.answer import Answer, json_object, request_id, retry_after, unexpected
+from bullion_client.errors import (
+    AccessRefused,
+    BudgetRefused,
+    CredentialRefused,
+    KeyReused,
+    LimitExceeded,
+    MarketRefused,
+    NotFound,
+    OrderRejected,
+    PriceMoved,
+    QuantityRefused,
+    Refusal,
+    RequestRefused,
+    Unavailable,
+    UnexpectedAnswer,
+)
+from bullion_client.reading import read_production_order
+
+_BY_CODE: dict[str, type[Refusal]] = {
+    "symbol_not_trading": MarketRefused,
+    "side_not_offered": MarketRefused,
+    "no_live_price": MarketRefused,
+    "unpriced": MarketRefused,
+    "trading_halted": MarketRefused,
+    "symbol_frozen": MarketRefused,
+    "group_trading_disabled": MarketRefused,
+    "order_not_found": NotFound,
+    "unknown_symbol": NotFound,
+    "quantity_rule": QuantityRefused,
+    "group_quantity_rule": QuantityRefused,
+    "out_of_stock": QuantityRefused,
+    "limit_exceeded": LimitExceeded,
+    "idempotency_key_reused": KeyReused,
+    "price_moved": PriceMoved,
+    "order_rejected": OrderRejected,
+    # By their status they would be the caller's mistake, which they are not.
+    "booking_conflict": Unavailable,
+    "request_timeout": Unavailable,
+}
+"""Where a program acts differently than the status alone would tell."""
+_BY_STATUS: dict[int, type[Refusal]] = {401: CredentialRefused, 403: AccessRefused, 429: BudgetRefused}
+
+
+def accepted(response: httpx.Response) -> Answer:
+    """Return the answer to read if the call was accepted; raise the refusal, or what else it is, if not."""
+    if response.has_redirect_location:
+        # Following would carry the key to wherever the redirect points.
+        location = response.headers["Location"][:200]
+        raise unexpected(
+            response, f"it redirects to {location!r}, and the key is not sent there", "Check base_url"
+        )
+    fields = json_object(response, _foreign_advice(response.status_code))
+    if response.is_success:
+        return Answer(response, fields)
+    raise _refusal(response, fields)
+
+
+def _refusal(response: httpx.Response, fields: dict[str, object]) -> Refusal | UnexpectedAnswer:
+    detail = fields.get("detail")
+    if not response.is_error or not isinstance(detail, dict) or not isinstance(detail.get("code"), str):
+        advice = _foreign_advice(response.status_code)
+        return unexpected(response, "without the code that a refusal has", advice)
+    code, message = detail["code"], detail.get("message")
+    fallback = Unavailable if response.is_server_error else RequestRefused
+    family = _BY_CODE.get(code) or _BY_STATUS.get(response.status_code, fallback)
+    refusal = family(
+        code,
+        response.status_code,
+        # The message is for people: a refusal without one is still a refusal.
+        message if isinstance(message, str) else "",
+        retry_after(response),
+        request_id(response),
+        detail,
+    )
+    if isinstance(refusal, OrderRejected):
+        _tell_order(refusal, Answer(response, detail, "detail."))
+    return refusal
+
+
+def _tell_order(rejected: OrderRejected, detail: Answer) -> None:
+    """The code has said all that matters: an order that cannot be read does not make it less of a refusal."""
+    try:
+        rejected.order = read_production_order(detail.inner("order"))
+    except UnexpectedAnswer:
+        rejected.order = None
+
+
+def _foreign_advice(status: int) -> str:
+    if status == 404:
+        return "A 404 without a code comes from a wrong host or path: check base_url"
+    if status >= 500:
+        return "It seems to come from a proxy in front of the service: try again later"
+    return "Check base_url, and any proxy on the way"

@@ -1,0 +1,92 @@
+"""One call of the service, tried once, and a read that is tried until it is answered."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+import httpx
+
+from bullion_client.accepted import accepted
+from bullion_client.answer import Answer
+from bullion_client.errors import BullionError, NoAnswer, UnexpectedAnswer
+from bullion_client.flow import Flow, Value, now, send, sleep
+from bullion_client.pacing import Kind, Pacer
+from bullion_client.tries import Tries
+from bullion_client.verdict import judge_read
+
+log = logging.getLogger("bullion_client")
+
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+"""No connection to the service was made, so none of the request was sent."""
+_BROKE = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Value]):
+    """A request that can be made as often as needed, and how its answer is read."""
+
+    kind: Kind
+    request: Callable[[], httpx.Request]
+    read: Callable[[Answer], Value]
+    pacer: Pacer | None = None
+
+    def once(self, tries: Tries) -> Flow[Value]:
+        """Send it, as one more of these tries. Raises what went wrong as a `BullionError`."""
+        if self.pacer is None:
+            return (yield from self._exchange(tries, None))
+        yield from self._take_place(self.pacer, tries)
+        headers: list[httpx.Headers] = []
+        try:
+            return (yield from self._exchange(tries, headers))
+        finally:
+            # Not by the clock of the flow, which must not be asked while it is being closed.
+            self.pacer.done(self.kind, headers[0] if headers else None)
+
+    def _take_place(self, pacer: Pacer, tries: Tries) -> Flow[None]:
+        """Wait for a place in the budget, unless the deadline comes first: then the service has the word."""
+        while (pause := pacer.ask(self.kind)) > 0:
+            moment = yield from now()
+            if pause >= tries.left(moment.seconds):
+                pacer.push(self.kind)
+                return
+            yield from sleep(pause)
+
+    def _exchange(self, tries: Tries, headers: list[httpx.Headers] | None) -> Flow[Value]:
+        moment = yield from now()
+        request = self.request()
+        timeout = tries.next_timeout(moment.seconds)
+        request.extensions["timeout"] = httpx.Timeout(timeout).as_dict()
+        try:
+            response = yield from send(request)
+        except httpx.DecodingError as error:
+            raise UnexpectedAnswer(
+                "its body cannot be decoded", "Check base_url, and any proxy on the way", str(request.url)
+            ) from error
+        except httpx.RequestError as error:
+            sent, broke = not isinstance(error, _NEVER_SENT), isinstance(error, _BROKE)
+            raise NoAnswer(str(request.url), _reason(error), sent=sent, broke=broke) from error
+        if headers is not None:
+            headers.append(response.headers)
+        return self.read(accepted(response))
+
+
+def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
+    """Try a call that only reads until it is answered, refused for good, or out of time."""
+    while True:
+        try:
+            return (yield from call.once(tries))
+        except BullionError as error:
+            moment = yield from now()
+            verdict = judge_read(error)
+            pause = tries.pause(verdict, moment.seconds) if verdict.again else None
+            if pause is None:
+                raise
+            log.debug("trying again in %.2f s: %s", pause, error)
+        yield from sleep(pause)
+
+
+def _reason(error: httpx.RequestError) -> str:
+    # httpx's timeouts often have no text of their own.
+    text = "timed out" if isinstance(error, httpx.TimeoutException) else str(error)
+    return f"{text} ({type(error).__name__})".lstrip()

@@ -1,0 +1,241 @@
+"""A file that remembers which orders were decided on, so that a program that dies can go on where it was.
+
+One JSON object to a line, only ever appended to:
+
+    {"journal": 1, "environment": "test", "account": "aurum"}
+    {"event": "made", "idempotency_key": "…", "symbol_code": "GOLD", …}
+    {"event": "settled", "idempotency_key": "…", "outcome": "order", "order_id": "…"}
+
+A `made` is on the disk before the order is sent for the first time; a `settled` need not be, since an order
+that is resumed without need is only found again. A line that was cut off by a crash is skipped: if it was a
+`made`, its order was never sent. There is no secret in the file, but it tells what was traded, so only its
+owner may read it.
+
+Threads and processes may share a file: each line is appended under a lock of the file. When it has grown
+large, it is written anew with the unsettled orders alone.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+from bullion_client.enums import TradeType
+from bullion_client.environment import Environment
+from bullion_client.intent import Intent
+
+_log = logging.getLogger("bullion_client")
+
+_VERSION = 1
+_COMPACTED_FROM_BYTES = 1 << 20
+_NOT_AN_INTENT = (KeyError, ValueError, TypeError, ArithmeticError)
+
+
+class Journal:
+    """Keeps intents across a crash of the program. Give it to a client, which writes to it.
+
+        journal = Journal("orders.journal")
+        with Client(address, key, journal=journal) as client:
+            for intent in journal.unsettled():
+                client.resume(intent)
+
+    A journal belongs to one account in one environment, from its first order on; a client of another one is
+    refused with a `ValueError`. The client asks the service once whose key it has, for which the key needs
+    the scope `account:read`; with `account`, the login, you vouch for it yourself. Use one file for each
+    address of a service. It needs a system that can lock files (Linux, macOS).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, account: str | None = None) -> None:
+        self._path = Path(path)
+        self._account = account
+        self._compacted_from = _COMPACTED_FROM_BYTES
+
+    def __repr__(self) -> str:
+        return f"<Journal {str(self._path)!r}>"
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path
+
+    @property
+    def account(self) -> str | None:
+        """The login that was given for it."""
+        return self._account
+
+    def unsettled(self) -> tuple[Intent, ...]:
+        """The orders whose outcome nobody has written down, in the order in which they were made.
+
+        Among them are those that other threads and processes have under way now: to resume one is safe, too.
+        """
+        if not self._path.exists():
+            return ()
+        with self._locked() as file:
+            return tuple(_unsettled(file).values())
+
+    def abandon(self, intent: Intent) -> None:
+        """Settle an order by your own word: it will not be resumed. What became of it is yours to know."""
+        self.settle(intent, outcome="abandoned")
+
+    def bind(self, environment: Environment, account: str) -> None:
+        """Make it this account's, or raise `ValueError` if it is another's. Done by the client."""
+        with self._locked() as file:
+            head = next(_lines(file), None)
+            if head is None:
+                _append(file, {"journal": _VERSION, "environment": environment, "account": account})
+                _to_disk(file, self._path)
+                return
+        if head.get("journal") != _VERSION:
+            raise ValueError(f"{self._path} is not a journal, or one of another version")
+        if (head.get("environment"), head.get("account")) != (environment, account):
+            raise ValueError(
+                f"{self._path} is the journal of {head.get('account')!r} in {head.get('environment')}, "
+                f"and cannot be that of {account!r} in {environment}: use a file for each"
+            )
+
+    def note(self, intent: Intent) -> None:
+        """Write an intent down, and return once it is on the disk. Done by the client before it sends."""
+        with self._locked() as file:
+            _append(file, _written(intent))
+            _to_disk(file, self._path)
+
+    def settle(self, intent: Intent, *, outcome: str, **more: str | None) -> None:
+        """Write down that the outcome of an intent is known. Done by the client."""
+        line = {"event": "settled", "idempotency_key": intent.idempotency_key, "outcome": outcome, **more}
+        with self._locked() as file:
+            _append(file, line)
+            if file.tell() >= self._compacted_from:
+                self._compact(file)
+
+    def _compact(self, file: IO[bytes]) -> None:
+        """Put a file with the head and what is unsettled in the place of this one, which is locked."""
+        head = next(_lines(file))
+        lines = [head, *map(_written, _unsettled(file).values())]
+        smaller = self._path.with_name(f"{self._path.name}.new")
+        with _opened(smaller, os.O_TRUNC) as new:
+            for line in lines:
+                _append(new, line)
+            _to_disk(new, smaller)
+            # Twice of what is left, so that an account with much unsettled is not rewritten at each order.
+            self._compacted_from = max(_COMPACTED_FROM_BYTES, 2 * new.tell())
+        smaller.replace(self._path)
+        _sync_folder(self._path)
+
+    @contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        """The file, opened for this one use, and nobody else's until it is closed."""
+        import fcntl
+
+        while True:
+            with _opened(self._path) as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if _is_at(file, self._path):
+                    yield file
+                    return
+            # Somebody put a compacted file in its place while we waited.
+
+
+def _intent_of(line: dict[str, Any], environment: Environment, account: str) -> Intent:
+    """The intent that a line tells of; `_NOT_AN_INTENT` are the errors of one that does not."""
+    price, until = line["expected_price"], line["unanswered_until"]
+    return Intent(
+        environment=environment,
+        idempotency_key=line["idempotency_key"],
+        symbol_code=line["symbol_code"],
+        trade_type=TradeType(line["trade_type"]),
+        quantity=Decimal(line["quantity"]),
+        expected_price=None if price is None else Decimal(price),
+        client_order_id=line["client_order_id"],
+        made_at=datetime.fromisoformat(line["made_at"]),
+        account=account,
+        unanswered_until=None if until is None else datetime.fromisoformat(until),
+    )
+
+
+def _written(intent: Intent) -> dict[str, object]:
+    return {
+        "event": "made",
+        "idempotency_key": intent.idempotency_key,
+        "symbol_code": intent.symbol_code,
+        "trade_type": intent.trade_type,
+        "quantity": str(intent.quantity),
+        "expected_price": None if intent.expected_price is None else str(intent.expected_price),
+        "client_order_id": intent.client_order_id,
+        "made_at": intent.made_at.isoformat(),
+        "unanswered_until": None if intent.unanswered_until is None else intent.unanswered_until.isoformat(),
+    }
+
+
+def _unsettled(file: IO[bytes]) -> dict[str, Intent]:
+    lines = _lines(file)
+    head = next(lines, None)
+    if head is None:
+        return {}
+    environment, account = Environment(head["environment"]), str(head["account"])
+    found: dict[str, Intent] = {}
+    for line in lines:
+        key = line.get("idempotency_key")
+        if line.get("event") == "settled":
+            found.pop(str(key), None)
+            continue
+        try:
+            intent = _intent_of(line, environment, account)
+        except _NOT_AN_INTENT:
+            _log.warning("a line of the journal tells of no order, and was skipped")
+            continue
+        # Noted again by whoever resumes it: what counts is how long it may be under way.
+        found[intent.idempotency_key] = intent
+    return found
+
+
+def _lines(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """Every whole line. One that was torn by a crash was of no consequence yet."""
+    file.seek(0)
+    for text in file:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict):
+            yield line
+
+
+def _append(file: IO[bytes], line: dict[str, Any]) -> None:
+    size = file.seek(0, os.SEEK_END)
+    torn = False
+    if size:
+        file.seek(size - 1)
+        torn = file.read(1) != b"\n"
+    file.seek(0, os.SEEK_END)
+    file.write((b"\n" if torn else b"") + json.dumps(line).encode() + b"\n")
+    file.flush()
+
+
+def _opened(path: Path, flags: int = 0) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600), "r+b")
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _to_disk(file: IO[bytes], path: Path) -> None:
+    os.fsync(file.fileno())
+    _sync_folder(path)
+
+
+def _sync_folder(path: Path) -> None:
+    """A file's name is in its folder, which has to reach the disk as well."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,53 @@
+"""Waiting for a pending order: asked for every second or two, for about half a minute."""
+
+import random
+from collections.abc import Callable
+
+from bullion_client.enums import OrderStatus
+from bullion_client.errors import BullionError
+from bullion_client.flow import Flow, now, sleep
+from bullion_client.order import Order
+from bullion_client.verdict import judge_read
+
+_SHORTEST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 2.0
+
+
+def wait_until_decided(
+    order: Order | str,
+    timeout_s: float,
+    read: Callable[[float], Flow[Order]],
+    chance: Callable[[], float] = random.random,
+) -> Flow[Order]:
+    """Ask until the order is no longer pending; at the end of the time return it as it was last seen.
+
+    A read that fails in between, but may work later, does not end it. If there is nothing to return at the
+    end, what went wrong is raised. `read` is told how many seconds it may take.
+    """
+    began = yield from now()
+    seen = order if isinstance(order, Order) else None
+    failure: BullionError | None = None
+    # An order in hand is as good as read just now.
+    pause = 0.0 if seen is None else _pause(chance)
+    while seen is None or seen.status == OrderStatus.PENDING:
+        moment = yield from now()
+        left = began.seconds + timeout_s - moment.seconds
+        if pause and pause > left:
+            break
+        yield from sleep(pause)
+        pause = _pause(chance)
+        try:
+            seen = yield from read(left)
+        except BullionError as error:
+            verdict = judge_read(error)
+            if not verdict.again:
+                raise
+            failure, pause = error, max(pause, verdict.after or 0)
+    if seen is None:
+        assert failure is not None  # noqa: S101 - it was read at least once
+        raise failure
+    return seen
+
+
+def _pause(chance: Callable[[], float]) -> float:
+    return _SHORTEST_PAUSE_S + (_LONGEST_PAUSE_S - _SHORTEST_PAUSE_S) * chance()
