@@ -1,5 +1,6 @@
 """What both clients share: every call as a flow."""
 
+import random
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,6 +58,7 @@ class Caller:
         self._journal = journal
         self._login: str | None = None if journal is None else journal.account
         self._journal_is_ours = False
+        self._chance: Callable[[], float] = random.random
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} for {self.environment} at {self._access.root}>"
@@ -97,11 +99,11 @@ class Caller:
         def read(left_s: float) -> Flow[Order]:
             """One try, for there will be others, which takes no longer than there is time."""
             moment = yield from now()
-            tries = Tries(moment.seconds, 0.0, min(self._timeout, max(left_s, 1.0)))
+            tries = Tries(moment.seconds, 0.0, min(self._timeout, max(left_s, 1.0)), self._chance)
             call = self._reading(path, lambda answer: read_order(answer, self.environment))
             return (yield from read_until_answered(call, tries))
 
-        return wait_until_decided(order, check_seconds("timeout", timeout), read)
+        return wait_until_decided(order, check_seconds("timeout", timeout), read, self._chance)
 
     def _read(self, path: str, read: Callable[[Answer], _Value]) -> Flow[_Value]:
         tries = yield from self._tries(None)
@@ -215,7 +217,7 @@ class Caller:
     def _tries(self, deadline: float | None) -> Flow[Tries]:
         seconds = self._deadline if deadline is None else check_seconds("deadline", deadline)
         moment = yield from now()
-        return Tries(moment.seconds, seconds, self._timeout)
+        return Tries(moment.seconds, seconds, self._timeout, self._chance)
 
 
 def filters_of(

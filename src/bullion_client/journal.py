@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,7 +77,7 @@ class Journal:
         if not self._path.exists():
             return ()
         with self._locked() as file:
-            return tuple(_unsettled(file).values())
+            return tuple(self._unsettled(file).values())
 
     def abandon(self, intent: Intent) -> None:
         """Settle an order by your own word: it will not be resumed. What became of it is yours to know."""
@@ -85,13 +86,10 @@ class Journal:
     def bind(self, environment: Environment, account: str) -> None:
         """Make it this account's, or raise `ValueError` if it is another's. Done by the client."""
         with self._locked() as file:
-            head = next(_lines(file), None)
+            head = self._head(file)
             if head is None:
-                _append(file, {"journal": _VERSION, "environment": environment, "account": account})
-                _to_disk(file, self._path)
+                self._begin(file, environment, account)
                 return
-        if head.get("journal") != _VERSION:
-            raise ValueError(f"{self._path} is not a journal, or one of another version")
         if (head.get("environment"), head.get("account")) != (environment, account):
             raise ValueError(
                 f"{self._path} is the journal of {head.get('account')!r} in {head.get('environment')}, "
@@ -101,8 +99,10 @@ class Journal:
     def note(self, intent: Intent) -> None:
         """Write an intent down, and return once it is on the disk. Done by the client before it sends."""
         with self._locked() as file:
+            if self._head(file) is None:  # Somebody took the file away since it was bound.
+                self._begin(file, intent.environment, intent.account)
             _append(file, _written(intent))
-            _to_disk(file, self._path)
+            os.fsync(file.fileno())
 
     def settle(self, intent: Intent, *, outcome: str, **more: str | None) -> None:
         """Write down that the outcome of an intent is known. Done by the client."""
@@ -114,17 +114,31 @@ class Journal:
 
     def _compact(self, file: IO[bytes]) -> None:
         """Put a file with the head and what is unsettled in the place of this one, which is locked."""
-        head = next(_lines(file))
-        lines = [head, *map(_written, _unsettled(file).values())]
+        lines = [self._head(file) or {}, *map(_written, self._unsettled(file).values())]
         smaller = self._path.with_name(f"{self._path.name}.new")
         with _opened(smaller, os.O_TRUNC) as new:
             for line in lines:
                 _append(new, line)
-            _to_disk(new, smaller)
+            os.fsync(new.fileno())
             # Twice of what is left, so that an account with much unsettled is not rewritten at each order.
             self._compacted_from = max(_COMPACTED_FROM_BYTES, 2 * new.tell())
         smaller.replace(self._path)
         _sync_folder(self._path)
+
+    def _begin(self, file: IO[bytes], environment: str, account: str | None) -> None:
+        _append(file, {"journal": _VERSION, "environment": environment, "account": account})
+        os.fsync(file.fileno())
+        _sync_folder(self._path)
+
+    def _head(self, file: IO[bytes]) -> dict[str, Any] | None:
+        head = next(_lines(file), None)
+        if head is not None and head.get("journal") != _VERSION:
+            raise ValueError(f"{self._path} is not a journal, or one of another version")
+        return head
+
+    def _unsettled(self, file: IO[bytes]) -> dict[str, Intent]:
+        head = self._head(file)
+        return {} if head is None else _unsettled(file, Environment(head["environment"]), head["account"])
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
@@ -140,7 +154,7 @@ class Journal:
             # Somebody put a compacted file in its place while we waited.
 
 
-def _intent_of(line: dict[str, Any], environment: Environment, account: str) -> Intent:
+def _intent_of(line: dict[str, Any], environment: Environment, account: str | None) -> Intent:
     """The intent that a line tells of; `_NOT_AN_INTENT` are the errors of one that does not."""
     price, until = line["expected_price"], line["unanswered_until"]
     return Intent(
@@ -171,14 +185,9 @@ def _written(intent: Intent) -> dict[str, object]:
     }
 
 
-def _unsettled(file: IO[bytes]) -> dict[str, Intent]:
-    lines = _lines(file)
-    head = next(lines, None)
-    if head is None:
-        return {}
-    environment, account = Environment(head["environment"]), str(head["account"])
+def _unsettled(file: IO[bytes], environment: Environment, account: str | None) -> dict[str, Intent]:
     found: dict[str, Intent] = {}
-    for line in lines:
+    for line in islice(_lines(file), 1, None):
         key = line.get("idempotency_key")
         if line.get("event") == "settled":
             found.pop(str(key), None)
@@ -225,11 +234,6 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _to_disk(file: IO[bytes], path: Path) -> None:
-    os.fsync(file.fileno())
-    _sync_folder(path)
 
 
 def _sync_folder(path: Path) -> None:

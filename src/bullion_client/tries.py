@@ -1,7 +1,6 @@
 """How long, and how patiently, a call is tried: shared by reading and placing. Without clock or network."""
 
 import math
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -31,7 +30,7 @@ class Tries:
     began: float
     deadline_s: float
     timeout_s: float
-    chance: Callable[[], float] = random.random
+    chance: Callable[[], float]
     count: int = 0
     _pauses: int = field(default=0, repr=False)
     _reconnected: bool = field(default=False, repr=False)

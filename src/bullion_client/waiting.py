@@ -1,6 +1,5 @@
 """Waiting for a pending order: asked for every second or two, for about half a minute."""
 
-import random
 from collections.abc import Callable
 
 from bullion_client.enums import OrderStatus
@@ -17,7 +16,7 @@ def wait_until_decided(
     order: Order | str,
     timeout_s: float,
     read: Callable[[float], Flow[Order]],
-    chance: Callable[[], float] = random.random,
+    chance: Callable[[], float],
 ) -> Flow[Order]:
     """Ask until the order is no longer pending; at the end of the time return it as it was last seen.
 

@@ -12,13 +12,22 @@ from bullion_client import (
     BudgetRefused,
     BullionError,
     CredentialRefused,
+    KeyReused,
+    LimitExceeded,
+    MarketRefused,
     NoAnswer,
+    NotFound,
+    NotPlaced,
+    OrderRejected,
+    OutcomeUnknown,
+    PriceMoved,
+    QuantityRefused,
     Refusal,
     RequestRefused,
     Unavailable,
     UnexpectedAnswer,
 )
-from tests.client.calls import SECRET, TEST_KEY, Me
+from tests.client.calls import INTENT, SECRET, TEST_KEY, Me
 from tests.client.stub_server import StubServer, serving
 
 
@@ -34,9 +43,15 @@ FAMILIES = [
     (401, "invalid_credential", CredentialRefused),
     (403, "insufficient_scope", AccessRefused),
     (429, "rate_limited", BudgetRefused),
-    (400, "limit_exceeded", RequestRefused),
-    (404, "order_not_found", RequestRefused),
-    (409, "price_moved", RequestRefused),
+    (400, "limit_exceeded", LimitExceeded),
+    (400, "quantity_rule", QuantityRefused),
+    (403, "trading_halted", MarketRefused),
+    (400, "symbol_frozen", MarketRefused),
+    (404, "order_not_found", NotFound),
+    (409, "price_moved", PriceMoved),
+    (409, "order_rejected", OrderRejected),
+    (409, "booking_conflict", Unavailable),
+    (422, "idempotency_key_reused", KeyReused),
     (422, "invalid_request", RequestRefused),
     (499, "not_in_the_table", RequestRefused),
     (500, "internal_error", Unavailable),
@@ -62,7 +77,8 @@ def test_a_refusal_is_raised_as_its_family(
         (401, "invalid_credential", "Check the API key"),
         (403, "api_access_disabled", "Only the operator can change this"),
         (429, "rate_limited", "try again later"),
-        (400, "limit_exceeded", "change the request"),
+        (422, "invalid_request", "Change the request"),
+        (400, "limit_exceeded", "`positions()` what is free"),
         (503, "stale_rate", "Try again later"),
     ],
 )
@@ -207,7 +223,7 @@ def test_an_answer_that_breaks_off(service: StubServer, me: Me) -> None:
     assert isinstance(error.__cause__, httpx.RemoteProtocolError)
 
 
-def test_no_call_is_sent_twice(service: StubServer, me: Me) -> None:
+def test_without_a_deadline_no_call_is_sent_twice(service: StubServer, me: Me) -> None:
     service.answer(503, {"detail": {"code": "service_unavailable", "message": "Wait."}}, Retry_After="1")
     failure(me, service.url)
     assert len(service.requests) == 1
@@ -218,12 +234,40 @@ def test_no_call_is_sent_twice(service: StubServer, me: Me) -> None:
     [
         BudgetRefused("rate_limited", 429, "Too fast", 7, "r-1", {"code": "rate_limited"}),
         NoAnswer("https://trading.example/me", "timed out"),
-        UnexpectedAnswer("not in JSON", "Check base_url", "https://trading.example/me", 200, "r-2", "scopes"),
+        NoAnswer("https://trading.example/me", "refused", sent=False, broke=True),
+        UnexpectedAnswer(
+            "not in JSON", "Check base_url", "https://trading.example/me", 200, "r-2", "scopes", 7
+        ),
+        NotPlaced(INTENT, 3, BudgetRefused("rate_limited", 429, "Too fast", 7, "r-1")),
+        OutcomeUnknown(INTENT, 1, NoAnswer("https://trading.example/me", "timed out")),
     ],
     ids=lambda error: type(error).__name__,
 )
 def test_an_error_survives_pickling(error: BullionError) -> None:
     copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made one line ago
     assert type(copy) is type(error)
-    assert vars(copy) == vars(error)
+    assert {**vars(copy), "last": repr(vars(copy).get("last"))} == {
+        **vars(error),
+        "last": repr(vars(error).get("last")),
+    }
     assert str(copy) == str(error)
+
+
+def test_what_a_refusal_was_given_later_survives_pickling() -> None:
+    error = OrderRejected("order_rejected", 409, "No.", None, "r-1", {"order_id": "7"})
+    error.intent = INTENT
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made two lines ago
+    assert (copy.intent, copy.order_id, copy.order) == (INTENT, "7", None)
+
+
+def test_an_unsettled_order_tells_of_its_last_refusal() -> None:
+    error = NotPlaced(INTENT, 3, BudgetRefused("rate_limited", 429, "Too fast", 7, "r-1"))
+    assert (error.code, error.retry_after, error.request_id) == ("rate_limited", 7, "r-1")
+    assert str(error).startswith(
+        "The order was not placed, and nothing is booked; its idempotency key is k-1. "
+        "Tried 3 times. rate_limited"
+    )
+    unknown = OutcomeUnknown(INTENT, 1, NoAnswer("https://trading.example/me", "timed out"))
+    assert (unknown.code, unknown.retry_after, unknown.request_id) == (None, None, None)
+    assert "Tried 1 time. No answer" in str(unknown)
+    assert "never place it anew" in str(unknown)

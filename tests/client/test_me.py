@@ -166,7 +166,7 @@ async def test_async_takes_a_transport() -> None:
 
 @pytest.mark.parametrize(("options", "seconds"), [({}, 10.0), ({"timeout": 2.5}, 2.5)])
 @pytest.mark.anyio
-async def test_the_timeout_holds_for_every_wait(options: dict[str, float], seconds: float) -> None:
+async def test_the_timeout_holds_for_every_wait(options: dict[str, Any], seconds: float) -> None:
     timeouts: list[dict[str, float]] = []
 
     def record(request: httpx.Request) -> httpx.Response:
