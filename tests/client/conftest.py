@@ -1,4 +1,4 @@
-"""Fixtures: a stub of the service, and each of the two clients in turn."""
+"""Fixtures: a stub of the service, the service itself, and each of the two clients in turn."""
 
 import os
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ import pytest
 
 from bullion_client import AsyncClient, Client
 from tests.client.calls import Me, me_async, me_sync
+from tests.client.house import House, open_house
 from tests.client.stub_server import StubServer, serving
 
 
@@ -20,6 +21,13 @@ def me(request: pytest.FixtureRequest) -> Me:
 def kind(request: pytest.FixtureRequest) -> type[Client | AsyncClient]:
     client: type[Client | AsyncClient] = request.param
     return client
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A real service, shared by the tests of a worker; each makes accounts of its own."""
+    with open_house(tmp_path_factory.mktemp("house")) as house:
+        yield house
 
 
 @pytest.fixture
