@@ -27,7 +27,7 @@ campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the
 	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes some ten minutes."
 	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
 		tests/model tests/booking/test_queue_races.py tests/acceptance/test_order_races.py \
-		tests/faults/test_production_commits.py tests/kills tests/nodes
+		tests/faults/test_production_commits.py tests/kills tests/nodes tests/client/test_faulty_network.py
 
 check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in step
 	@echo "Checking format and lint (ruff)."

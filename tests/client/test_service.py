@@ -1,0 +1,343 @@
+"""Every call of both clients against the real service."""
+
+import asyncio
+import inspect
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from bullion_client import (
+    AsyncClient,
+    Client,
+    CredentialRefused,
+    Environment,
+    KeyReused,
+    LimitExceeded,
+    MarketRefused,
+    Metal,
+    NotFound,
+    NotPlaced,
+    OrderRejected,
+    OrderStatus,
+    PriceMoved,
+    ProductionOrder,
+    QuantityRefused,
+    RequestRefused,
+    TestOrder,
+    TradeType,
+    Unit,
+)
+from tests.client.house import House
+from tests.support.orders import BUY_PRICE, GOLD, SELL_PRICE
+from tests.support.production import WIDE_OPEN
+
+
+class Blocking:
+    """An `AsyncClient` whose calls can be written down like those of a `Client`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._runner = asyncio.Runner()
+        self._client = AsyncClient(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            made = getattr(self._client, name)(*arguments, **options)
+            return self._runner.run(_collected(made) if hasattr(made, "__aiter__") else made)
+
+        value = getattr(self._client, name)
+        return call if inspect.isroutine(value) else value
+
+    def close(self) -> None:
+        self._runner.run(self._client.aclose())
+        self._runner.close()
+
+
+async def _collected(items: Any) -> list[Any]:
+    return [item async for item in items]
+
+
+class Opener:
+    """Opens clients of one kind, and closes them."""
+
+    def __init__(self, kind: Any, house: House) -> None:
+        self._kind = kind
+        self._house = house
+        self.opened: list[Any] = []
+
+    def __call__(
+        self, environment: Environment = Environment.TEST, gold: str = "1000000", **options: Any
+    ) -> Any:
+        key = self._house.key(self._house.account(gold), environment)
+        return self.at(self._house.url, key, **options)
+
+    def at(self, url: str, key: str, **options: Any) -> Any:
+        self.opened.append(self._kind(url, key, **options))
+        return self.opened[-1]
+
+
+@pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
+def opener(request: pytest.FixtureRequest, house: House) -> Iterator[Opener]:
+    opener = Opener(request.param, house)
+    yield opener
+    for client in opener.opened:
+        client.close()
+
+
+def test_a_day_in_the_test_environment(opener: Opener) -> None:
+    client = opener()
+    account = client.me()
+    assert (account.environment, account.login_id[:6]) == (Environment.TEST, "client")
+    (symbol,) = client.symbols()
+    assert (symbol.symbol_code, symbol.metal, symbol.unit) == ("GOLD", Metal.GOLD, Unit.GRAM)
+    (quote,) = client.quotes("GOLD")
+    assert (quote.buy, quote.sell, quote.tradable) == (Decimal(BUY_PRICE), Decimal(SELL_PRICE), True)
+    assert client.quotes("NOTHING") == ()
+    assert len(client.quotes()) == 1
+
+    bought = client.buy("GOLD", "2.5", expected_price=quote.buy, client_order_id="shop-17")
+    sold = client.sell("GOLD", 1)
+    assert isinstance(bought, TestOrder)
+    assert (bought.quantity, bought.price, bought.status) == (Decimal("2.5"), quote.buy, OrderStatus.FILLED)
+    assert (bought.client_order_id, bought.deal_label) == ("shop-17", "T-1")
+    assert bought.created_at is not None
+    assert abs(bought.created_at - datetime.now(UTC)) < timedelta(minutes=1)
+    assert client.order(bought.id) == bought
+    assert list(client.orders()) == [sold, bought]
+    assert client.order_page(limit=1).items == (sold,)
+    assert (client.order_page(limit=1, offset=1).items, client.order_page(limit=1).total) == ((bought,), 2)
+    assert list(client.orders(client_order_id="shop-17")) == [bought]
+    assert list(client.orders(trade_type=TradeType.SELL, symbol_code="GOLD")) == [sold]
+    assert list(client.orders(since=bought.created_at)) == [sold, bought]
+    assert list(client.orders(since=datetime.now(UTC) + timedelta(days=1))) == []
+    positions = client.positions()
+    assert (positions.gold.net, positions.gold.unit, positions.symbols) == (Decimal("1.5"), Unit.GRAM, ())
+    assert client.wait(bought) is bought
+
+
+def test_a_day_in_production(opener: Opener, house: House) -> None:
+    client = opener(Environment.PRODUCTION)
+    order = client.buy("GOLD", 5)
+    assert isinstance(order, ProductionOrder)
+    assert (order.status, order.source, order.environment) == (
+        OrderStatus.OPEN,
+        "api",
+        Environment.PRODUCTION,
+    )
+    assert order.deal_no is not None
+    assert list(client.orders(status=OrderStatus.OPEN)) == [order]
+    assert list(client.orders(status="closed")) == []
+    (row,) = client.positions().symbols
+    assert (row.symbol_code, row.buy, row.net) == ("GOLD", Decimal(5), Decimal(5))
+
+
+def test_a_pending_order_is_waited_for(opener: Opener, house: House) -> None:
+    client = opener(Environment.PRODUCTION)
+    house.venue("hold")
+    try:
+        order = client.buy("GOLD", 5)
+        assert (order.status, order.price) == (OrderStatus.PENDING, None)
+        assert client.wait(order, timeout=0.5).status == OrderStatus.PENDING
+    finally:
+        house.venue("fill")
+    done = client.wait(order.id)
+    assert (done.status, done.price, done.id) == (OrderStatus.OPEN, Decimal(BUY_PRICE), order.id)
+
+
+def test_an_order_that_the_hedge_refuses(opener: Opener, house: House) -> None:
+    client = opener(Environment.PRODUCTION)
+    house.venue("refuse")
+    try:
+        with pytest.raises(OrderRejected) as caught:
+            client.sell("GOLD", 5)
+    finally:
+        house.venue("fill")
+    error = caught.value
+    assert error.order is not None
+    assert error.intent is not None
+    assert (error.order.id, error.order.status) == (error.order_id, OrderStatus.REJECTED)
+    assert client.order(error.order_id).status == OrderStatus.REJECTED
+    with pytest.raises(OrderRejected, match="order_rejected"):
+        client.resume(error.intent)
+
+
+def test_refusals_are_told_as_their_families(opener: Opener, house: House) -> None:
+    client = opener(gold="10")
+    with pytest.raises(LimitExceeded) as caught:
+        client.buy("GOLD", 11)
+    assert caught.value.intent is not None
+    assert caught.value.intent.quantity == 11
+    with pytest.raises(PriceMoved):
+        client.buy("GOLD", 1, expected_price=1)
+    with pytest.raises(NotFound, match="unknown_symbol"):
+        client.buy("NOTHING", 1)
+    with pytest.raises(NotFound, match="order_not_found"):
+        client.order("no-such-order")
+    with pytest.raises(RequestRefused, match="invalid_request"):
+        client.order_page(status="x" * 5, trade_type="much too long")
+    client.buy("GOLD", 1, idempotency_key="mine")
+    with pytest.raises(KeyReused):
+        client.buy("GOLD", 2, idempotency_key="mine")
+    assert client.buy("GOLD", 1, idempotency_key="mine").deal_label == "T-1"
+    house.desk.do("PATCH", "/symbols/GOLD", {"minimum": "2", "step": "1"})
+    try:
+        with pytest.raises(QuantityRefused, match="quantity_rule"):
+            client.buy("GOLD", 1)
+    finally:
+        house.desk.do("PUT", "/symbols/GOLD", GOLD)
+    house.switch(halted=True)
+    try:
+        with pytest.raises(MarketRefused, match="trading_halted"):
+            client.buy("GOLD", 1)
+        assert client.buy("GOLD", 1, idempotency_key="mine").deal_label == "T-1"
+    finally:
+        house.switch(halted=False)
+    with pytest.raises(CredentialRefused):
+        opener.at(house.url, "key_test.main.0000000000000000.nonsense").me()
+
+
+def test_no_order_twice_and_none_missed_while_others_arrive(opener: Opener, house: House) -> None:
+    """Pages of three, and after each page two more orders."""
+    login = house.account()
+    key = house.key(login)
+    other = Client(house.url, key)
+    client = opener.at(house.url, key)
+    there = [other.buy("GOLD", 1).id for _ in range(10)]
+    if isinstance(client, Client):
+        shown = []
+        for number, order in enumerate(client.orders(page_size=3)):
+            shown.append(order.id)
+            if number % 3 == 2:
+                other.buy("GOLD", 1)
+                other.sell("GOLD", 1)
+    else:
+        stop = threading.Event()
+
+        def trade() -> None:
+            while not stop.is_set():
+                other.buy("GOLD", 1)
+                time.sleep(0.01)
+
+        trading = threading.Thread(target=trade)
+        trading.start()
+        shown = [order.id for order in client.orders(page_size=3)]
+        stop.set()
+        trading.join()
+    other.close()
+    assert len(set(shown)) == len(shown)
+    assert set(there) <= set(shown)
+
+
+def test_budgets_are_waited_for_and_with_pacing_not_even_met(house: House) -> None:
+    house.switch(budgets=WIDE_OPEN | {"orders_per_10_seconds": 4})
+    hasty_key, paced_key = (house.key(house.account()) for _ in range(2))
+    try:
+        with Client(house.url, hasty_key) as hasty, Client(house.url, paced_key, pace=True) as paced:
+            for _ in range(4):
+                hasty.buy("GOLD", 1)
+            with pytest.raises(NotPlaced, match="rate_limited") as caught:
+                hasty.buy("GOLD", 1, deadline=0.5)
+            assert caught.value.retry_after is not None
+            assert 1 <= caught.value.retry_after <= 10
+            began = time.monotonic()
+            for _ in range(5):
+                assert paced.buy("GOLD", 1, deadline=30).status == OrderStatus.FILLED
+            assert 5 < time.monotonic() - began < 25
+            assert len(list(paced.orders())) == 5
+            assert isinstance(resumed := hasty.resume(caught.value.intent), TestOrder)
+            assert resumed.deal_label == "T-5"
+    finally:
+        house.switch(budgets=WIDE_OPEN)
+
+
+# --- Connections ------------------------------------------------------------------------------------------
+
+
+class StaleServer:
+    """Passes each connection's first call on to the service, and hangs up when the second comes."""
+
+    def __init__(self, url: str) -> None:
+        port = urlsplit(url).port
+        assert port is not None
+        self._to = port
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.hung_up = 0
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                link, _ = self._socket.accept()
+            except OSError:
+                return
+            with link, socket.create_connection(("127.0.0.1", self._to)) as up:
+                up.sendall(_whole(link))
+                link.sendall(_whole(up))
+                if link.recv(1):
+                    self.hung_up += 1
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join()
+
+
+def _whole(link: socket.socket) -> bytes:
+    text = b""
+    while b"\r\n\r\n" not in text:
+        text += link.recv(65536)
+    head, _, body = text.partition(b"\r\n\r\n")
+    lengths = [
+        line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
+    ]
+    while len(body) < int(lengths[0] if lengths else 0):
+        body += link.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("deadline", [0, 60])
+def test_a_connection_that_went_stale_does_not_fail_a_call(
+    opener: Opener, house: House, deadline: float
+) -> None:
+    server = StaleServer(house.url)
+    try:
+        client = opener.at(server.url, house.key(house.account()), deadline=deadline)
+        for _ in range(3):
+            client.me()
+            client.buy("GOLD", 1)
+        assert server.hung_up >= 2
+        assert len(list(client.orders())) == 3
+    finally:
+        opener.opened.pop().close()
+        server.close()
+
+
+def test_calls_go_through_a_proxy(opener: Opener, house: House) -> None:
+    """A proxy for plain HTTP is the service itself: it is asked for whole addresses."""
+    key = house.key(house.account())
+    client = opener.at("http://nowhere.invalid", key, proxy=house.url, deadline=0)
+    assert client.me().environment == Environment.TEST
+
+
+@pytest.mark.parametrize("proxy", ["ftp://secret@proxy", "nonsense", "http://a:b:secret"])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_an_unusable_proxy_is_not_repeated(kind: Any, proxy: str) -> None:
+    with pytest.raises(ValueError, match="proxy must be an address such as") as caught:
+        kind("https://trading.example", "key_test.x", proxy=proxy)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize("options", [{"timeout": -1}, {"deadline": -1}, {"deadline": float("nan")}])
+def test_unusable_times(kind: Any, options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be a number of seconds"):
+        kind("https://trading.example", "key_test.x", **options)
