@@ -143,7 +143,19 @@ class Caller:
                 f"the intent is for {intent.environment}, and this client is for {self.environment}: "
                 "there it would be a new order"
             )
-        return (yield from self._settle(intent, deadline))
+        # It may have been put together by hand.
+        checked = make_intent(
+            intent.environment,
+            intent.idempotency_key,
+            intent.made_at,
+            intent.symbol_code,
+            intent.trade_type,
+            intent.quantity,
+            intent.expected_price,
+            intent.client_order_id,
+        )
+        checked = replace(checked, account=intent.account, unanswered_until=intent.unanswered_until)
+        return (yield from self._settle(checked, deadline))
 
     def _settle(self, intent: Intent, deadline: float | None) -> Flow[Order]:
         tries = yield from self._tries(deadline)

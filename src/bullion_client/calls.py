@@ -1,6 +1,7 @@
 """One call of the service, tried once, and a read that is tried until it is answered."""
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
@@ -56,7 +57,7 @@ class Call(Generic[Value]):
         moment = yield from now()
         request = self.request()
         timeout = tries.next_timeout(moment.seconds)
-        request.extensions["timeout"] = httpx.Timeout(timeout).as_dict()
+        request.extensions["timeout"] = httpx.Timeout(None if math.isinf(timeout) else timeout).as_dict()
         try:
             response = yield from send(request)
         except httpx.DecodingError as error:

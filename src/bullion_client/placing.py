@@ -85,7 +85,10 @@ def place_until_settled(call: Call[Order], intent: Intent, tries: Tries, doubt: 
             doubt.learn(verdict, began, ended)
             pause = _pause(verdict, tries, doubt, ended)
             if pause is None:
-                raise _end(verdict, error, intent, tries, doubt) from error
+                end = _end(verdict, error, intent, tries, doubt)
+                if end is error:
+                    raise
+                raise end from error
             log.debug("order %s: trying again in %.2f s: %s", intent.idempotency_key, pause, error)
         yield from sleep(pause)
 

@@ -88,6 +88,7 @@ def test_a_refusal_that_stays_is_raised_at_once(row: Row) -> None:
     assert (error.code, error.status, error.request_id) == (row.code, row.status, "r-1")
     assert error.intent is not None
     assert error.intent.unanswered_until is None
+    assert error.__cause__ is None
     assert (len(world.sent), world.pauses) == (1, [])
 
 
@@ -406,6 +407,13 @@ def test_resumed_at_any_time_a_shut_gate_says_nothing() -> None:
 def test_resumed_without_doubt_a_refusal_is_the_outcome() -> None:
     with pytest.raises(MarketRefused):
         resumed(World(refusal(403, "trading_halted")))
+
+
+def test_an_intent_that_was_put_together_by_hand_is_checked() -> None:
+    world = World(TAKEN)
+    with pytest.raises(TypeError, match="must not be a float"):
+        resumed(world, quantity=0.1)
+    assert world.sent == []
 
 
 def test_an_order_of_the_other_environment_is_not_resumed() -> None:

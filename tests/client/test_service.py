@@ -303,6 +303,11 @@ def _whole(link: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
+def test_time_may_be_endless(opener: Opener) -> None:
+    client = opener(timeout=float("inf"), deadline=float("inf"))
+    assert client.buy("GOLD", 1).id == next(iter(client.orders())).id
+
+
 @pytest.mark.parametrize("deadline", [0, 60])
 def test_a_connection_that_went_stale_does_not_fail_a_call(
     opener: Opener, house: House, deadline: float
