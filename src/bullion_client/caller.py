@@ -16,7 +16,7 @@ from bullion_client.answer import Answer, unexpected
 from bullion_client.calls import Call, log, read_until_answered
 from bullion_client.enums import OrderStatus, TradeType
 from bullion_client.environment import Environment
-from bullion_client.errors import BullionError, NotPlaced, OrderRejected, Refusal
+from bullion_client.errors import BullionError, NotPlaced, OrderRejected, OutcomeUnknown, Refusal
 from bullion_client.flow import Flow, now, run_function
 from bullion_client.intent import Intent, make_intent
 from bullion_client.journal import Journal
@@ -154,7 +154,12 @@ class Caller:
             intent.expected_price,
             intent.client_order_id,
         )
-        checked = replace(checked, account=intent.account, unanswered_until=intent.unanswered_until)
+        checked = replace(
+            checked,
+            account=intent.account,
+            in_doubt=intent.in_doubt,
+            unanswered_until=intent.unanswered_until,
+        )
         return (yield from self._settle(checked, deadline))
 
     def _settle(self, intent: Intent, deadline: float | None) -> Flow[Order]:
@@ -165,7 +170,7 @@ class Caller:
         doubt = Doubt.about(intent, begun)
         if self._journal is not None:
             patience = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
-            noted = replace(intent, unanswered_until=begun.utc + patience)
+            noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + patience)
             yield from run_function(lambda: _journal(self).note(noted))
         try:
             order = yield from place_until_settled(self._order_call(intent), intent, tries, doubt)
@@ -200,13 +205,18 @@ class Caller:
         if self._journal is None and intent.account is None:
             return intent
         if self._login is None:
+            asking = Tries(tries.began, tries.deadline_s, self._timeout, self._chance)
             try:
-                self._login = (yield from self._me()).login_id
+                account = yield from read_until_answered(self._reading("/me", read_account), asking)
             except BullionError as error:
+                # This call sent nothing; of what was sent before, it has found out nothing.
+                if intent.in_doubt:
+                    raise OutcomeUnknown(intent, 0, error) from error
                 if isinstance(error, Refusal) and not judge_read(error).again:
                     error.intent = intent
                     raise
-                raise NotPlaced(intent, tries.count, error) from error
+                raise NotPlaced(intent, 0, error) from error
+            self._login = account.login_id
         login = self._login
         if intent.account not in (None, login):
             raise ValueError(

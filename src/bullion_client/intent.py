@@ -53,8 +53,14 @@ class Intent:
     account: str | None = None
     """The login of the account that it was made for, if a journal made sure of it."""
 
+    in_doubt: bool = True
+    """Whether a try may have booked it, or may yet, that nobody has seen the answer of.
+
+    False only where every try was answered. One that you put together yourself is in doubt.
+    """
+
     unanswered_until: datetime | None = None
-    """Until when a try may have been under way that nobody has seen the answer of; None if there is none."""
+    """If it is in doubt: until when such a try may have been under way. None if that is not known."""
 
     def body(self) -> bytes:
         """The JSON to send. Numbers are written out exactly, which Python's own writer cannot do."""
@@ -80,7 +86,10 @@ def make_intent(
     expected_price: Number | None,
     client_order_id: str | None,
 ) -> Intent:
-    """Check what can be checked for certain, so that a mistake is told before anything is sent."""
+    """A new intent, without a try so far.
+
+    What can be checked for certain is checked, so that a mistake is told before anything is sent.
+    """
     if not _KEY.fullmatch(idempotency_key):
         raise ValueError(
             "idempotency_key must have 1 to 64 printable ASCII characters, without blanks around them"
@@ -102,6 +111,7 @@ def make_intent(
         expected_price=None if expected_price is None else read_price(expected_price),
         client_order_id=client_order_id,
         made_at=made_at,
+        in_doubt=False,
     )
 
 

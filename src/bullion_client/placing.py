@@ -59,8 +59,10 @@ class Doubt:
     @classmethod
     def about(cls, intent: Intent, moment: Moment) -> "Doubt":
         """What an intent brings along from tries that were made before this moment, here or elsewhere."""
-        if intent.unanswered_until is None:
+        if not intent.in_doubt:
             return cls()
+        if intent.unanswered_until is None:
+            return cls(moment)
         # Of a clock that was set back since, or of tries that still run, nothing is believed.
         ago = max((moment.utc - intent.unanswered_until).total_seconds(), 0.0)
         return cls(Moment(moment.seconds - ago, moment.utc - timedelta(seconds=ago)))
@@ -106,8 +108,9 @@ def _pause(verdict: Verdict, tries: Tries, doubt: Doubt, ended: Moment) -> float
 def _end(verdict: Verdict, error: BullionError, intent: Intent, tries: Tries, doubt: Doubt) -> BullionError:
     """What to raise for the last error of an order."""
     if doubt.since is not None and not verdict.settles:
-        return OutcomeUnknown(replace(intent, unanswered_until=doubt.since.utc), tries.count, error)
-    known = replace(intent, unanswered_until=None)
+        doubtful = replace(intent, in_doubt=True, unanswered_until=doubt.since.utc)
+        return OutcomeUnknown(doubtful, tries.count, error)
+    known = replace(intent, in_doubt=False, unanswered_until=None)
     if isinstance(error, Refusal) and not verdict.again:
         error.intent = known
         return error

@@ -1,7 +1,5 @@
 """Every decision about an order, without time passing: what is sent again, when, and what is said at last."""
 
-from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -13,7 +11,6 @@ from bullion.refusals.refusal import Retry
 from bullion_client import (
     BullionError,
     CredentialRefused,
-    Environment,
     KeyReused,
     LimitExceeded,
     MarketRefused,
@@ -28,8 +25,7 @@ from bullion_client import (
 )
 from bullion_client.placing import LINGER_S
 from bullion_client.retry_table import RETRY_TABLE
-from tests.client.calls import INTENT
-from tests.client.world import LIVE_ORDER, START, World, answer, caller, placed, refusal
+from tests.client.world import LIVE_ORDER, World, answer, caller, placed, refusal
 
 TAKEN = answer(201, LIVE_ORDER)
 REPLAYED = answer(200, LIVE_ORDER, Idempotent_Replayed="true")
@@ -57,6 +53,7 @@ def ended(world: World, deadline: float = 60.0) -> BullionError:
     error = caught.value
     if isinstance(error, Refusal | NotPlaced | OutcomeUnknown):
         assert error.intent is not None
+        assert error.intent.in_doubt == isinstance(error, OutcomeUnknown)
         assert {error.intent.idempotency_key} == world.keys
         assert {error.intent.body()} == world.bodies
     return error
@@ -364,60 +361,3 @@ def test_doubt_begins_anew_with_every_lost_answer() -> None:
     halted = refusal(403, "trading_halted")
     world = World(LOST, *[halted] * 8, LOST, halted)
     assert isinstance(ended(world, deadline=LINGER_S + 30), OutcomeUnknown)
-
-
-# --- Going on later -----------------------------------------------------------------------------------------
-
-
-def resumed(world: World, **changes: Any) -> Any:
-    intent = replace(INTENT, environment=Environment.PRODUCTION, **changes)
-    return world.run(caller()._resume(intent, None))
-
-
-def test_a_resumed_order_has_its_own_key_and_body() -> None:
-    world = World(REPLAYED)
-    assert resumed(world).id == LIVE_ORDER["id"]
-    assert (world.keys, world.bodies) == ({INTENT.idempotency_key}, {INTENT.body()})
-
-
-def test_resumed_too_early_a_refusal_is_not_the_outcome() -> None:
-    with pytest.raises(OutcomeUnknown) as caught:
-        resumed(World(refusal(403, "trading_halted")), unanswered_until=START - timedelta(seconds=100))
-    assert caught.value.intent.unanswered_until == START - timedelta(seconds=100)
-
-
-@pytest.mark.parametrize("until", [START + timedelta(hours=1), START])
-def test_tries_that_may_still_run_are_no_older_than_now(until: Any) -> None:
-    with pytest.raises(OutcomeUnknown) as caught:
-        resumed(World(refusal(403, "trading_halted")), unanswered_until=until)
-    assert caught.value.intent.unanswered_until == START
-
-
-def test_resumed_late_enough_a_refusal_is_the_outcome() -> None:
-    long_ago = START - timedelta(seconds=LINGER_S)
-    with pytest.raises(MarketRefused):
-        resumed(World(refusal(403, "trading_halted")), unanswered_until=long_ago)
-
-
-def test_resumed_at_any_time_a_shut_gate_says_nothing() -> None:
-    with pytest.raises(OutcomeUnknown):
-        resumed(World(refusal(401, "credential_expired")), unanswered_until=START - timedelta(days=9))
-
-
-def test_resumed_without_doubt_a_refusal_is_the_outcome() -> None:
-    with pytest.raises(MarketRefused):
-        resumed(World(refusal(403, "trading_halted")))
-
-
-def test_an_intent_that_was_put_together_by_hand_is_checked() -> None:
-    world = World(TAKEN)
-    with pytest.raises(TypeError, match="must not be a float"):
-        resumed(world, quantity=0.1)
-    assert world.sent == []
-
-
-def test_an_order_of_the_other_environment_is_not_resumed() -> None:
-    world = World(TAKEN)
-    with pytest.raises(ValueError, match="for test, and this client is for production"):
-        world.run(caller()._resume(INTENT, None))
-    assert world.sent == []

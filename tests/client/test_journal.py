@@ -231,6 +231,29 @@ def test_a_torn_head_is_written_anew(journal: Journal, path: Path) -> None:
     assert len(journal.unsettled()) == 1
 
 
+@pytest.mark.parametrize(
+    "failed", [httpx.ConnectError("refused"), refusal(401, "credential_revoked"), refusal(503, "stale_rate")]
+)
+def test_resumed_without_an_answer_whose_it_is_the_outcome_is_as_unknown_as_before(
+    journal: Journal, path: Path, failed: Any
+) -> None:
+    with pytest.raises(OutcomeUnknown):
+        placed(World(LOST), TEST_KEY, journal=journal)
+    (intent,) = Journal(path).unsettled()
+    assert intent.in_doubt
+    with pytest.raises(OutcomeUnknown) as caught:
+        World(failed).run(caller(TEST_KEY, journal=Journal(path))._resume(intent, None))
+    assert (caught.value.intent, caught.value.tries) == (intent, 0)
+    assert Journal(path).unsettled() == (intent,)
+
+
+def test_the_question_whose_it_is_has_the_deadline_of_the_order(path: Path) -> None:
+    world = World(LOST)
+    with pytest.raises(NotPlaced):
+        world.run(caller(TEST_KEY, journal=Journal(path))._place("GOLD", "buy", 5, None, None, None, 5))
+    assert world.sent_at[-1] <= 5
+
+
 def test_lines_that_tell_of_no_order_are_skipped(journal: Journal, path: Path) -> None:
     journal.bind(Environment.TEST, "aurum")
     with path.open("a") as file:
