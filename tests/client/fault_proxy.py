@@ -12,7 +12,7 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 FAULTS = {
@@ -47,17 +47,22 @@ class FaultProxy:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.to_port)
-        with suppress(OSError, asyncio.IncompleteReadError):
-            while True:
+        opened = [writer]
+        try:
+            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.to_port)
+            opened.append(up_writer)
+            going_on = True
+            while going_on:
                 request = await _message(reader)
                 fault = self.chance.choices(list(FAULTS), list(FAULTS.values()))[0]
                 self.done[fault] += 1
-                if not await self._carry(fault, request, up_reader, up_writer, writer):
-                    break
-        for each in (writer, up_writer):
-            each.transport.abort()
-        self._tasks.discard(task)
+                going_on = await self._carry(fault, request, up_reader, up_writer, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # One side hung up: so does the proxy.
+        finally:
+            for each in opened:
+                each.transport.abort()
+            self._tasks.discard(task)
 
     async def _carry(
         self,
@@ -97,6 +102,7 @@ class FaultProxy:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0.05)  # The loop closes what was aborted a moment later.
 
 
 async def _message(reader: asyncio.StreamReader) -> bytes:
