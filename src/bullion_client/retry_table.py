@@ -25,6 +25,8 @@ RETRY_TABLE: dict[str, Advice] = {
     "insufficient_scope": Advice(Retry.NEVER),
     "rate_limited": Advice(Retry.SAME_KEY_AFTER),
     "rate_limiter_unavailable": Advice(Retry.SAME_KEY_AFTER),
+    "scenario_not_allowed": Advice(Retry.NEVER),
+    "unknown_scenario": Advice(Retry.NEVER),
     "request_too_large": Advice(Retry.NEVER),
     "unsupported_encoding": Advice(Retry.NEVER),
     "production_trading_disabled": Advice(Retry.NEVER, looked_up=True),
