@@ -8,7 +8,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test campaign check docs bench bench-full lock generate screenshots clean
+.PHONY: help run test campaign check docs bench bench-full lock generate screenshots client clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -60,11 +60,14 @@ screenshots: $(VENV)/.dev-ok ## Take pictures of the console's pages, into docs/
 
 lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.txt with hashes
 	@echo "Resolving dependencies for both CPU kinds."
-	@$(BIN)/$(LOCK) pyproject.toml -o requirements.txt
+	@$(BIN)/$(LOCK) pyproject.toml client/pyproject.toml -o requirements.txt
 	@$(BIN)/$(LOCK) --group build -o requirements-build.txt
 	@$(BIN)/$(LOCK) --group dev -c requirements.txt -o requirements-dev.txt
 	@$(BIN)/$(LOCK) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
 	@echo "requirements.txt and those for build, dev and docs are written."
+
+client: $(VENV)/.ok ## Build the client's own wheel and source archive into dist/
+	@cd client && ../$(BIN)/hatchling build -d ../dist
 
 clean: ## Remove the virtual environment, caches and the demo's data (never a store of your own)
 	rm -rf $(VENV) var/demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -78,10 +81,10 @@ $(VENV)/bin/python:
 	@echo "Making a virtual environment in $(VENV)."
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
 	@echo "Installing Bullion and what it needs (locked versions, hashes checked)."
 	@$(PIP) install --require-hashes -r requirements.txt -r requirements-build.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-deps --no-build-isolation --editable . --editable ./client
 	@touch $@
 
 $(VENV)/.dev-ok: requirements-dev.txt $(VENV)/.docs-ok
