@@ -1,0 +1,58 @@
+"""Asking before an order that is real."""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+import click
+
+from bullion_client import BullionError, Client, Intent, Quote, Symbol, TradeType
+from bullion_client.cli.endings import Ending, Exit, wrong_use
+from bullion_client.cli.figures import plain, rupees, short, text
+from bullion_client.cli.session import at_a_terminal
+
+_PAISA = Decimal("0.01")
+
+
+def must_be_able_to_ask() -> None:
+    """A program that nobody can answer for has to say --yes."""
+    if not at_a_terminal():
+        raise wrong_use(
+            "Production orders are real, and there is no terminal to ask at, so nothing was sent. "
+            "Add --yes to send without being asked."
+        )
+
+
+def ask(question: str) -> None:
+    """Go on only if somebody says yes."""
+    if not click.confirm(question, err=True):
+        raise Ending(Exit.REFUSED, "not_confirmed", "Not confirmed: nothing was sent.")
+
+
+def ask_before_order(client: Client, intent: Intent) -> None:
+    """Name what is about to be done, and the price of now as far as it can be read; then ask."""
+    must_be_able_to_ask()
+    try:
+        symbol = next((each for each in client.symbols() if each.symbol_code == intent.symbol_code), None)
+        quote = next(iter(client.quotes(intent.symbol_code)), None)
+        known = "There is no such symbol." if symbol is None or quote is None else None
+    except BullionError as error:
+        # The service judges the order in any case; a key that may only place orders cannot read prices.
+        symbol, quote, known = None, None, f"Its price cannot be read: {error}"
+    unit = "(grams of gold, kilograms of silver)" if symbol is None else symbol.unit
+    weight = f"{plain(intent.quantity)} {text(unit)}"
+    words = f"{intent.trade_type.capitalize()} {weight} of {text(intent.symbol_code)} in production."
+    if known is None and symbol is not None and quote is not None:
+        known = _price_words(intent, symbol, quote)
+    click.echo(f"{words}\n{text(known)}", err=True)
+    ask("Send this order?")
+
+
+def _price_words(intent: Intent, symbol: Symbol, quote: Quote) -> str:
+    price = quote.buy if intent.trade_type == TradeType.BUY else quote.sell
+    refused = "" if quote.tradable else f" An order would be refused now: {quote.reason}."
+    if price is None:
+        return f"There is no price for it now.{refused}"
+    total = (price * intent.quantity / symbol.quoted_weight).quantize(_PAISA, ROUND_HALF_UP)
+    return (
+        f"The price now is ₹ {rupees(price)} for {short(symbol.quoted_weight)} {symbol.unit}, "
+        f"about ₹ {rupees(total)} in all.{refused}"
+    )

@@ -1,0 +1,120 @@
+"""Where orders are noted before they are sent, so that a killed command can be gone on with."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from bullion_client import AccessRefused, Account, Client, Intent, Journal
+from bullion_client.cli.endings import Ending, ending_of, wrong_use
+from bullion_client.cli.session import Reach, Session
+
+journal_option = click.option(
+    "--journal",
+    "journal_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="The journal. Default: one for each account, under ~/.local/state/bullion-client.",
+)
+no_journal_option = click.option(
+    "--no-journal", is_flag=True, help="Note nothing: after a crash, only the same --idempotency-key goes on."
+)
+
+_UNUSABLE = (OSError, ValueError, KeyError, ImportError)
+"""Not to be read or written, no journal or another account's, and on systems that cannot lock files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A client, and the journal that it writes to."""
+
+    client: Client
+    journal: Journal
+
+    def unsettled(self) -> tuple[Intent, ...]:
+        """The orders whose end is not known."""
+        with _usable(self.journal):
+            return self.journal.unsettled()
+
+    def abandon(self, intent: Intent) -> None:
+        """Strike an order out."""
+        with _usable(self.journal):
+            self.journal.abandon(intent)
+
+
+@contextmanager
+def opened(session: Session, reach: Reach, given: Path | None) -> Iterator[Book]:
+    """A client with the journal at that path, or with the usual one of its account.
+
+    An intent belongs to an account: sent with a key of another one, it would be a new order. So the service
+    is asked first whose key this is.
+    """
+    with session.client(reach) as client:
+        account = _account(client)
+    path = given or usual_path(reach, account)
+    journal = Journal(path, account=account.login_id)
+    with _usable(journal):
+        if given is None:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        journal.bind(account.environment, account.login_id)
+    with session.client(reach, journal) as client:
+        yield Book(client, journal)
+
+
+def unusable(journal: Journal, error: Exception) -> Ending:
+    """Of a journal that cannot be read, or cannot be written to before an order is sent."""
+    return wrong_use(
+        f"The journal {journal.path} cannot be used, so nothing was sent: {error}. "
+        "Name another with --journal, or do without by --no-journal."
+    )
+
+
+@contextmanager
+def _usable(journal: Journal) -> Iterator[None]:
+    try:
+        yield
+    except _UNUSABLE as error:
+        raise unusable(journal, error) from None
+
+
+def usual_path(reach: Reach, account: Account) -> Path:
+    """One for each account of each address: a rotated key finds it again, and nothing of the key is in it."""
+    host = urlsplit(reach.base_url).netloc
+    # Letters that a file's name cannot have are left out, so the name alone would not tell all apart.
+    told_apart = f"{reach.base_url.rstrip('/')}\n{account.environment}\n{account.login_id}"
+    name = f"{host}-{account.login_id}-{account.environment}-{sha256(told_apart.encode()).hexdigest()[:8]}"
+    return _folder() / f"{re.sub(r'[^A-Za-z0-9.-]', '_', name)}.jsonl"
+
+
+def others(own: Journal) -> Iterator[Path]:
+    """Further journals at the usual place that have something unsettled."""
+    for path in sorted(_folder().glob("*.jsonl")):
+        journal = Journal(path)
+        if path != own.path:
+            with _usable(journal):
+                if journal.unsettled():
+                    yield path
+
+
+def _account(client: Client) -> Account:
+    try:
+        return client.me()
+    except AccessRefused as refusal:
+        if refusal.code != "insufficient_scope":
+            raise
+        raise ending_of(
+            refusal, "A journal needs to know whose key it is. Add --no-journal to do without."
+        ) from None
+
+
+def _folder() -> Path:
+    given = Path(os.environ.get("XDG_STATE_HOME", ""))
+    # A relative one is to be ignored: it would be another folder with each change of the working directory.
+    root = given if given.is_absolute() else Path.home() / ".local" / "state"
+    return root / "bullion-client"

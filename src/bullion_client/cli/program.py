@@ -1,0 +1,95 @@
+"""`bullion-client …`: the commands together, and how each of them ends."""
+
+import re
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+import click
+
+from bullion_client import __version__
+from bullion_client.cli.endings import MEANINGS, Ending, Exit, wrong_use
+from bullion_client.cli.reading import (
+    me_command,
+    order_command,
+    orders_command,
+    positions_command,
+    quote_command,
+    symbols_command,
+)
+from bullion_client.cli.resuming import resume_command
+from bullion_client.cli.trading import buy_command, sell_command
+
+_CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+_A_KEY = re.compile(r"(^|=)key_(test|live)\.")
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"\b\nExit codes:\n{_CODES}",
+)
+@click.version_option(__version__, prog_name="bullion-client")
+def program() -> None:
+    """Trade gold and silver by weight at a Bullion service.
+
+    The address is read from BULLION_BASE_URL, or given with --base-url. The key is read from
+    BULLION_API_KEY; where that is not set, it is asked for at the terminal and not shown. It is never an
+    argument: every user of the machine can read those in the list of processes. The key decides about the
+    environment: key_test.… rehearses, key_live.… is in earnest.
+
+    Each order is noted in a journal, under ~/.local/state/bullion-client, before it is sent. After a
+    command that was killed or did not learn the end, 'bullion-client resume' goes on with the same order,
+    and never makes a second one.
+
+    \b
+    Examples:
+      bullion-client quote GOLD SILVER
+      bullion-client buy GOLD 5 --expected-price 150634
+      bullion-client orders --since 2026-11-15 --json
+      bullion-client resume
+    """
+
+
+for _command in (
+    me_command,
+    symbols_command,
+    quote_command,
+    buy_command,
+    sell_command,
+    orders_command,
+    order_command,
+    positions_command,
+    resume_command,
+):
+    program.add_command(_command)
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words say; return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal of few letters shows a rupee sign as its number, rather than none of the answer.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(words)
+    except Ending as ending:
+        ending.tell(as_json="--json" in words)
+        return ending.exit_code
+
+
+def _run(words: Sequence[str]) -> int:
+    if any(_A_KEY.search(word) for word in words):
+        raise wrong_use(
+            "One of the arguments looks like an API key. Every user of this machine can read arguments, and "
+            "a shell keeps them: have the key rotated, and put the new one into BULLION_API_KEY."
+        )
+    try:
+        result = program.main(list(words), prog_name="bullion-client", standalone_mode=False)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "bullion-client"
+        raise wrong_use(f"{error.format_message()}\nHelp: {command} --help") from None
+    except click.ClickException as error:
+        raise wrong_use(error.format_message()) from None
+    except click.Abort:
+        raise Ending(Exit.INTERRUPTED, "interrupted", "Broken off.") from None
+    return int(result or 0)

@@ -1,0 +1,75 @@
+"""What every command needs: the address, the key, and a client that is opened with both."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import click
+
+from bullion_client import Client, Journal
+from bullion_client.cli.endings import wrong_use
+from bullion_client.cli.wire import document
+
+ADDRESS = "BULLION_BASE_URL"
+_KEY = "BULLION_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where the service is, and the key for it."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One command's way to the service, and how its answer is to be shown."""
+
+    base_url: str | None
+    deadline_s: float
+    as_json: bool
+
+    def reach(self) -> Reach:
+        """From the command and the environment; what is missing is asked for where somebody can answer."""
+        address = self.base_url or _asked(ADDRESS, "Address of the service", secret=False)
+        key = os.environ.get(_KEY) or _asked(_KEY, "API key", secret=True)
+        return Reach(address, key)
+
+    @contextmanager
+    def client(self, reach: Reach | None = None, journal: Journal | None = None) -> Iterator[Client]:
+        """An open client."""
+        reach = reach or self.reach()
+        try:
+            client = Client(reach.base_url, reach.api_key, deadline=self.deadline_s, journal=journal)
+        except ValueError as error:
+            # The library speaks of its own arguments; here they have other names.
+            words = str(error).replace("api_key", _KEY).replace("base_url", ADDRESS)
+            raise wrong_use(f"{words}.") from None
+        with client:
+            yield client
+
+    def note(self, words: str) -> None:
+        """Something besides the answer, for people alone."""
+        if not self.as_json:
+            sys.stderr.write(f"{words}\n")
+
+    def print_json(self, value: object) -> None:
+        """The answer for programs."""
+        sys.stdout.write(document(value) + "\n")
+
+
+def at_a_terminal() -> bool:
+    """Whether somebody is there who can be asked."""
+    return sys.stdin.isatty()
+
+
+def _asked(variable: str, question: str, *, secret: bool) -> str:
+    if not at_a_terminal():
+        raise wrong_use(
+            f"{variable} is not set, and there is no terminal to ask at. Set it in the environment."
+        )
+    answer: str = click.prompt(question, hide_input=secret, err=True)
+    return answer

@@ -1,0 +1,44 @@
+"""The library's values as the API itself writes them: its names, exact decimals, times with their offset."""
+
+import dataclasses
+import json
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from bullion_client.cli.figures import plain
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Json = dict[str, object]
+
+
+def wire(value: object) -> object:
+    """A value of the library in terms of JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return fields(value)
+    match value:
+        case Enum():
+            return value.value
+        case Decimal():
+            return plain(value)
+        case datetime():
+            return value.isoformat(timespec="microseconds")
+        case list() | tuple():
+            return [wire(each) for each in value]
+        case dict():
+            return {str(name): wire(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+def fields(value: "DataclassInstance") -> Json:
+    """The fields of a dataclass, in their order."""
+    return {field.name: wire(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def document(value: object) -> str:
+    """As text. In plain ASCII, so that no character of somebody else's can steer a terminal."""
+    return json.dumps(wire(value), indent=2)

@@ -1,0 +1,147 @@
+"""The client's own distribution: what is in it, that it can be built from source, and works alone."""
+
+import email
+import email.message
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from sysconfig import get_path
+
+import pytest
+
+from bullion_client import __version__, cli
+
+ROOT = Path(__file__).resolve().parents[3]
+CLIENT = ROOT / "client"
+SOURCES = {
+    str(path.relative_to(ROOT / "src"))
+    for path in (ROOT / "src/bullion_client").rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+}
+INFO = f"bullion_client-{__version__}.dist-info"
+
+
+def build(project: Path, into: Path, *targets: str) -> list[Path]:
+    """As `make client` does: with the build backend that is installed here, and nothing from elsewhere."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(into)]
+    for target in targets:
+        command += ["-t", target]
+    subprocess.run(command, cwd=project, check=True, capture_output=True, timeout=60)
+    return sorted(into.iterdir())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Wheel and source archive."""
+    wheel, archive = build(CLIENT, tmp_path_factory.mktemp("dist"))
+    return wheel, archive
+
+
+@pytest.fixture(scope="module")
+def installed(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a new virtual environment that has the wheel, and for the rest borrows from ours."""
+    folder = tmp_path_factory.mktemp("alone")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=60)
+    python = folder / "bin/python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", built[0]], check=True, timeout=60)
+    packages = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    # A path that was added this way has its own .pth files ignored, and with them our editable installs.
+    Path(packages, "borrowed.pth").write_text(get_path("purelib") + "\n", "utf-8")
+    return folder / "bin"
+
+
+def run(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("BULLION_", "PYTHON"))}
+    return subprocess.run(
+        [program, *words], env=kept, cwd="/", capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def metadata(wheel: Path) -> email.message.Message:
+    with zipfile.ZipFile(wheel) as opened:
+        return email.message_from_bytes(opened.read(f"{INFO}/METADATA"))
+
+
+def test_the_wheel_has_the_client_and_nothing_else(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        names = set(wheel.namelist())
+        licence = wheel.read(f"{INFO}/licenses/LICENSE")
+    assert {name for name in names if not name.startswith(INFO)} == SOURCES
+    assert {"bullion_client/py.typed", "bullion_client/cli/program.py"} <= names
+    assert licence == (ROOT / "LICENSE").read_bytes()
+
+
+def test_its_metadata_names_what_it_needs(built: tuple[Path, Path]) -> None:
+    found = metadata(built[0])
+    assert (found["Name"], found["Version"]) == ("bullion-client", __version__)
+    needed = [requirement.split(";") for requirement in found.get_all("Requires-Dist", [])]
+    assert [each[0] for each in needed if len(each) == 1] == ["httpx>=0.28"]
+    extras = {each[0]: each[1].strip() for each in needed if len(each) == 2}
+    assert extras == {"click>=8.1": "extra == 'cli'", "rich>=13.9": "extra == 'cli'"}
+    assert found["License-Expression"] == "Apache-2.0"
+    assert found.get_payload() == (CLIENT / "README.md").read_text("utf-8")
+
+
+def test_the_source_archive_gives_the_same_wheel(built: tuple[Path, Path], tmp_path: Path) -> None:
+    wheel, archive = built
+    with tarfile.open(archive) as opened:
+        assert all(member.isfile() for member in opened)
+        opened.extractall(tmp_path, filter="data")
+    (project,) = tmp_path.iterdir()
+    (again,) = build(project, tmp_path / "dist", "wheel")
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_it_runs_without_the_service(installed: Path) -> None:
+    done = run(installed / "bullion-client", "--version")
+    assert (done.returncode, done.stdout) == (0, f"bullion-client, version {__version__}\n")
+    done = run(installed / "bullion-client", "me")
+    assert done.returncode == 2
+    assert "BULLION_BASE_URL is not set" in done.stderr
+    looked = "import importlib.util as u, bullion_client as c; print(u.find_spec('bullion'), c.__file__)"
+    service, place = run(installed / "python", "-c", looked).stdout.split()
+    assert service == "None"
+    assert Path(place).is_relative_to(installed.parent)
+
+
+def test_the_library_loads_neither_click_nor_rich(installed: Path) -> None:
+    loaded = "import sys, bullion_client; print({'click', 'rich', 'httpx'} & sys.modules.keys())"
+    assert run(installed / "python", "-c", loaded).stdout == "{'httpx'}\n"
+
+
+@pytest.mark.parametrize("package", ["click", "rich"])
+def test_without_its_extra_the_command_line_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("bullion_client.cli.", f"{package}."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert cli.main() == 2
+    assert "pip install 'bullion-client[cli]'" in capsys.readouterr().err
+
+
+def test_the_services_wheel_does_not_bring_the_client_along(tmp_path: Path) -> None:
+    (wheel,) = build(ROOT, tmp_path, "wheel")
+    with zipfile.ZipFile(wheel) as opened:
+        rooms = {name.split("/")[0] for name in opened.namelist() if ".dist-info/" not in name}
+    assert rooms == {"bullion"}
+
+
+def test_both_projects_ask_for_the_same_versions_of_what_they_share() -> None:
+    """They are locked together, so that this checkout's environment can run both."""
+    service = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    client = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert set(client["optional-dependencies"]["cli"]) <= set(service)
+    locked = (ROOT / "requirements.txt").read_text("utf-8")
+    assert all(f"\n{name.partition('>')[0]}==" in f"\n{locked}" for name in client["dependencies"])
