@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import click
 from click.core import ParameterSource
@@ -192,14 +193,14 @@ def orders_command(
 
 
 @click.command("order")
-@click.argument("order_id", metavar="ID")
+@click.argument("order_id", metavar="ID", type=click.UUID)
 @wait_option
 @wait_for_option
 @with_session
-def order_command(session: Session, order_id: str, wait: bool, wait_s: float | None) -> int:
+def order_command(session: Session, order_id: UUID, wait: bool, wait_s: float | None) -> int:
     """Show one order, or wait for it."""
     with session.client() as client:
-        return finish(session, client, client.order(order_id), patience_s(wait, wait_s))
+        return finish(session, client, client.order(str(order_id)), patience_s(wait, wait_s))
 
 
 @click.command("positions")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import click
@@ -75,7 +76,7 @@ def _order_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.command("buy")
 @_order_options
 @with_session
-def buy_command(session: Session, **given: object) -> int:
+def buy_command(session: Session, **given: Any) -> int:
     """Buy by weight, at the market.
 
     QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. In production you are asked before
@@ -92,7 +93,7 @@ def buy_command(session: Session, **given: object) -> int:
 @click.command("sell")
 @_order_options
 @with_session
-def sell_command(session: Session, **given: object) -> int:
+def sell_command(session: Session, **given: Any) -> int:
     """Sell by weight, at the market.
 
     QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. In production you are asked before

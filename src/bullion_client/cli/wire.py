@@ -5,12 +5,9 @@ import json
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bullion_client.cli.figures import plain
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Json = dict[str, object]
 
@@ -34,7 +31,7 @@ def wire(value: object) -> object:
             return value
 
 
-def fields(value: "DataclassInstance") -> Json:
+def fields(value: Any) -> Json:
     """The fields of a dataclass, in their order."""
     return {field.name: wire(getattr(value, field.name)) for field in dataclasses.fields(value)}
 

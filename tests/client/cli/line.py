@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 
 class Line(ThreadingTCPServer):
-    """Passes everything on, but for the answers to orders while `loses` or `holds` is set."""
+    """Passes everything on until it is told otherwise."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -23,6 +23,8 @@ class Line(ThreadingTCPServer):
         """Answers to orders are dropped, and the line with them."""
         self.holds = False
         """Answers to orders are kept back, and the line stays open."""
+        self.cuts = False
+        """Orders are not even passed on."""
         self.kept_back = threading.Event()
         """The service has answered an order, and nobody was told."""
         self.over = threading.Event()
@@ -56,6 +58,8 @@ class _Passing(BaseRequestHandler):
         with suppress(OSError):
             while data := self.request.recv(65536):
                 self.ordered = self.ordered or data.startswith(b"POST ")
+                if self.ordered and self.server.cuts:
+                    break
                 service.sendall(data)
         with suppress(OSError):
             service.shutdown(socket.SHUT_RDWR)

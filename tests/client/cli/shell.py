@@ -1,4 +1,4 @@
-"""`bullion-client` as people and scripts meet it: in this process where that is the same, else as a process."""
+"""`bullion-client` as people and scripts meet it: in this process where that is the same, else in its own."""
 
 import json
 import os
@@ -63,11 +63,14 @@ class Shell:
     _capsys: pytest.CaptureFixture[str]
 
     def settings(self, **more: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("BULLION_", "XDG_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("BULLION_", "XDG_"))
+        }
         given = {
             "BULLION_BASE_URL": self.base_url,
             "BULLION_API_KEY": self.key,
             "XDG_STATE_HOME": str(self.folder / "state"),
+            "SSL_CERT_FILE": str(self.folder / "certificate.pem"),
             "TZ": "Asia/Kolkata",
             "COLUMNS": "80",
         }
@@ -104,10 +107,11 @@ class Shell:
         return done
 
     @contextmanager
-    def process(self, *words: str, **more: str) -> Iterator[subprocess.Popen[str]]:
-        """The command as a process, with pipes; it does not outlive the test."""
+    def process(self, *words: str, no_room: bool = False, **more: str) -> Iterator[subprocess.Popen[str]]:
+        """The command as a process, with pipes; it does not outlive the test. `no_room`: no file can grow."""
+        limit = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh") if no_room else ()
         process = subprocess.Popen(
-            [*_PROGRAM, *words],
+            [*limit, *_PROGRAM, *words],
             env=self.settings(**more),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,0 +1,115 @@
+"""What the command line says of itself, and of words that it cannot use."""
+
+import json
+
+import click
+import pytest
+
+from bullion_client import __version__
+from bullion_client.cli.endings import MEANINGS, Exit
+from bullion_client.cli.program import program
+from tests.client.cli.shell import Shell
+
+COMMANDS = sorted(program.commands)
+
+
+def test_the_help_tells_commands_settings_and_exit_codes(shell: Shell) -> None:
+    told = shell.done("--help").out
+    for name in COMMANDS:
+        assert f"\n  {name} " in told
+    for code in Exit:
+        assert f"{code:>3}  {MEANINGS[code]}" in told
+    for words in ("BULLION_BASE_URL", "BULLION_API_KEY", "never an", "list of processes", "journal"):
+        assert words in told
+    assert "..." not in told.partition("Commands:")[2]
+
+
+def test_there_are_the_commands_that_were_promised() -> None:
+    assert COMMANDS == [
+        "buy", "me", "order", "orders", "positions", "quote", "resume", "sell", "symbols"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_json_and_none_takes_a_key(shell: Shell, name: str) -> None:
+    told = shell.done(name, "--help").out
+    assert "--json" in told
+    assert "--base-url" in told
+    options = {
+        word
+        for parameter in program.commands[name].params
+        if isinstance(parameter, click.Option)
+        for word in parameter.opts
+    }
+    assert not options & {"--api-key", "--key"}
+
+
+def test_the_version(shell: Shell) -> None:
+    assert shell.done("--version").out == f"bullion-client, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--api-key",), "No such option"),
+        (("me", "--api-key", "x"), "No such option"),
+        (("buy", "GOLD", "5", "--yess"), "No such option"),
+        (("me", "you"), "unexpected extra argument"),
+        (("invest",), "No such command"),
+        (("buy", "GOLD"), "Missing argument 'QUANTITY'"),
+        (("buy", "GOLD", "-5"), "No such option"),
+        (("buy", "GOLD", "1,000"), "quantity must be written like '2.5'"),
+        (("buy", "GOLD", "5g"), "quantity must be written like '2.5'"),
+        (("buy", "GOLD", "0"), "quantity must be greater than 0"),
+        (("buy", "GOLD", "0.00001"), "quantity may have at most 4 decimals"),
+        (("buy", "GOLD", "1000001"), "quantity may be at most 1000000"),
+        (("buy", "GOLD", "५"), "quantity must be written like '2.5'"),
+        (("buy", "GOLD", "5", "--expected-price", "1,50,634.00"), "expected_price must be written like"),
+        (("buy", "", "5"), "symbol_code is empty"),
+        (("buy", "X" * 33, "5"), "symbol_code has 33 characters"),
+        (("buy", "GOLD", "5", "--client-order-id", "x" * 65), "client_order_id has 65 characters"),
+        (("buy", "GOLD", "5", "--idempotency-key", ""), "idempotency_key must have 1 to 64"),
+        (("orders", "--since", "yesterday"), "'yesterday' is not a time such as"),
+        (("orders", "--limit", "0"), "not in the range 1<=x<=200"),
+        (("orders", "--limit", "201"), "not in the range 1<=x<=200"),
+        (("orders", "--all", "--limit", "5"), "use it without --limit and --offset"),
+        (("orders", "--side", "hold"), "is not one of 'buy', 'sell'"),
+        (("order", "x"), "is not a valid UUID"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_words_and_as_json(
+    shell: Shell, words: tuple[str, ...], said: str
+) -> None:
+    told = shell.failed(2, *words)
+    assert said in told.err
+    assert told.out == ""
+    assert all(line.startswith("bullion-client: ") for line in told.err.splitlines())
+    error = shell.failed(2, *words, "--json").error
+    assert said in error["message"]
+    assert (error["code"], error["exit_code"]) == ("usage", 2)
+    assert shell.journals() == [] or shell.unsettled() == []
+
+
+def test_a_key_among_the_arguments_is_refused_and_not_repeated(shell: Shell) -> None:
+    for words in (("me", shell.key), (f"--api-key={shell.key}",), ("quote", shell.key)):
+        assert "looks like an API key" in shell.failed(2, *words).err
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("BULLION_BASE_URL", "far.example", "BULLION_BASE_URL must be the service's address"),
+        ("BULLION_BASE_URL", "http://u:p@x.example", "BULLION_BASE_URL must be a plain address"),
+        ("BULLION_API_KEY", "secret", "BULLION_API_KEY must start with 'key_test.'"),
+        ("BULLION_API_KEY", "key_test.a\n", "BULLION_API_KEY holds white space"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(shell: Shell, setting: str, value: str, said: str) -> None:
+    done = shell.failed(2, "me", **{setting: value})
+    assert said in done.err
+    assert value.strip() not in done.err
+
+
+def test_the_address_may_be_an_argument(shell: Shell) -> None:
+    done = shell.done("me", "--base-url", shell.base_url, "--json", BULLION_BASE_URL="")
+    assert json.loads(done.out)["environment"] == "test"
