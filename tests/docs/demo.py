@@ -32,9 +32,12 @@ class Demo:
 
     def variables(self) -> dict[str, str]:
         """What a page asks its reader to keep: the addresses, the first client's keys, the desk's token."""
+        address, key = self._found(r"Trading API +(\S+)"), self._found(r"test key +(\S+)")
         return {
-            "API": self._found(r"Trading API +(\S+)"),
-            "KEY": self._found(r"test key +(\S+)"),
+            "API": address,
+            "KEY": key,
+            "BULLION_BASE_URL": address,
+            "BULLION_API_KEY": key,
             "LIVE_KEY": self._found(r"live key +(\S+)"),
             "DESK": self._found(r"Desk API +(\S+)/desk/v1"),
             "DESK_TOKEN": self._found(r"Desk token +(\S+)"),

@@ -63,7 +63,7 @@ def run_shell(
     done = subprocess.run(
         [shell, "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env=_environment(variables, programs),
+        env=_environment(folder, variables, programs),
         capture_output=True,
         text=True,
         timeout=_PATIENCE_S,
@@ -83,7 +83,7 @@ def run_python(
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", example.source.text],
             cwd=folder,
-            env=_environment(variables),
+            env=_environment(folder, variables),
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,
@@ -95,12 +95,13 @@ def run_python(
             yield from _untrue(example, done.stdout, market_moves=market_moves)
 
 
-def _environment(variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
-    """The reader's, but without settings and proxies; the command `bullion` is the one under test."""
+def _environment(folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
+    """The reader's, but without settings and proxies; the commands are those under test, their state is here."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
     folders = [str(Path(program).parent) for program in (sys.executable, *programs)]
     path = os.pathsep.join([*folders, kept.get("PATH", "")])
-    return kept | {"PATH": path, "NO_PROXY": "*", "no_proxy": "*"} | dict(variables)
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    return kept | {"PATH": path, "NO_PROXY": "*", "no_proxy": "*"} | state | dict(variables)
 
 
 def _untrue(example: Example, output: str, *, market_moves: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ _VOLATILE = (
 )
 _ID = f"{_VOLATILE[2].pattern}|{_VOLATILE[0].pattern}"
 _VOLATILE_HEADERS = {"date", "x-request-id", "ratelimit-reset"}
-_RUPEES = re.compile(r"\b[0-9]+\.[0-9]{2}\b")
+_RUPEES = re.compile(r"\b[0-9]+(?:,[0-9]{2,3})*\.[0-9]{2}\b")
 
 
 def without_prices(text: str) -> str:

@@ -336,8 +336,10 @@ def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
 
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    client = tomllib.loads((ROOT / "client/pyproject.toml").read_text("utf-8"))["project"]
     named = set(quoted(ROOT / "docs/adr/0002-dependencies.md"))
     groups = [project["project"]["dependencies"], *project["dependency-groups"].values()]
+    groups += [client["dependencies"], *client["optional-dependencies"].values()]
     for requirement in (each for group in groups for each in group):
         match = re.match(r"[\w-]+", requirement)
         assert match is not None

@@ -1,6 +1,7 @@
 """Every example of the documentation is run against a real service, and gives what its page shows."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,16 @@ README = ROOT / "README.md"
 CLIENT_GUIDE = ROOT / "docs/client-guide.md"
 TRADING_API = ROOT / "docs/trading-api.md"
 ORDER_LIFE = ROOT / "docs/order-life.md"
+PYTHON_CLIENT = ROOT / "docs/python-client.md"
 
 
 ON = {"BULLION_PRODUCTION": "on"}
 """As the pages tell their readers to start the demo, to try production too."""
 
 
-@pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API, ORDER_LIFE], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [CLIENT_GUIDE, TRADING_API, ORDER_LIFE, PYTHON_CLIENT], ids=lambda page: page.name
+)
 def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
     """On the demo with rates from the desk, which stand still: every number of the page is compared."""
     with demo_in(tmp_path, BULLION_FEED="desk", **ON) as demo:
@@ -40,6 +44,7 @@ def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [README, CLIENT_GUIDE], ids=lambda page: page.name)
 def test_the_examples_for_clients_on_a_market_that_moves(page: Path, tmp_path: Path) -> None:
     """On the demo just as `make run` starts it: the same but for the prices."""
+    (tmp_path / ".venv").symlink_to(sys.prefix)  # As the checkout has it.
     with demo_in(tmp_path, **ON) as demo:
         save_program(tmp_path)
         variables = demo.variables()
