@@ -96,7 +96,7 @@ def run_python(
 
 
 def _environment(folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
-    """The reader's, but without settings and proxies; the commands are those under test, their state is here."""
+    """The reader's, but without settings and proxies; commands are those under test, their state is here."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
     folders = [str(Path(program).parent) for program in (sys.executable, *programs)]
     path = os.pathsep.join([*folders, kept.get("PATH", "")])

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -93,13 +93,11 @@ def usual_path(reach: Reach, account: Account) -> Path:
 
 
 def others(own: Journal) -> Iterator[Path]:
-    """Further journals at the usual place that have something unsettled."""
+    """Further journals at the usual place that have something unsettled. One that cannot be read has not."""
     for path in sorted(_folder().glob("*.jsonl")):
-        journal = Journal(path)
-        if path != own.path:
-            with _usable(journal):
-                if journal.unsettled():
-                    yield path
+        with suppress(*_UNUSABLE):
+            if path != own.path and Journal(path).unsettled():
+                yield path
 
 
 def _account(client: Client) -> Account:

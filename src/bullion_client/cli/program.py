@@ -1,5 +1,6 @@
 """`bullion-client …`: the commands together, and how each of them ends."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -71,10 +72,23 @@ def run(words: Sequence[str]) -> int:
             # A terminal of few letters shows a rupee sign as its number, rather than none of the answer.
             stream.reconfigure(errors="backslashreplace")
     try:
-        return _run(words)
-    except Ending as ending:
-        ending.tell(as_json="--json" in words)
-        return ending.exit_code
+        code = _run(words)
+        sys.stdout.flush()
+    except Ending as raised:
+        ending = raised
+    except OSError as error:
+        # What is left in the buffer would fail once more at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        ending = Ending(
+            Exit.UNEXPECTED,
+            "not_written",
+            f"The answer could not be written: {error}. An order that was placed is placed nevertheless: "
+            "see 'bullion-client orders' and 'bullion-client resume --list'.",
+        )
+    else:
+        return code
+    ending.tell(as_json="--json" in words)
+    return ending.exit_code
 
 
 def _run(words: Sequence[str]) -> int:

@@ -1,14 +1,15 @@
 """The command that goes on with orders whose end is not known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from bullion_client import BullionError, Environment, Intent, Order
+from bullion_client import BullionError, Client, Environment, Intent, Order
 from bullion_client.cli.asking import ask, must_be_able_to_ask
-from bullion_client.cli.endings import Ending, Exit, wrong_use
+from bullion_client.cli.endings import Ending, Exit, ending_of, wrong_use
 from bullion_client.cli.figures import age, instant, plain, rupees, text, weight
 from bullion_client.cli.going_on import GoingOn
 from bullion_client.cli.journals import Book, journal_option, opened, others, unusable
@@ -29,6 +30,8 @@ _WORST_LAST = (
     Exit.INTERRUPTED,
 )
 """Of several ends a script is told the one that asks most of it."""
+_SAYS_NOT_BOOKED = (Exit.REFUSED, Exit.UNAVAILABLE, Exit.UNEXPECTED)
+"""True of a new order that was not sent, but not of one that was sent before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +77,37 @@ def resume_command(
     """
     if abandon and not keys:
         raise click.UsageError("--abandon needs the KEYs of the orders to strike out.")
-    reach = session.reach()
-    with opened(session, reach, journal_path) as book:
+    with _still_unknown(), opened(session, session.reach(), journal_path) as book:
         intents = _chosen(book.unsettled(), keys)
-        if only_list:
-            return _show_intents(session, intents)
         if abandon:
             for intent in intents:
                 book.abandon(intent)
+        if abandon or only_list:
             return _show_intents(session, intents)
         if intents and book.client.environment == Environment.PRODUCTION and not yes:
-            _ask(intents)
-        going_on = GoingOn(session, journal_path)
-        results = _resume(book, intents, patience_s(wait, wait_s), going_on)
-    if journal_path is None:
-        for path in others(book.journal):
-            session.note(f"Another account or address has unsettled orders too, in {path}.")
-    return _show_results(session, results)
+            _ask(book.client, intents)
+        results = _resume(book, intents, patience_s(wait, wait_s), GoingOn(session, journal_path))
+    code = _show_results(session, results)
+    for path in others(book.journal) if journal_path is None else ():
+        session.note(f"Another account or address has unsettled orders too, in {path}.")
+    return code
+
+
+@contextmanager
+def _still_unknown() -> Iterator[None]:
+    """Whatever keeps an order from being sent once more: it may be booked for all we know."""
+    try:
+        yield
+    except BullionError as error:
+        ending = ending_of(error)
+    except Ending as raised:
+        ending = raised
+    else:
+        return
+    if ending.exit_code in _SAYS_NOT_BOOKED:
+        ending.exit_code = Exit.UNKNOWN
+        ending.message += " What became of the orders in the journal is not known yet."
+    raise ending from None
 
 
 def _chosen(unsettled: Sequence[Intent], keys: Sequence[str]) -> list[Intent]:
@@ -101,13 +118,16 @@ def _chosen(unsettled: Sequence[Intent], keys: Sequence[str]) -> list[Intent]:
     return [by_key[key] for key in dict.fromkeys(keys)] if keys else list(unsettled)
 
 
-def _ask(intents: Sequence[Intent]) -> None:
+def _ask(client: Client, intents: Sequence[Intent]) -> None:
     must_be_able_to_ask()
+    units: dict[str, str] = {}
+    with suppress(BullionError):  # Only for the words: a key that may not read is asked without.
+        units = {symbol.symbol_code: f" {symbol.unit}" for symbol in client.symbols()}
     for intent in intents:
-        what = f"{intent.trade_type.capitalize()} {plain(intent.quantity)} of {text(intent.symbol_code)}"
-        click.echo(
-            f"{what} in production, begun {age(intent.made_at)} ago, key {intent.idempotency_key}.", err=True
-        )
+        weight = plain(intent.quantity) + units.get(intent.symbol_code, "")
+        what = f"{intent.trade_type.capitalize()} {weight} of {intent.symbol_code} in production"
+        begun = f"begun {age(intent.made_at)} ago, key {intent.idempotency_key}"
+        click.echo(text(f"{what}, {begun}."), err=True)
     ask("What is not booked yet would be placed now, at the price of now. Go on?")
 
 

@@ -10,6 +10,7 @@ import click
 
 from bullion_client import Client, Journal
 from bullion_client.cli.endings import wrong_use
+from bullion_client.cli.figures import text
 from bullion_client.cli.wire import document
 
 ADDRESS = "BULLION_BASE_URL"
@@ -54,7 +55,7 @@ class Session:
     def note(self, words: str) -> None:
         """Something besides the answer, for people alone."""
         if not self.as_json:
-            sys.stderr.write(f"{words}\n")
+            sys.stderr.write(f"{text(words)}\n")
 
     def print_json(self, value: object) -> None:
         """The answer for programs."""
@@ -62,8 +63,8 @@ class Session:
 
 
 def at_a_terminal() -> bool:
-    """Whether somebody is there who can be asked."""
-    return sys.stdin.isatty()
+    """Whether somebody is there who sees a question and can answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _asked(variable: str, question: str, *, secret: bool) -> str:

@@ -54,7 +54,7 @@ def waited(client: Client, order: Order, wait_s: float | None) -> Become:
     if order.status == OrderStatus.PENDING:
         return Become(order, _still_pending(order, "It is still pending after waiting."))
     if order.status in (OrderStatus.REJECTED, OrderStatus.DELETED):
-        words = f"The order is {order.status}: nothing is booked."
+        words = f"The order is {order.status}: it is no deal."
         return Become(order, Ending(Exit.REFUSED, f"order_{order.status}", words, {"order": fields(order)}))
     return Become(order, None)
 

@@ -107,11 +107,12 @@ class Shell:
         return done
 
     @contextmanager
-    def process(self, *words: str, no_room: bool = False, **more: str) -> Iterator[subprocess.Popen[str]]:
-        """The command as a process, with pipes; it does not outlive the test. `no_room`: no file can grow."""
-        limit = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh") if no_room else ()
+    def process(self, *words: str, shell: str = "", **more: str) -> Iterator[subprocess.Popen[str]]:
+        """The command as a process, with pipes; it does not outlive the test. `shell` says how a
+        shell runs it, as "$@"."""
+        through = ("/bin/sh", "-c", shell, "sh") if shell else ()
         process = subprocess.Popen(
-            [*limit, *_PROGRAM, *words],
+            [*through, *_PROGRAM, *words],
             env=self.settings(**more),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -292,3 +292,14 @@ def test_what_is_not_the_service(shell: Shell) -> None:
         assert done.error["code"] == "unexpected_answer"
         stub.answer(httpx.codes.FOUND, b"", Location="http://evil.example/\x1b[31m".replace("\x1b", "%1b"))
         assert "the key is not sent there" in shell.failed(1, "quote", BULLION_BASE_URL=stub.url).err
+
+
+def test_an_answer_that_cannot_be_written_down(shell: Shell, shop: Shop) -> None:
+    with shell.process("buy", "GOLD", "5", shell='exec "$@" > /dev/full') as process:
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "The answer could not be written" in err
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+    assert len(shop.orders(shell.key)) == 1
+    assert shell.unsettled() == []

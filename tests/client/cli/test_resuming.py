@@ -1,6 +1,7 @@
 """Commands that die on their way, and the one that goes on: one order, whatever happens."""
 
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,6 +136,29 @@ def test_what_waits_for_another_account_is_named(shell: Shell, shop: Shop, line:
     refused = shell.failed(2, "resume", "--journal", str(journal))
     assert "is the journal of" in refused.err
     assert shop.orders(shell.key) == []
+    journal.with_name("broken.jsonl").write_bytes(b'{"journal": 1}\n')
+    assert shell.run("resume").code == 0
+
+
+def test_as_long_as_it_cannot_be_sent_again_its_end_stays_unknown(
+    shell: Shell, shop: Shop, line: Line
+) -> None:
+    """What is out of reach or refused now may have been booked before: no code may say that it was not."""
+    line.loses = True
+    shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
+    (journal,) = shell.journals()
+    line.loses = False
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        away = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    words = ("resume", "--deadline", "0.1", "--journal", str(journal), "--json")
+    failed = shell.failed(4, *words, BULLION_BASE_URL=away)
+    assert failed.error["code"] == "no_answer"
+    refused = shell.failed(4, *words, BULLION_API_KEY=shell.key[:-1] + "x")
+    assert refused.error["status"] == 401
+    assert "What became of the orders in the journal is not known yet." in refused.error["message"]
+    assert len(shell.unsettled()) == 1
+    shell.done(*words)
+    assert len(shop.orders(shell.key)) == 1
 
 
 def test_in_production_it_asks_and_a_script_has_to_say_yes(live_shell: Shell, shop: Shop) -> None:
@@ -147,7 +171,10 @@ def test_in_production_it_asks_and_a_script_has_to_say_yes(live_shell: Shell, sh
         assert "Add --yes" in done.err
         assert shop.orders(live_shell.key) == []
         terminal = live_shell.terminal("resume")
-        terminal.sees("Buy 5 of GOLD in production, begun ").sees("Go on? [y/N]: ").types("y\n")
+        terminal.sees("Go on? [y/N]: ").types("n\n")
+        assert terminal.ends() == 4
+        terminal = live_shell.terminal("resume")
+        terminal.sees("Buy 5 g of GOLD in production, begun ").sees("Go on? [y/N]: ").types("y\n")
         assert terminal.ends() == 0
         assert "open" in terminal.screen
     assert [order["status"] for order in shop.orders(live_shell.key)] == ["open"]
@@ -155,7 +182,7 @@ def test_in_production_it_asks_and_a_script_has_to_say_yes(live_shell: Shell, sh
 
 def test_a_full_disk_is_told_before_anything_is_sent(shell: Shell, shop: Shop) -> None:
     shell.done("buy", "GOLD", "1")
-    with shell.process("buy", "GOLD", "5", no_room=True) as process:
+    with shell.process("buy", "GOLD", "5", shell='ulimit -f 0; exec "$@"') as process:
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (2, "")
     (journal,) = shell.journals()
