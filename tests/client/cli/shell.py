@@ -107,10 +107,10 @@ class Shell:
         return done
 
     @contextmanager
-    def process(self, *words: str, shell: str = "", **more: str) -> Iterator[subprocess.Popen[str]]:
-        """The command as a process, with pipes; it does not outlive the test. `shell` says how a
+    def process(self, *words: str, run_by: str = "", **more: str) -> Iterator[subprocess.Popen[str]]:
+        """The command as a process, with pipes; it does not outlive the test. `run_by` says how a
         shell runs it, as "$@"."""
-        through = ("/bin/sh", "-c", shell, "sh") if shell else ()
+        through = ("/bin/sh", "-c", run_by, "sh") if run_by else ()
         process = subprocess.Popen(
             [*through, *_PROGRAM, *words],
             env=self.settings(**more),

@@ -295,7 +295,7 @@ def test_what_is_not_the_service(shell: Shell) -> None:
 
 
 def test_an_answer_that_cannot_be_written_down(shell: Shell, shop: Shop) -> None:
-    with shell.process("buy", "GOLD", "5", shell='exec "$@" > /dev/full') as process:
+    with shell.process("buy", "GOLD", "5", run_by='exec "$@" > /dev/full') as process:
         _, err = process.communicate(timeout=30)
     assert process.returncode == 1
     assert "The answer could not be written" in err

@@ -182,7 +182,7 @@ def test_in_production_it_asks_and_a_script_has_to_say_yes(live_shell: Shell, sh
 
 def test_a_full_disk_is_told_before_anything_is_sent(shell: Shell, shop: Shop) -> None:
     shell.done("buy", "GOLD", "1")
-    with shell.process("buy", "GOLD", "5", shell='ulimit -f 0; exec "$@"') as process:
+    with shell.process("buy", "GOLD", "5", run_by='ulimit -f 0; exec "$@"') as process:
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (2, "")
     (journal,) = shell.journals()
