@@ -56,6 +56,11 @@ def waited(client: Client, order: Order, wait_s: float | None) -> Become:
     if order.status in (OrderStatus.REJECTED, OrderStatus.DELETED):
         words = f"The order is {order.status}: it is no deal."
         return Become(order, Ending(Exit.REFUSED, f"order_{order.status}", words, {"order": fields(order)}))
+    if not order.status.known:
+        words = (
+            f"The order is {order.status}, which this version does not know: look for a newer bullion-client."
+        )
+        return Become(order, Ending(Exit.UNEXPECTED, "unknown_status", words, {"order": fields(order)}))
     return Become(order, None)
 
 

@@ -294,6 +294,18 @@ def test_what_is_not_the_service(shell: Shell) -> None:
         assert "the key is not sent there" in shell.failed(1, "quote", BULLION_BASE_URL=stub.url).err
 
 
+def test_a_state_that_a_later_service_has(shell: Shell, shop: Shop) -> None:
+    """Waiting for a deal, a script must not take for one what nobody here knows."""
+    order = shell.done("buy", "GOLD", "5", "--json").json | {"status": "parked\x1b[2J"}
+    with serving() as stub:
+        stub.answer(httpx.codes.OK, order)
+        shown = shell.done("order", order["id"], BULLION_BASE_URL=stub.url)
+        assert shown.facts["status"] == "parked\\x1b[2J"
+        waited = shell.failed(1, "order", order["id"], "--wait", "--json", BULLION_BASE_URL=stub.url)
+    assert waited.json["status"] == order["status"]
+    assert waited.error["code"] == "unknown_status"
+
+
 def test_an_answer_that_cannot_be_written_down(shell: Shell, shop: Shop) -> None:
     with shell.process("buy", "GOLD", "5", run_by='exec "$@" > /dev/full') as process:
         _, err = process.communicate(timeout=30)
