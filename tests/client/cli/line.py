@@ -27,6 +27,8 @@ class Line(ThreadingTCPServer):
         """Orders are not even passed on."""
         self.kept_back = threading.Event()
         """The service has answered an order, and nobody was told."""
+        self.answers = 0
+        """How many were passed on."""
         self.over = threading.Event()
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -50,6 +52,7 @@ class _Passing(BaseRequestHandler):
                             self.server.over.wait()
                         break
                     self.request.sendall(data)
+                    self.server.answers += 1
             with suppress(OSError):
                 self.request.shutdown(socket.SHUT_RDWR)
             there.join()
