@@ -63,7 +63,7 @@ _ADVICE: tuple[tuple[type[Refusal], str], ...] = (
     (QuantityRefused, "'bullion-client symbols' tells the sizes, 'bullion-client positions' what is free."),
     (
         KeyReused,
-        "There is an order under this key already: see 'bullion-client orders' before you place another.",
+        "This key has its outcome, with another body: see 'bullion-client orders' before you place one more.",
     ),
     (PriceMoved, "See 'bullion-client quote', and place a new order if you still want it."),
     (OrderRejected, "Place a new order if you still want it."),
@@ -104,7 +104,7 @@ def wrong_use(message: str) -> Ending:
 
 
 def ending_of(error: BullionError, advice: str = "") -> Ending:
-    """What an error of the library means for whoever gave the command. `advice` goes before our own."""
+    """What an error of the library means for whoever gave the command. `advice` is told in place of ours."""
     if isinstance(error, Unsettled):
         return _unsettled(error, advice)
     if isinstance(error, Refusal):

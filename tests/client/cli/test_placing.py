@@ -51,7 +51,7 @@ def test_under_one_key_there_is_one_order(shell: Shell, shop: Shop) -> None:
     assert len(shop.orders(shell.key)) == 1
     other = shell.failed(3, "buy", "GOLD", "6", "--idempotency-key", "once")
     assert other.err.startswith("bullion-client: idempotency_key_reused (422)")
-    assert "There is an order under this key already" in other.err
+    assert "This key has its outcome, with another body" in other.err
 
 
 def test_without_one_there_are_two(shell: Shell, shop: Shop) -> None:
