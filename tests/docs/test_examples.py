@@ -26,9 +26,7 @@ ON = {"BULLION_PRODUCTION": "on"}
 """As the pages tell their readers to start the demo, to try production too."""
 
 
-@pytest.mark.parametrize(
-    "page", [CLIENT_GUIDE, TRADING_API, ORDER_LIFE, PYTHON_CLIENT], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", [CLIENT_GUIDE, TRADING_API, ORDER_LIFE], ids=lambda page: page.name)
 def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
     """On the demo with rates from the desk, which stand still: every number of the page is compared."""
     with demo_in(tmp_path, BULLION_FEED="desk", **ON) as demo:
@@ -38,6 +36,15 @@ def test_the_examples_for_clients(page: Path, tmp_path: Path) -> None:
         save_program(tmp_path)
         variables = demo.variables()
         untrue = [*run_shell(page, tmp_path, variables), *run_python(page, tmp_path, variables)]
+        assert not untrue, "\n".join(untrue)
+
+
+def test_the_examples_for_the_command_line(tmp_path: Path) -> None:
+    """On the same demo; the page's programs in Python are run where the client is tested."""
+    with demo_in(tmp_path, BULLION_FEED="desk", **ON) as demo:
+        demo.stand_still()
+        demo.open_production()
+        untrue = list(run_shell(PYTHON_CLIENT, tmp_path, demo.variables()))
         assert not untrue, "\n".join(untrue)
 
 
