@@ -30,6 +30,7 @@ _SQL = (
 )
 
 APART = (
+    Apart("client/README.md", "pip install bullion-client", "", "would fetch from an index"),
     Apart("docs/architecture.md", " socket ──► web.protocol", "", _PICTURE),
     Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
     Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),
@@ -126,6 +127,24 @@ APART = (
         _ENV,
     ),
     Apart("docs/scaling.md", "# .env\nBULLION", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
+    Apart(
+        "docs/python-client.md",
+        "BullionError\n",
+        "tests/client/test_documentation.py::test_the_page_names_every_public_name",
+        "a tree of names",
+    ),
+    Apart(
+        "docs/python-client.md",
+        "pip install dist",
+        "tests/client/cli/test_distribution.py::test_with_its_extra_the_command_line_runs",
+        "would fetch from an index what the client needs; the wheel is installed without that",
+    ),
+    Apart(
+        "docs/python-client.md",
+        "Buy 5 g of GOLD",
+        "tests/client/cli/test_terminal.py::test_a_production_order_is_named_before_it_is_sent",
+        "a question, which a terminal is asked",
+    ),
     Apart("docs/scaling.md", "cores = ", "", _FORMULA),
     Apart(
         "docs/scaling.md",

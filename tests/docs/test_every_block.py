@@ -20,7 +20,7 @@ from tests.docs.examples import done_before, examples
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, name_of
 
 RUNNERS = {"run_shell(": "sh", "run_python(": "python"}
-KEPT = {"API", "KEY", "LIVE_KEY", "DESK", "DESK_TOKEN"}
+KEPT = {"API", "KEY", "LIVE_KEY", "DESK", "DESK_TOKEN", "BULLION_BASE_URL", "BULLION_API_KEY"}
 """What tests/docs/demo.py, or the test of a page, has for the reader's variables."""
 
 

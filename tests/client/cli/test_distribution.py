@@ -139,7 +139,7 @@ def test_the_services_wheel_does_not_bring_the_client_along(tmp_path: Path) -> N
     (wheel,) = build(ROOT, tmp_path, "wheel")
     with zipfile.ZipFile(wheel) as opened:
         rooms = {name.split("/")[0] for name in opened.namelist() if ".dist-info/" not in name}
-    assert rooms == {"bullion"}
+    assert rooms == {"bullion", "bullion_conformance"}
 
 
 def test_both_projects_ask_for_the_same_versions_of_what_they_share() -> None:

@@ -13,6 +13,7 @@ from tests.docs.examples import run_python, run_shell
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 
 PAGE = ROOT / "docs/python-client.md"
+PACKAGE_README = ROOT / "client/README.md"
 IN_EVERY_COMMAND = {"--json", "--base-url", "--deadline"}
 """Told once, above the table."""
 
@@ -52,8 +53,10 @@ def test_every_code_of_the_clients_own_is_named() -> None:
 
 def test_the_examples_of_the_packages_own_readme_run(shell: Shell, shop: Shop) -> None:
     variables = {"BULLION_BASE_URL": shell.base_url, "BULLION_API_KEY": shell.key}
-    page = ROOT / "client/README.md"
-    untrue = [*run_shell(page, shell.folder, variables), *run_python(page, shell.folder, variables)]
+    untrue = [
+        *run_shell(PACKAGE_README, shell.folder, variables),
+        *run_python(PACKAGE_README, shell.folder, variables),
+    ]
     assert not untrue, "\n".join(untrue)
     assert len(shop.orders(shell.key)) == 2
 
