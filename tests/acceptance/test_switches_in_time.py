@@ -1,12 +1,10 @@
 """What the desk switches holds at once here, and within a second when another process did it."""
 
-import os
-import subprocess
-import sys
 import time
 
 import pytest
 
+from tests.support.command import bullion
 from tests.support.node import DeskClient, Node, own_address, running, until
 
 ME = "/api/trading/test/v1/me"
@@ -27,13 +25,8 @@ def test_a_key_revoked_by_another_process_is_refused_within_a_second(
     issued = desk.key(login)
     with node.api(issued["key"]) as api:
         assert api.get(ME).status_code == 200
-        subprocess.run(
-            [sys.executable, "-m", "bullion", "desk", "keys", "revoke", issued["key_id"], "--yes"],
-            cwd=node.folder,
-            env=os.environ | node.settings,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        revoke = ("desk", "keys", "revoke", issued["key_id"], "--yes")
+        assert bullion(node.folder, *revoke, **node.settings).returncode == 0
         took_s = until(lambda: api.get(ME).status_code == 401, within_s=5)
         assert took_s < 1
         assert api.get(ME).json()["detail"]["code"] == "credential_revoked"

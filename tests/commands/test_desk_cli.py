@@ -5,13 +5,13 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.command import PROGRAM, bullion, environment
 from tests.support.node import SECRET, running, until
 from tests.support.orders import GOLD, Trader
 from tests.support.servers import Postgres, Redis
@@ -35,17 +35,7 @@ class Shell:
     settings: dict[str, str]
 
     def run(self, *words: str, stdin: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
-        return subprocess.run(
-            [sys.executable, "-m", "bullion", *words],
-            cwd=self.folder,
-            env=kept | self.settings | more,
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return bullion(self.folder, *words, stdin=stdin or "", **self.settings | more)
 
     def desk(self, *words: str, stdin: str | None = None, **more: str) -> Any:
         """As JSON; fails the test when the command does."""
@@ -70,7 +60,7 @@ def furnish(shell: Shell) -> Shell:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once, copied for each test: a command takes half a second to start."""
+    """Made once, copied for each test."""
     return furnish(Shell(tmp_path_factory.mktemp("original"), {"BULLION_SECRET": SECRET})).folder
 
 
@@ -290,9 +280,9 @@ def test_what_hurts_is_not_done_unasked(furnished: Shell, words: list[str]) -> N
 def test_a_person_is_asked_and_may_say_no(furnished: Shell) -> None:
     ours, theirs = pty.openpty()
     asked = subprocess.Popen(
-        [sys.executable, "-m", "bullion", "desk", "switches", "set", "halted=true"],
+        [*PROGRAM, "desk", "switches", "set", "halted=true"],
         cwd=furnished.folder,
-        env=os.environ | furnished.settings,
+        env=environment(**furnished.settings),
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -10,7 +10,7 @@ import termios
 import time
 from pathlib import Path
 
-from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
+from tests.support.node import DESK_TOKEN, SECRET, Node, interpreter, running, until
 from tests.support.processes import children, cpu_s
 
 READY, LIVE = "/health/ready", "/health/live"
@@ -21,7 +21,7 @@ def stopped_after(node: Node) -> float:
 
 
 def test_after_sigterm_it_says_so_and_goes_on_answering_for_a_while(tmp_path: Path) -> None:
-    with running(tmp_path, BULLION_DRAIN_S="1") as node, node.api() as kept:
+    with running(tmp_path, "bullion", interpreter, BULLION_DRAIN_S="1") as node, node.api() as kept:
         assert cpu_s(node.process.pid) < 2, "to its first call, with an empty store"
         assert kept.get(READY).status_code == 200
         node.process.send_signal(signal.SIGTERM)
@@ -40,7 +40,7 @@ def test_restarted_where_only_one_node_can_be(tmp_path: Path) -> None:
 
     But with settings that the new one could not read, the old one does not make way.
     """
-    with running(tmp_path, BULLION_DRAIN_S="300") as node:
+    with running(tmp_path, "bullion", interpreter, BULLION_DRAIN_S="300") as node:
         (tmp_path / ".env").write_text("BULLION_LOG_CALLS=nonsense\n", "utf-8")
         node.process.send_signal(signal.SIGHUP)
         until(lambda: node.entries("restart_given_up"), within_s=20)

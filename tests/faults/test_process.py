@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, start, until
 from tests.support.servers import Postgres, Redis
 
@@ -131,14 +132,7 @@ def test_a_cut_trail_is_not_mended_by_the_next_action(tmp_path: Path, tamper: st
     with running(tmp_path) as node, node.desk() as desk:
         desk.account("another")
         desk.account("and-another")
-    verified = subprocess.run(
-        [sys.executable, "-m", "bullion", "audit", "verify"],
-        cwd=tmp_path,
-        env=os.environ | {"BULLION_SECRET": SECRET},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    verified = bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET)
     assert verified.returncode == 1
     assert "main: BROKEN" in verified.stdout
 

@@ -15,7 +15,7 @@ import pytest
 
 from bullion.store.postgres import POOL_SIZE
 from tests.kills.scale import SCALE
-from tests.support.node import Node, running, until
+from tests.support.node import Node, interpreter, running, until
 from tests.support.orders import ORDERS, UNBOUNDED, Market, Trader
 from tests.support.processes import cpu_s
 from tests.support.servers import Postgres, Redis
@@ -49,7 +49,7 @@ def house(postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFac
     with contextlib.ExitStack() as stack:
         nodes, start_cpu_s = [], []
         for _ in range(3):
-            nodes.append(stack.enter_context(running(folder, **settings)))
+            nodes.append(stack.enter_context(running(folder, "bullion", interpreter, **settings)))
             start_cpu_s.append(cpu_s(nodes[-1].process.pid))
         yield House(postgres, settings["BULLION_DATABASE_URL"], nodes, start_cpu_s)
 

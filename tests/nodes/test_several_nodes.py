@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, start, until
 from tests.support.servers import Postgres, Redis
 
@@ -208,18 +208,8 @@ def test_a_second_node_that_counts_in_memory_is_refused(
     alone = {"BULLION_DATABASE_URL": postgres.new_database()}
     with running(tmp_path, **alone):
         for settings in (alone, alone | {"BULLION_REDIS_URL": redis.url}):
-            done = subprocess.run(
-                [sys.executable, "-m", "bullion", "serve"],
-                cwd=tmp_path,
-                env=os.environ
-                | {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0", "BULLION_SECRET": SECRET}
-                | {"BULLION_DESK_TOKEN": DESK_TOKEN}
-                | settings,
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
+            free = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0", "BULLION_SECRET": SECRET}
+            done = bullion(tmp_path, "serve", **free, **settings, BULLION_DESK_TOKEN=DESK_TOKEN)
             assert done.returncode == 2
             assert "BULLION_REDIS_URL" in done.stderr
             assert "Traceback" not in done.stderr

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .forked import run
+
 PROGRAM = (sys.executable, "-m", "bullion")
+"""In an interpreter of its own."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -13,16 +16,9 @@ def environment(**settings: str) -> dict[str, str]:
     return kept | settings
 
 
-def bullion(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, *words],
-        cwd=folder,
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def bullion(folder: Path, *words: str, stdin: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
+    """To its end. It is a process of its own, but of an interpreter that was there: see `forked.py`."""
+    return run(words, folder, environment(**settings), stdin)
 
 
 def sentence(done: subprocess.CompletedProcess[str]) -> str:

@@ -8,16 +8,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import httpx
 
+from .forked import CHECKOUT, Process, serving
+
 DESK_TOKEN = "first-desk-token-of-the-tests"
-_CHECKOUT = Path(__file__).resolve().parents[2]
 SECRET = "the-deployment-secret-of-the-tests"
 _addresses = count(os.getpid() % 50_000 * 64 + 1)
 
@@ -30,12 +31,12 @@ def own_address() -> str:
 
 @dataclass
 class Node:
-    process: subprocess.Popen[str]
+    process: Process
     folder: Path
     api_url: str
     desk_url: str
     log: list[str]
-    reader: threading.Thread
+    reader: "_Reader"
     settings: dict[str, str]
 
     def api(self, key: str | None = None, address: str | None = None, **headers: str) -> httpx.Client:
@@ -53,9 +54,7 @@ class Node:
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(timeout=30)
-        self.reader.join(timeout=5)
-        if self.process.stderr is not None:
-            self.process.stderr.close()
+        self.reader.end()
         return code
 
     def entries(self, event: str) -> list[dict[str, Any]]:
@@ -93,20 +92,40 @@ class DeskClient(httpx.Client):
         return self.do("POST", f"/accounts/{login_id}/keys", body)
 
 
+Launch = Callable[[str, Path, Mapping[str, str]], tuple[Process, IO[str]]]
+"""Of a module, in a folder, with an environment: a process that serves, and its log."""
+
+
+def interpreter(module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
+    """One that has imported nothing: for tests of what it costs to start, or of who starts whom."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, "serve"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    return process, process.stderr
+
+
 @contextlib.contextmanager
-def running(folder: Path, module: str = "bullion", /, **settings: str) -> Iterator[Node]:
+def running(
+    folder: Path, module: str = "bullion", launch: Launch = serving, /, **settings: str
+) -> Iterator[Node]:
     """Start it, wait until it listens, and stop it again whatever happens."""
-    node = start(folder, module, **settings)
+    node = start(folder, module, launch, **settings)
     try:
         yield node
     finally:
         node.stop()
 
 
-def start(folder: Path, module: str = "bullion", /, **settings: str) -> Node:
+def start(folder: Path, module: str = "bullion", launch: Launch = serving, /, **settings: str) -> Node:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
     if module != "bullion":
-        environment["PYTHONPATH"] = str(_CHECKOUT)
+        environment["PYTHONPATH"] = str(CHECKOUT)
     given = {
         "BULLION_PORT": "0",
         "BULLION_DESK_PORT": "0",
@@ -114,18 +133,9 @@ def start(folder: Path, module: str = "bullion", /, **settings: str) -> Node:
         "BULLION_SECRET": SECRET,
         **settings,
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, "serve"],
-        cwd=folder,
-        env=environment | given,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process, stream = launch(module, folder, environment | given)
     log: list[str] = []
-    assert process.stderr is not None
-    reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
-    reader.start()
+    reader = _Reader(stream, log)
     give_up_at = time.monotonic() + 30
     while time.monotonic() < give_up_at and process.poll() is None:
         for line in log:
@@ -135,9 +145,21 @@ def start(folder: Path, module: str = "bullion", /, **settings: str) -> Node:
         time.sleep(0.01)
     process.kill()
     process.wait()
-    reader.join(timeout=5)
-    process.stderr.close()
+    reader.end()
     raise AssertionError("the service did not start:\n" + "".join(log))
+
+
+class _Reader:
+    """Reads a log for as long as somebody writes it."""
+
+    def __init__(self, stream: IO[str], log: list[str]) -> None:
+        self._stream = stream
+        self._thread = threading.Thread(target=log.extend, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._thread.join(timeout=5)
+        self._stream.close()
 
 
 def _entry(line: str) -> dict[str, Any]:

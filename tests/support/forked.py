@@ -1,0 +1,160 @@
+"""Processes of the service that start in a moment: forks of one that has imported it already.
+
+A new interpreter needs more than half a second of a core until it has imported the service, and the tests
+start hundreds. So each test process keeps a nursery (see `nursery.py`), which did that once. What it gives
+birth to is a process like any other, with its own folder, environment, streams, signals and exit code. How an
+interpreter gets there is for the tests that start one themselves: those of `serve`, `demo` and workers, and
+the examples of the documentation.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Protocol
+
+NUMBER = struct.Struct("=i")
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+class Process(Protocol):
+    """As much of `subprocess.Popen` as the tests use."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int, /) -> None: ...
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the nursery is asked for: `python -m <module> <arguments>` in a folder, with this environment."""
+
+    module: str
+    arguments: Sequence[str]
+    folder: str
+    environment: Mapping[str, str]
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, word: bytes) -> "Order":
+        return cls(**json.loads(word))
+
+
+class Forked:
+    """A child of the nursery, as `subprocess.Popen` would show it."""
+
+    def __init__(self, order: Order, stdin: int, stdout: int, stderr: int) -> None:
+        self._line, theirs = socket.socketpair()
+        self._looking = threading.Lock()
+        self._code: int | None = None
+        with theirs:
+            # One word of a socket that keeps words apart: any number of threads may send at once.
+            socket.send_fds(_nursery(), [order.encode()], [stdin, stdout, stderr, theirs.fileno()])
+        self.pid = self._number()
+
+    @property
+    def returncode(self) -> int | None:
+        return self._code
+
+    def poll(self) -> int | None:
+        return self._look(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        ends_at = None if timeout is None else time.monotonic() + timeout
+        while (code := self._look(None if ends_at is None else max(0.0, ends_at - time.monotonic()))) is None:
+            if ends_at is not None and time.monotonic() >= ends_at:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        return code
+
+    def send_signal(self, sig: int, /) -> None:
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # It has ended just now.
+                os.kill(self.pid, sig)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _look(self, within_s: float | None) -> int | None:
+        with self._looking:
+            if self._code is None:
+                self._line.settimeout(within_s)
+                with contextlib.suppress(TimeoutError, BlockingIOError):
+                    self._code = os.waitstatus_to_exitcode(self._number())
+                    self._line.close()
+        return self._code
+
+    def _number(self) -> int:
+        word = self._line.recv(NUMBER.size)
+        assert word, "the nursery has ended"
+        number: int = NUMBER.unpack(word)[0]
+        return number
+
+
+@cache
+def _nursery() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.nursery", str(theirs.fileno())],
+            cwd=CHECKOUT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait(timeout=10)
+
+    atexit.register(end)
+    return ours
+
+
+def serving(module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
+    """`serve`, and what it writes to its log."""
+    reading, writing = os.pipe()
+    with Path(os.devnull).open("r+b") as nothing:
+        order = Order(module, ["serve"], str(folder), environment)
+        process = Forked(order, nothing.fileno(), nothing.fileno(), writing)
+    os.close(writing)
+    return process, os.fdopen(reading, encoding="utf-8")
+
+
+def run(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: str = "", timeout_s: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """`bullion <words>` to its end, as `subprocess.run` would do it."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin.encode())
+        given.seek(0)
+        order = Order("bullion", words, str(folder), environment)
+        process = Forked(order, given.fileno(), out.fileno(), err.fileno())
+        try:
+            code = process.wait(timeout_s)
+        except BaseException:
+            process.kill()
+            raise
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode())
+    return subprocess.CompletedProcess(["bullion", *words], code, *said)
