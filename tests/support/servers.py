@@ -100,6 +100,8 @@ class Postgres:
             "unix_socket_directories": "",
             "max_connections": 200,
             "shared_buffers": "64MB",
+            # Whatever process ends, what is committed stays; and no test switches the machine off.
+            "fsync": "off",
         }
         arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
