@@ -1,4 +1,7 @@
-"""The command line: `bullion …`."""
+"""The command line: `bullion …`.
+
+What serves is imported by the commands that serve: whoever asks the desk for a list should not wait for it.
+"""
 
 import asyncio
 import logging
@@ -7,35 +10,26 @@ import signal
 import socket
 import sys
 from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
 import click
 
-from bullion import __version__, demo
+from bullion import __version__
 from bullion.desk.actions.audit import verify_audit
 from bullion.desk.cli.group import desk_group
 from bullion.desk.desk import Desk
-from bullion.doctor import examine
 from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
-from bullion.serve import (
-    Ports,
-    Serving,
-    bind_console,
-    block_signals,
-    serve,
-    serve_console,
-    unblock_signals,
-)
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
 from bullion.wiring.store import open_store
-from bullion.workers.alone import Alone
-from bullion.workers.watch import Workers
-from bullion.workers.worker import report_ready
 from bullion_conformance.command import conformance
+
+if TYPE_CHECKING:
+    from bullion.serve import Serving
 
 _WRONG_SET_UP = 2
 
@@ -79,6 +73,10 @@ def serve_command() -> None:
     if not sys.stderr.isatty():
         # Who asks for a restart now asks for what is being done.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    from bullion.serve import Ports, block_signals, unblock_signals
+    from bullion.workers.alone import Alone
+    from bullion.workers.watch import Workers
+
     block_signals()  # The thread that writes the log takes none, so that we can make them wait.
     set_up_logs(for_people=False)
     unblock_signals()
@@ -98,10 +96,13 @@ def serve_command() -> None:
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # The watcher's business.
+    from bullion.serve import Ports, serve
+    from bullion.workers.worker import report_ready
+
     set_up_logs(for_people=False)
     line = socket.socket(fileno=ready)
 
-    async def on_ready(serving: Serving) -> None:
+    async def on_ready(serving: "Serving") -> None:
         report_ready(line, serving)
 
     serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
@@ -119,6 +120,9 @@ def demo_command() -> None:
 
     Everything is kept under var/demo, so the next start has the same data and keys.
     """
+    from bullion import demo
+    from bullion.serve import Ports, serve
+
     at_a_terminal = sys.stderr.isatty()
     set_up_logs(for_people=at_a_terminal)
     desk_log = logging.getLogger("desk")
@@ -127,7 +131,7 @@ def demo_command() -> None:
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings, console=True)
 
-    async def on_ready(serving: Serving) -> None:
+    async def on_ready(serving: "Serving") -> None:
         if serving.node is None:
             raise LookupError("the demo serves a node")
         keys = await demo.furnish(serving.node, prepared.hasher)
@@ -145,6 +149,8 @@ def console_command() -> None:
     It works on the store that the settings name, beside the nodes that serve it, and is stopped and started
     without them. Whoever opens it logs in with a desk token.
     """
+    from bullion.serve import bind_console, serve_console
+
     set_up_logs(for_people=False)
     settings = read_settings(os.environ)
     serve_console(settings, bind_console(settings))
@@ -203,6 +209,8 @@ def doctor_command() -> None:
 
     Exit code 0: all is well. 1: something needs attention.
     """
+    from bullion.doctor import examine
+
     findings = asyncio.run(examine(read_settings(os.environ)))
     for finding in findings:
         click.echo(f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.words}")

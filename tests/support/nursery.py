@@ -16,7 +16,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import bullion.__main__  # noqa: F401 - with all that it imports; that is what the nursery is for
+# What commands import, by themselves or when they need it: that is what the nursery is for.
+import bullion.__main__
+import bullion.demo
+import bullion.doctor
+import bullion.workers.alone  # noqa: F401
 from tests.support.forked import NUMBER, Order
 
 _WORD_SIZE_MAX = 1 << 18
