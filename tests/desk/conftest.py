@@ -41,6 +41,7 @@ def standing(node: Node, first: Caller) -> Iterator[Office]:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     office.desk.account("client")
     office.desk.key("client")
+    office.desk.standing = office.desk.state()
     yield office
     office.close()
 
