@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
+# Tests start hundreds of interpreters: what they import is compiled once, also where a shell says not to keep it.
+COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test campaign check docs bench bench-full lock generate screenshots client clean
@@ -20,14 +22,15 @@ run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
-	@$(BIN)/python -m pytest -n auto --dist loadgroup
+	@$(COMPILED) $(BIN)/python -m pytest -n auto --dist loadgroup
 
 campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
 	@$(BIN)/python -m tools.servers
 	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes some ten minutes."
-	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
+	@$(COMPILED) BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
 		tests/model tests/booking/test_queue_races.py tests/acceptance/test_order_races.py \
-		tests/faults/test_production_commits.py tests/kills tests/nodes tests/client/test_faulty_network.py
+		tests/desk/test_order_races.py tests/faults/test_production_commits.py tests/kills tests/nodes \
+		tests/client/test_faulty_network.py
 
 check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in step
 	@echo "Checking format and lint (ruff)."

@@ -13,6 +13,13 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores, for `-n auto`: a good part of the tests waits for leases and pauses."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
+
+
 @pytest.fixture
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     """The event loop that the service runs on."""

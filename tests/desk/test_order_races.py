@@ -7,11 +7,12 @@ from typing import Any
 
 import httpx
 
+from tests.kills.scale import SCALE
 from tests.support.dealing import Dealing, whole
 from tests.support.desk import Caller, refusal
 from tests.support.node import until
 
-ROUNDS = 20
+ROUNDS = 8 * SCALE
 
 
 class Table:
