@@ -85,6 +85,8 @@ PRODUCTION = (
 )
 """What becomes of production orders, and what a call seldom needs: explained without being run."""
 DESK = (
+    "accounts_overseen",
+    "audit_matching",
     "desk_account_orders_count",
     "desk_few_orders",
     "desk_kinds_count",
@@ -98,7 +100,7 @@ DESK = (
 """The desk's that look up orders by their books, explained in the same way."""
 BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_gaps", "hedge_queue"}
 """Those that ask for requests of all accounts, in an index of those that wait or are broken."""
-BEGIN_WITH_A_BROKER = {"accounts": "broker", "books": "account_id"}
+BEGIN_WITH_A_BROKER = {"accounts": "broker", "audit": "broker", "books": "account_id", "keys": "account_id"}
 """What the desk reads before it comes to an account's rows, and by which column."""
 ORDER_NAMES = (
     {"ordinal"},

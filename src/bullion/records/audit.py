@@ -41,6 +41,18 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Entries between two ordinals, both included; None: whatever it is."""
+
+    newest: int
+    oldest: int
+    action: str | None = None
+    actor: str | None = None
+    """A part of the name, in capitals or not; likewise of the subject."""
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
     """Where a chain does not hold, and how."""
 
@@ -63,44 +75,22 @@ class Chain:
         count = (head.count if head else 0) + 1
         placed = replace(entry, ordinal=count)
         linked = replace(placed, hash=self._hash(head.hash if head else _BEGINNING, placed))
-        whole = beginning if head is None else self._sealed(entry.broker, head)
+        whole = beginning if head is None else self.sealed(entry.broker, head)
         return linked, Head(
             count, linked.hash, self._seal(entry.broker, count, linked.hash) if whole else _BROKEN
         )
 
-    def _sealed(self, broker: str, head: Head) -> bool:
+    def sealed(self, broker: str, head: Head) -> bool:
         return compare_digest(head.seal, self._seal(broker, head.count, head.hash))
 
     def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
-        """Every place where the chain does not hold; after one, it is followed on from what is there."""
-        before, ordinal = _BEGINNING, 0
-        for entry in entries:
-            expected = ordinal + 1
-            if entry.ordinal < expected:
-                yield Break(broker, entry.ordinal, "put in where no entry can be")
-                continue
-            if entry.ordinal > expected:
-                last = entry.ordinal - 1
-                named = f"entry {expected}" if last == expected else f"entries {expected} to {last}"
-                yield Break(broker, expected, f"{named} missing: entry {entry.ordinal} follows {ordinal}")
-            elif not compare_digest(entry.hash, self._hash(before, entry)):
-                yield Break(broker, entry.ordinal, "changed, or not where it was written")
-            before, ordinal = entry.hash, entry.ordinal
-        yield from self._head_breaks(broker, head, ordinal, before)
+        """Every place where the chain does not hold."""
+        walk = Walk(self, broker)
+        yield from walk.on(entries)
+        yield from walk.end(head)
 
-    def _head_breaks(self, broker: str, head: Head | None, count: int, last_hash: str) -> Iterator[Break]:
-        if head is None:
-            yield Break(broker, count, "the head of the chain is missing, so its end cannot be checked")
-        elif not self._sealed(broker, head):
-            yield Break(broker, count, "the head of the chain was changed, now or before an earlier entry")
-        elif head.count > count:
-            yield Break(
-                broker, count + 1, f"the last {head.count - count} of {head.count} entries are missing"
-            )
-        elif head.count < count:
-            yield Break(broker, head.count + 1, f"written without the head: it counts {head.count} entries")
-        elif not compare_digest(head.hash, last_hash):
-            yield Break(broker, count, "the last entry is not the one the head names")
+    def holds(self, before: str, entry: Entry) -> bool:
+        return compare_digest(entry.hash, self._hash(before, entry))
 
     def _hash(self, before: str, entry: Entry) -> str:
         words = [
@@ -118,3 +108,45 @@ class Chain:
 
     def _seal(self, broker: str, count: int, last_hash: str) -> str:
         return self._hasher.hash(msgspec.json.encode(["head", broker, count, last_hash])).hex()
+
+
+class Walk:
+    """Along a broker's chain, some entries at a time; from where it does not hold it is followed on."""
+
+    def __init__(self, chain: Chain, broker: str) -> None:
+        self._chain = chain
+        self._broker = broker
+        self._before = _BEGINNING
+        self.ordinal = 0
+        """Of the last entry that was passed."""
+
+    def on(self, entries: Iterable[Entry]) -> Iterator[Break]:
+        for entry in entries:
+            expected = self.ordinal + 1
+            if entry.ordinal < expected:
+                yield Break(self._broker, entry.ordinal, "put in where no entry can be")
+                continue
+            if entry.ordinal > expected:
+                last = entry.ordinal - 1
+                named = f"entry {expected}" if last == expected else f"entries {expected} to {last}"
+                why = f"{named} missing: entry {entry.ordinal} follows {self.ordinal}"
+                yield Break(self._broker, expected, why)
+            elif not self._chain.holds(self._before, entry):
+                yield Break(self._broker, entry.ordinal, "changed, or not where it was written")
+            self._before, self.ordinal = entry.hash, entry.ordinal
+
+    def end(self, head: Head | None) -> Iterator[Break]:
+        """What the head says of the entries that there are, once all of them were passed."""
+        broker, count = self._broker, self.ordinal
+        if head is None:
+            yield Break(broker, count, "the head of the chain is missing, so its end cannot be checked")
+        elif not self._chain.sealed(broker, head):
+            yield Break(broker, count, "the head of the chain was changed, now or before an earlier entry")
+        elif head.count > count:
+            yield Break(
+                broker, count + 1, f"the last {head.count - count} of {head.count} entries are missing"
+            )
+        elif head.count < count:
+            yield Break(broker, head.count + 1, f"written without the head: it counts {head.count} entries")
+        elif not compare_digest(head.hash, self._before):
+            yield Break(broker, count, "the last entry is not the one the head names")

@@ -20,7 +20,8 @@ from bullion.rates.duty import DutyTable
 from bullion.rates.tick import Tick
 
 from .archive import ArchiveSize, BookToArchive, TraceBatch
-from .audit import Entry, Head
+from .audit import AuditFilter, Entry, Head
+from .clients import KeyTimes, Overseen
 from .hedges import Execution, Exposure, FoundHedge, Hedge
 from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
 from .token import Token
@@ -131,6 +132,12 @@ class Records(Protocol):
     async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
         """With its two books. May raise AlreadyThere."""
 
+    async def overseen(
+        self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
+    ) -> list[Overseen]:
+        """Accounts after a login, in the order of logins, whose login or firm has these words in it."""
+
+    async def books(self, account_id: int) -> dict[Environment, Book]: ...
     async def update_account(self, account: Account) -> None: ...
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None: ...
 
@@ -246,6 +253,9 @@ class Records(Protocol):
 
     async def append_audit(self, entry: Entry, head: Head) -> None: ...
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
+        """Newest first."""
+
+    async def audit_matching(self, broker: str, wanted: AuditFilter, limit: int) -> list[Entry]:
         """Newest first."""
 
     async def audit_after(self, broker: str, ordinal: int, limit: int) -> list[Entry]:

@@ -15,11 +15,12 @@ from bullion.allocation.book import book_id
 from bullion.environment import Environment
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
-from bullion.records.audit import Entry, Head
+from bullion.records.audit import AuditFilter, Entry, Head
 from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
 from bullion.records.token import Role, Token
 
 from . import rows
+from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
@@ -57,7 +58,7 @@ class DurableRecords:
         return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
 
 
-class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords):
+class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:
@@ -260,6 +261,14 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords):
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
         found, total = await self._page("audit_page", "count_audit", broker, page)
         return [_entry(row) for row in found], total
+
+    async def audit_matching(self, broker: str, wanted: AuditFilter, limit: int) -> list[Entry]:
+        await self._transaction.run("by_index_alone")
+        actor, subject = part_of(wanted.actor), part_of(wanted.subject)
+        found = await self._transaction.all(
+            "audit_matching", broker, wanted.newest, wanted.oldest, wanted.action, actor, subject, limit
+        )
+        return [_entry(row) for row in found]
 
     async def audit_after(self, broker: str, ordinal: int, limit: int) -> list[Entry]:
         return [_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)]

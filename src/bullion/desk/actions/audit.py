@@ -1,23 +1,116 @@
 """The audit trail: reading it, and checking that it is whole."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import msgspec
 
 from bullion.desk.desk import Desk, View
 from bullion.orders.instant import instant_text
-from bullion.records.audit import Break, Chain, Entry, Head
+from bullion.records.audit import AuditFilter, Break, Chain, Entry, Head, Walk
 from bullion.records.port import Page, Records, RecordStore
 from bullion.records.token import Actor
 
 _AT_ONCE = 1000
 _BEFORE_ALL = -(2**63)
 """Not 0: an entry slipped in before the first must be seen too."""
+_AFTER_ALL = 2**62
+LOOK_BACK = 20_000
+"""So many entries are looked through at a time for those that are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entries of a trail; None: whatever it is."""
+
+    actor: str | None = None
+    action: str | None = None
+    subject: str | None = None
+    since_us: int | None = None
+    until_us: int | None = None
+    below: int | None = None
+    """Only entries before this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    entries: list[View]
+    """Newest first."""
+    below: int | None
+    """Where to look on, as `Wanted.below`; None: there is nothing further back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A broker's whole trail, followed from its first entry to its head."""
+
+    entries: int
+    head: Head | None
+    breaks: list[Break]
 
 
 async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     found, total = await desk.read(actor, "audit", lambda records: records.audit(actor.broker, page))
     return [view(entry) for entry in found], total
+
+
+async def find_audit(desk: Desk, actor: Actor, wanted: Wanted, limit: int) -> Found:
+    """Entries that match, newest first, as far as a bounded look back finds them."""
+
+    async def work(records: Records) -> Found:
+        # Not by the head: a trail that somebody took it from must still be seen.
+        last = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, _BEFORE_ALL), 1)
+        count = last[0].ordinal if last else 0
+        newest = count if wanted.below is None else min(count, wanted.below - 1)
+        if wanted.until_us is not None:
+            newest = min(newest, await _first_from(records, actor.broker, wanted.until_us, count) - 1)
+        first = 1
+        if wanted.since_us is not None:
+            first = await _first_from(records, actor.broker, wanted.since_us, count)
+        oldest = max(first, newest - LOOK_BACK + 1)
+        asked = AuditFilter(newest, oldest, wanted.action, wanted.actor, wanted.subject)
+        entries = await records.audit_matching(actor.broker, asked, limit)
+        reached = entries[-1].ordinal if len(entries) == limit else oldest
+        return Found([view(entry) for entry in entries], reached if reached > first else None)
+
+    return await desk.read(actor, "audit_find", work)
+
+
+async def _first_from(records: Records, broker: str, at_us: int, count: int) -> int:
+    """The first entry of a time or later; their times go up with their ordinals, so halving finds it."""
+    low, high = 1, count + 1
+    while low < high:
+        middle = (low + high) // 2
+        there = await records.audit_after(broker, middle - 1, 1)
+        if there and there[0].at_us < at_us:
+            low = there[0].ordinal + 1
+        else:
+            high = middle
+    return low
+
+
+async def audit_head(desk: Desk, actor: Actor) -> Head | None:
+    """How many entries there are, and the hash to note down: a later trail must still have it there."""
+    return await desk.read(actor, "audit_head", lambda records: records.audit_head(actor.broker))
+
+
+async def check_audit(desk: Desk, actor: Actor) -> Checked:
+    """The trail of the actor's broker, in pieces, so that a long one is in nobody's way."""
+    walk, breaks = Walk(desk.chain, actor.broker), list[Break]()
+    last = _BEFORE_ALL
+
+    async def piece(records: Records) -> tuple[list[Entry], Head | None]:
+        return (
+            await records.audit_after(actor.broker, last, _AT_ONCE),
+            await records.audit_head(actor.broker),
+        )
+
+    while True:
+        entries, head = await desk.read(actor, "audit_check", piece)
+        breaks += walk.on(entries)
+        if len(entries) < _AT_ONCE:
+            return Checked(walk.ordinal, head, [*breaks, *walk.end(head)])
+        last = entries[-1].ordinal
 
 
 async def verify_audit(store: RecordStore, chain: Chain) -> tuple[dict[str, Head | None], list[Break]]:

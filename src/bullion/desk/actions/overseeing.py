@@ -1,0 +1,87 @@
+"""Accounts looked over: found by a part of a name, with what they hold of their allocation and their keys."""
+
+from bullion.allocation.book import Book
+from bullion.desk.desk import Desk, View
+from bullion.environment import Environment
+from bullion.metals.metal import Metal
+from bullion.metals.weight import weight_text
+from bullion.records.clients import KeyTimes, Overseen
+from bullion.records.port import Records
+from bullion.records.token import Actor
+
+from . import accounts
+
+SOON_S = 14 * 86_400
+"""A key that expires within this time expires soon."""
+_US_PER_S = 1_000_000
+
+
+async def oversee_accounts(
+    desk: Desk, actor: Actor, search: str | None, after: str, limit: int
+) -> tuple[list[View], bool]:
+    """Accounts whose login or firm has these words in it, after a login; and whether there are more."""
+
+    async def work(records: Records) -> list[Overseen]:
+        now_us = await records.now_us()
+        times = KeyTimes(now_us, now_us + SOON_S * _US_PER_S)
+        return await records.overseen(actor.broker, search or None, after, times, limit + 1)
+
+    found = await desk.read(actor, "accounts_overseen", work)
+    return [_view(each) for each in found[:limit]], len(found) > limit
+
+
+async def oversee_account(desk: Desk, actor: Actor, login_id: str) -> View:
+    """One account with its books."""
+
+    async def work(records: Records) -> View:
+        client = await accounts.find_client(records, actor.broker, login_id)
+        books = await records.books(client.account.id)
+        return {**accounts.view(client), "books": _books(books)}
+
+    return await desk.read(actor, "account_overseen", work)
+
+
+def _view(each: Overseen) -> View:
+    account = each.account
+    return {
+        "login_id": account.login_id,
+        "firm_name": account.firm_name,
+        "group": account.group,
+        "active": account.active,
+        "api_access": account.api_access,
+        "production_trading": account.production_trading,
+        "books": _books(each.books),
+        "keys": each.keys,
+        "keys_expiring": each.keys_expiring,
+    }
+
+
+def _books(books: dict[Environment, Book]) -> View:
+    return {environment.value: _book(book) for environment, book in books.items()}
+
+
+def _book(book: Book) -> View:
+    return {
+        "orders": book.order_count - book.archived_count,
+        "archived_orders": book.archived_count,
+        **{metal.value: _position(book, metal) for metal in Metal},
+    }
+
+
+def _position(book: Book, metal: Metal) -> View:
+    position = book.position(metal)
+    return {
+        "unit": metal.unit,
+        "net": weight_text(position.net_e4),
+        "used": weight_text(position.used_e4),
+        "free": weight_text(position.free_e4),
+        "limit": weight_text(position.limit_e4),
+        "percent": _percent(position.used_e4, position.limit_e4),
+    }
+
+
+def _percent(used_e4: int, limit_e4: int) -> int:
+    """Rounded up, so that a full bar alone is full; more than 100 when the allocation was cut below it."""
+    if used_e4 == 0:
+        return 0
+    return 101 if limit_e4 == 0 else -(-used_e4 * 100 // limit_e4)

@@ -1,0 +1,48 @@
+"""A broker's accounts looked over: found by a part of their names, with their books and keys counted."""
+
+from bullion.allocation.book import Book, book_id
+from bullion.environment import Environment
+from bullion.records.clients import KeyTimes, Overseen
+
+from . import order_rows, rows
+from .engine import Row
+from .open_transaction import OpenTransaction
+
+_BOOKS = (("test", Environment.TEST), ("live", Environment.PRODUCTION))
+_OF_BOOK = (
+    *("gold_net_e4", "gold_limit_e4", "silver_net_e4", "silver_limit_e4"),
+    *("order_count", "archived_count", "last_order_at_us", "version"),
+)
+
+
+class AccountRecords(OpenTransaction):
+    async def overseen(
+        self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
+    ) -> list[Overseen]:
+        await self._transaction.run("by_index_alone")
+        pattern = part_of(search)
+        found = await self._transaction.all(
+            "accounts_overseen", broker, after, pattern, times.now_us, times.soon_us, limit
+        )
+        return [_overseen(row) for row in found]
+
+    async def books(self, account_id: int) -> dict[Environment, Book]:
+        found = await self._transaction.all("books_of_account", account_id)
+        return {Environment(row["environment"]): order_rows.book(row) for row in found}
+
+
+def part_of(text: str | None) -> str | None:
+    """The pattern of what has this text in it. Nothing has a NUL, and PostgreSQL cannot be asked for one."""
+    if text is None:
+        return None
+    plain = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return "%" + plain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+def _overseen(row: Row) -> Overseen:
+    account = rows.account(row)
+    books = {}
+    for prefix, environment in _BOOKS:
+        of_book = [row[f"{prefix}_{name}"] for name in _OF_BOOK]
+        books[environment] = order_rows.book_of(book_id(account.id, environment), *of_book)
+    return Overseen(account, row["created_at_us"], books, row["working_keys"], row["expiring_keys"])

@@ -1,0 +1,54 @@
+-- A page of a broker's accounts in the order of their logins, each with its two books and the number of its keys.
+-- A book's number is twice its account's, and one more in production.
+SELECT
+    page.*,
+    test.gold_net_e4 AS test_gold_net_e4,
+    test.silver_net_e4 AS test_silver_net_e4,
+    test.gold_limit_e4 AS test_gold_limit_e4,
+    test.silver_limit_e4 AS test_silver_limit_e4,
+    test.order_count AS test_order_count,
+    test.archived_count AS test_archived_count,
+    test.last_order_at_us AS test_last_order_at_us,
+    test.version AS test_version,
+    live.gold_net_e4 AS live_gold_net_e4,
+    live.silver_net_e4 AS live_silver_net_e4,
+    live.gold_limit_e4 AS live_gold_limit_e4,
+    live.silver_limit_e4 AS live_silver_limit_e4,
+    live.order_count AS live_order_count,
+    live.archived_count AS live_archived_count,
+    live.last_order_at_us AS live_last_order_at_us,
+    live.version AS live_version,
+    (
+        SELECT count(*) FROM keys
+        WHERE
+            keys.account_id = page.id
+            AND keys.revoked_at_us IS NULL
+            AND (keys.expires_at_us IS NULL OR keys.expires_at_us > $4)
+            AND (keys.overlap_ends_at_us IS NULL OR keys.overlap_ends_at_us > $4)
+    ) AS working_keys,
+    (
+        SELECT count(*) FROM keys
+        WHERE
+            keys.account_id = page.id
+            AND keys.revoked_at_us IS NULL
+            AND keys.overlap_ends_at_us IS NULL
+            AND keys.expires_at_us > $4
+            AND keys.expires_at_us <= $5
+    ) AS expiring_keys
+FROM (
+    SELECT *
+    FROM accounts
+    WHERE
+        broker = $1
+        AND login_id > $2
+        AND (
+            CAST($3 AS TEXT) IS NULL
+            OR lower(login_id) LIKE lower($3) ESCAPE '\'
+            OR lower(firm_name) LIKE lower($3) ESCAPE '\'
+        )
+    ORDER BY login_id
+    LIMIT $6
+) AS page
+INNER JOIN books AS test ON test.id = page.id * 2
+INNER JOIN books AS live ON live.id = page.id * 2 + 1
+ORDER BY page.login_id
