@@ -25,7 +25,7 @@ from .call import Call
 from .frame import banner, document, framed, top
 from .html import Html, el
 from .login import login_page
-from .page import Action, Page, Surroundings, Visit
+from .page import Action, Mistyped, Page, Surroundings, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .watch import Watches
 
@@ -54,6 +54,9 @@ class Console:
             answer = await self._answer(call, scope, receive, request_id.decode("ascii"))
         except CallerLeft:
             return
+        except Mistyped as mistyped:
+            told = {"refused": mistyped.message, "fields": mistyped.troubles}
+            answer = answers.told(told, mistyped.refusal.status)
         except Refused as refused:
             answer = answers.told({"refused": refused.message}, refused.refusal.status)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
@@ -123,6 +126,14 @@ class Console:
                 action = self._action(page_name, action_name)
                 visit = await self._visit(call, session, (), request_id, form)
                 return await self._perform(visit, action)
+            case ("previews", page_name, action_name):
+                action = self._action(page_name, action_name)
+                if action.preview is None:
+                    raise Refused(NOT_FOUND, "There is nothing to look at beforehand.")
+                visit = await self._visit(call, session, (), request_id, form)
+                # Half typed is no fault: whatever it is, it is shown in words.
+                _, contents = await _guarded(action.preview, visit)
+                return answers.told({"contents": contents})
             case _:
                 raise Refused(NOT_FOUND, "There is nothing of that name in the console.")
 
@@ -135,7 +146,8 @@ class Console:
             return answers.told({"refused": refused.message}, refused.refusal.status)
         finally:
             visit.watch.expire()
-        return answers.told({"done": done.words, "reveal": done.reveal, "go_to": done.go_to})
+        told = {"done": done.words, "reveal": done.reveal, "go_to": done.go_to, "ask_again": done.ask_again}
+        return answers.told(told)
 
     async def _get(self, call: Call, session: Session, request_id: str) -> Answer:
         match call.path:

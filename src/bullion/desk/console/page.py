@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 
 from bullion.desk.desk import Desk
 from bullion.records.token import Actor, Role
+from bullion.refusals.desk import INVALID_BODY
+from bullion.refusals.refusal import Refused
 
 from .html import Html
 from .watch import BrokerWatch, News
@@ -59,6 +61,17 @@ class Result:
     words: str
     reveal: Html | None = None
     go_to: str | None = None
+    ask_again: Html | None = None
+    """Nothing was done yet: another dialog in place of the first, sent to the same action."""
+
+
+class Mistyped(Refused):
+    """What somebody typed cannot be taken: what is wrong stands beside each field, and nothing was done."""
+
+    def __init__(self, troubles: Mapping[str, str]) -> None:
+        super().__init__(INVALID_BODY, "Nothing was changed. Look at what is marked.")
+        self.troubles = troubles
+        """Words by the name of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,8 @@ class Action:
     ask: Callable[[Visit], Awaitable[Html]]
     """The dialog's contents: see `widgets.dialog.dialog`."""
     do: Callable[[Visit], Awaitable[Result]]
+    preview: Callable[[Visit], Awaitable[Html]] | None = None
+    """What would come of what is typed so far. It is asked while somebody types, and must change nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import time
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bullion.desk.actions import exposure, hedge, quotes, switches, traces
@@ -14,7 +15,9 @@ from bullion.metals.rupees import paise
 from bullion.records.port import Page
 from bullion.records.token import Actor
 
-from .shared_read import Reading, SharedRead
+from .shared_read import EVERY_S, Reading, SharedRead
+
+T = TypeVar("T")
 
 Listed = tuple[list[View], int]
 Probe = Callable[[], Awaitable[str | None]]
@@ -61,6 +64,16 @@ class BrokerWatch:
         )
         self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
         self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
+        self._more: dict[str, SharedRead[Any]] = {}
+
+    def shared(
+        self, name: str, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
+    ) -> SharedRead[T]:
+        """A read that some page needs, shared from the first time that it is asked for under this name."""
+        found = self._more.get(name)
+        if found is None:
+            found = self._more[name] = SharedRead(lambda actor: read(self._desk, actor), every_s)
+        return found
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
@@ -73,11 +86,11 @@ class BrokerWatch:
 
     def expire(self) -> None:
         """Something was changed here: whoever looks next sees it."""
-        for each in self._reads:
+        for each in (*self._reads, *self._more.values()):
             each.expire()
 
     async def stop(self) -> None:
-        for each in (*self._reads, self.broker):
+        for each in (*self._reads, self.broker, *self._more.values()):
             await each.stop()
 
     async def _read_broker(self, actor: Actor) -> str:

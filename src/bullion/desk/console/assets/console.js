@@ -132,17 +132,28 @@ async function ask(path) {
   form.action = answer.action;
   form.querySelector(".contents").replaceChildren(...parsed(answer.contents).childNodes);
   dialog.showModal();
-  const first = form.querySelector(".contents input, .contents select, .contents [data-close]");
+  preview(form);
+  const chosen = ["input:not([type=hidden])", "select", "textarea", "[data-close]"].map((each) => `.contents ${each}`);
+  const first = form.querySelector(chosen.join(", "));
   if (first) first.focus();
 }
 
 async function act(form) {
+  tellFields(form, {});
   const buttons = form.querySelectorAll("button");
   buttons.forEach((each) => (each.disabled = true));
   const answer = await sent(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
   buttons.forEach((each) => (each.disabled = false));
   if (!answer) return;
-  if (answer.refused) return refuse(form, answer.refused);
+  if (answer.refused) {
+    tellFields(form, answer.fields || {});
+    return refuse(form, answer.refused);
+  }
+  if (answer.ask_again) {
+    form.querySelector(".contents").replaceChildren(...parsed(answer.ask_again).childNodes);
+    form.querySelector(".contents [data-close]").focus();
+    return;
+  }
   if (answer.reveal) {
     form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
   } else {
@@ -161,6 +172,43 @@ function refuse(form, words) {
   if (!place) return toast(words, "bad");
   place.textContent = words;
   place.hidden = false;
+}
+
+// What is wrong stands beside the field that it is about; the first of them has the focus.
+function tellFields(form, troubles) {
+  form.querySelectorAll(".wrong").forEach((each) => each.remove());
+  form.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
+  let first = null;
+  for (const [name, words] of Object.entries(troubles)) {
+    const field = form.querySelector(`.contents [name="${CSS.escape(name)}"]`);
+    if (!field) continue;
+    const told = document.createElement("small");
+    told.className = "wrong";
+    told.textContent = words;
+    field.setAttribute("aria-invalid", "true");
+    field.closest(".field, fieldset").append(told);
+    first = first || field;
+  }
+  if (first) first.focus();
+}
+
+// What would come of what is typed so far: asked for at most once a second, and always for the last word.
+let previewing = 0;
+let previewedAt = 0;
+
+function preview(form) {
+  if (previewing || !form.querySelector("[data-preview]")) return;
+  previewing = setTimeout(async () => {
+    previewing = 0;
+    previewedAt = Date.now();
+    const place = form.querySelector("[data-preview]");
+    if (!place || !dialog.open) return;
+    const typed = new URLSearchParams(new FormData(form));
+    const answer = await sent(place.dataset.preview, { method: "POST", body: typed });
+    if (answer && answer.contents && place.isConnected) {
+      place.replaceChildren(...parsed(answer.contents).childNodes);
+    }
+  }, Math.max(0, previewedAt + 1000 - Date.now()));
 }
 
 async function sent(path, options) {
@@ -186,7 +234,8 @@ function toast(words, kind) {
   told.className = `toast ${kind}`;
   told.textContent = words;
   document.getElementById("toasts").append(told);
-  setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000);
+  // Long enough to be read.
+  setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000 + 60 * words.length);
 }
 
 // --- Theme ----------------------------------------------------------------------------------------------
@@ -213,6 +262,7 @@ if (dialog) {
     event.preventDefault();
     act(event.target);
   });
+  dialog.addEventListener("input", () => preview(dialog.querySelector("form")));
   // What was revealed once must not stay behind a closed dialog.
   dialog.addEventListener("close", () => dialog.querySelector(".contents").replaceChildren());
   keepLooking();

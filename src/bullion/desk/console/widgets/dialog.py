@@ -47,10 +47,12 @@ def dialog(
     confirm: str,
     danger: bool = False,
     fields: Sequence[Child] = (),
+    broad: bool = False,
 ) -> Html:
     """The contents of an action's dialog: what will happen, what has to be typed, and the two ways out.
 
     The frame puts it into a form that is sent to the action, with the protection against forged requests.
+    A broad one has its fields in columns.
     """
     return el(
         "div",
@@ -64,22 +66,67 @@ def dialog(
             el("button", confirm, type="submit", class_="danger" if danger else "primary"),
             class_="buttons",
         ),
-        class_="dialog",
+        class_="dialog broad" if broad else "dialog",
     )
 
 
-def field(label: str, name: str, *, value: str = "", hint: str | None = None, required: bool = False) -> Html:
-    """One line to type into, with its label and, below, what may be typed."""
+def preview_place(page: str, action: Action, about: Mapping[str, str] | None = None) -> Html:
+    """Where the action's preview is shown, inside of its dialog."""
+    query = f"?{urlencode(about)}" if about else ""
+    path = f"/previews/{quote(page)}/{quote(action.name)}{query}"
+    return el("div", class_="preview", data_preview=path, aria_live="polite")
+
+
+def hidden(name: str, value: str) -> Html:
+    """What goes with a form and is not for anybody to change."""
+    return el("input", type="hidden", name=name, value=value)
+
+
+def field(
+    label: str,
+    name: str,
+    *,
+    value: str = "",
+    hint: str | None = None,
+    required: bool = False,
+    kind: str = "text",
+    suggested: Sequence[str] = (),
+) -> Html:
+    """One line to type into, with its label and, below, what may be typed; `kind` is the browser's own."""
+    offered = f"{name}-suggested" if suggested else None
     return el(
         "label",
         el("span", label),
-        el("input", name=name, value=value, required=required, autocomplete="off", spellcheck="false"),
+        el(
+            "input",
+            name=name,
+            value=value,
+            type=None if kind == "text" else kind,
+            list=offered,
+            required=required,
+            autocomplete="off",
+            spellcheck="false",
+        ),
+        el("datalist", [el("option", value=each) for each in suggested], id=offered) if suggested else None,
         el("small", hint) if hint else None,
         class_="field",
     )
 
 
-def choice(label: str, name: str, options: Sequence[tuple[str, str]], *, value: str = "") -> Html:
+def lines(label: str, name: str, *, value: str = "", hint: str | None = None, rows: int = 6) -> Html:
+    """Several lines to type into."""
+    return el(
+        "label",
+        el("span", label),
+        el("textarea", value, name=name, rows=rows, spellcheck="false"),
+        el("small", hint) if hint else None,
+        class_="field",
+    )
+
+
+def choice(
+    label: str, name: str, options: Sequence[tuple[str, str]], *, value: str = "", hint: str | None = None
+) -> Html:
     """One of several: each a value, and how it is called."""
     return el(
         "label",
@@ -89,5 +136,6 @@ def choice(label: str, name: str, options: Sequence[tuple[str, str]], *, value: 
             [el("option", words, value=each, selected=each == value) for each, words in options],
             name=name,
         ),
+        el("small", hint) if hint else None,
         class_="field",
     )
