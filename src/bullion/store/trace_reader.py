@@ -54,11 +54,14 @@ async def newest_traces(
     """The newest that match, newest first, as far as a bounded look back finds them."""
     found: list[Trace] = []
     before = None
+    # As a trace begins: a broker's busy hours are gone through without being taken apart.
+    whose = f'"{broker}"' if account_id is None else f'"{broker}",{account_id},'
+    words = [whose] if outcome is None else [whose, f'"{outcome}"']
     for _ in range(_LOOK_BACK_ROWS // _LOOK_BACK_STEP):
         rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
         for row in rows:
             before = row["ordinal"]
-            for trace in _newest_first(row["traces"], f'"{outcome or broker}"'):
+            for trace in _newest_first(row["traces"], *words):
                 if (
                     trace.broker == broker
                     and account_id in (None, trace.account_id)
@@ -72,9 +75,9 @@ async def newest_traces(
     return found
 
 
-def _newest_first(traces: str, must_have: str) -> Iterator[Trace]:
-    """A row may hold a thousand: one without the word that is looked for is not taken apart."""
-    if must_have in traces:
+def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
+    """A row may hold a thousand: one without the words that are looked for is not taken apart."""
+    if all(each in traces for each in must_have):
         yield from reversed(_decode(traces))
 
 
