@@ -25,6 +25,8 @@ Probe = Callable[[], Awaitable[str | None]]
 
 _SYMBOLS_MAX = 200
 _QUEUE_SHOWN = 100
+_SHARED_MAX = 500
+"""Names may have in them what somebody searched for: there is no end to them."""
 COURSE_S = 300
 """How long the small charts of rates look back."""
 MINUTES = traces.MINUTES_USUAL
@@ -73,6 +75,8 @@ class BrokerWatch:
         found = self._more.get(name)
         if found is None:
             found = self._more[name] = SharedRead(lambda actor: read(self._desk, actor), every_s)
+            if len(self._more) > _SHARED_MAX:
+                del self._more[next(iter(self._more))]
         return found
 
     @property

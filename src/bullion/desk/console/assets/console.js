@@ -238,6 +238,21 @@ function toast(words, kind) {
   setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000 + 60 * words.length);
 }
 
+// --- Texts to take along --------------------------------------------------------------------------------
+
+async function copy(button) {
+  const text = document.getElementById(button.dataset.copy);
+  const told = button.parentElement.querySelector(".copied");
+  getSelection().selectAllChildren(text);
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    told.textContent = "Copied.";
+  } catch {
+    // Without TLS or the permission there is no clipboard for a page; the old way may still be allowed.
+    told.textContent = document.execCommand("copy") ? "Copied." : "It is selected: press Ctrl+C.";
+  }
+}
+
 // --- Theme ----------------------------------------------------------------------------------------------
 
 function turnTheme() {
@@ -255,6 +270,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.dialog) ask(button.dataset.dialog);
   else if ("themeButton" in button.dataset) turnTheme();
   else if ("close" in button.dataset) dialog.close();
+  else if ("copy" in button.dataset) copy(button);
 });
 
 if (dialog) {
@@ -263,6 +279,10 @@ if (dialog) {
     act(event.target);
   });
   dialog.addEventListener("input", () => preview(dialog.querySelector("form")));
+  // What is shown once is not closed by the escape key, pressed by mistake.
+  dialog.addEventListener("cancel", (event) => {
+    if (dialog.querySelector("[data-stay]")) event.preventDefault();
+  });
   // What was revealed once must not stay behind a closed dialog.
   dialog.addEventListener("close", () => dialog.querySelector(".contents").replaceChildren());
   keepLooking();

@@ -56,3 +56,18 @@ def bar_chart(
         class_="bar-chart",
         role="img",
     )
+
+
+def meter(percent: int, *, label: str) -> Html:
+    """How much of something is used, as a bar: it turns at four fifths, and again when all is used up."""
+    kind = "full" if percent >= 100 else "high" if percent >= 80 else "low"
+    return el(
+        "svg",
+        el("title", label),
+        el("rect", x=0, y=0, width=100, height=8, class_="ground"),
+        el("rect", x=0, y=0, width=min(100, percent), height=8, class_=kind),
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        class_="meter",
+        role="img",
+    )

@@ -139,3 +139,37 @@ def choice(
         el("small", hint) if hint else None,
         class_="field",
     )
+
+
+def tick(label: Child, name: str, *, on: bool = False, hint: str | None = None) -> Html:
+    """Yes or no; what is ticked comes as `yes`."""
+    box = el("input", type="checkbox", name=name, value="yes", checked=on)
+    return el("label", box, el("span", label), el("small", hint) if hint else None, class_="field tick")
+
+
+def copyable(text: str, name: str, *, label: str) -> Html:
+    """A text to take along, with a button that copies it; where a browser does not let it, it is selected."""
+    return el(
+        "div",
+        el("code", text, id=name, tabindex="0", aria_label=label),
+        el("button", "Copy", type="button", data_copy=name, aria_label=f"Copy: {label}"),
+        el("span", class_="copied", role="status"),
+        class_="copyable",
+    )
+
+
+def shown_once(title: str, explanation: Sequence[Child], secret: str, *, label: str) -> Html:
+    """What a dialog reveals and nobody can see again: it stays until somebody says that they have it."""
+    return el(
+        "div",
+        el("h2", title, id="dialog-title"),
+        copyable(secret, "secret", label=label),
+        el("div", [el("p", each) for each in explanation], class_="explanation"),
+        el(
+            "div",
+            el("button", "I have it, close", type="button", class_="primary", data_close=True),
+            class_="buttons",
+        ),
+        class_="dialog",
+        data_stay=True,
+    )
