@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -31,6 +32,8 @@ _ROUNDS = 60
 _BETWEEN_ROUNDS_S = 2.0
 """Meanwhile the overview is open, for its small charts to have a course."""
 _BETWEEN_HEDGES_S = 12.0
+_MORE = {"account": "accounts/kalyani"}
+"""Pictures of what stands behind a page, by their names and paths."""
 _CLIENTS = {
     "kalyani": ("Kalyani Jewels", "retail"),
     "shubham": ("Shubham & Sons", "trade"),
@@ -80,6 +83,7 @@ class Demo:
                 scopes = ["account:read", "orders:read", "orders:write"]
                 key = {"environment": kind, "name": "trading program", "scopes": scopes}
                 keys.append(self.desk("POST", f"/accounts/{login_id}/keys", key)["key"])
+        self._hand_out_keys()
         gold = self.desk("GET", "/symbols")["items"][0]
         kept = {name: gold[name] for name in ("metal", "quoted_weight", "minimum", "maximum", "step")}
         fixed = {"kind": "fixed", "buy": "154200.00", "sell": "149800.00"}
@@ -87,6 +91,21 @@ class Demo:
         missing = {"kind": "direct", "instrument": "MUMBAI"}
         self.desk("PUT", "/symbols/GOLDMUMBAI", {**kept, "pricing": missing})
         return keys
+
+    def _hand_out_keys(self) -> None:
+        """Keys in every state that a desk meets, and accounts that are not like the others."""
+        soon = (datetime.now(UTC) + timedelta(days=6)).isoformat()
+        scopes = ["account:read", "orders:read"]
+        old = {"environment": "production", "name": "back office", "scopes": scopes}
+        rotated = self.desk("POST", "/accounts/kalyani/keys", old)["key_id"]
+        self.desk("POST", f"/keys/{rotated}/rotate", {"allowed_addresses": ["203.0.113.0/24"]})
+        old = {**old, "name": "price board", "expires_at": soon}
+        self.desk("POST", "/accounts/kalyani/keys", old)
+        lost = self.desk("POST", "/accounts/kalyani/keys", {**old, "name": "lost laptop"})["key_id"]
+        self.desk("POST", f"/keys/{lost}/revoke")
+        body = {"login_id": "navrang", "firm_name": "Navrang Bullion", "group": "retail", "scenarios": True}
+        self.desk("POST", "/accounts", {**body, "allocation": {"gold": "500"}})
+        self.desk("PATCH", "/accounts/navrang", {"active": False, "allocation": {"silver": "25"}})
 
     def trade(self, keys: list[str], number: int) -> None:
         """What comes within a moment; the number tells one moment from another."""
@@ -136,6 +155,13 @@ def _picture(browser: Browser, page: Page, name: str, size: tuple[int, int], the
     print(f"{path.name}: {path.stat().st_size // 1024} KiB")
 
 
+def _check_trail(demo: Demo, page: Page) -> None:
+    page.goto(f"{demo.console}/audit")
+    page.get_by_role("button", name="Check the trail").click()
+    page.get_by_role("dialog").get_by_role("button", name="Check the trail").click()
+    page.wait_for_selector("#outcome .state.good")
+
+
 def main() -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
@@ -151,11 +177,12 @@ def main() -> None:
             )
             demo.order(keys[1], "GOLD", "buy", 10)
             time.sleep(_BETWEEN_HEDGES_S)
-        for page_of_console in PAGES:
+        _check_trail(demo, next(iter(pages.values())))
+        for name, path in {**{page.name: page.name for page in PAGES}, **_MORE}.items():
             for (size, theme), page in pages.items():
-                page.goto(f"{demo.console}/{page_of_console.name}")
+                page.goto(f"{demo.console}/{path}")
                 page.wait_for_timeout(1500)
-                _picture(browser, page, page_of_console.name, size, theme)
+                _picture(browser, page, name, size, theme)
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 
 

@@ -127,6 +127,10 @@ async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tupl
     return [view(used) for used in found], total
 
 
+async def get_key(desk: Desk, actor: Actor, key_id: str) -> View:
+    return view(await desk.read(actor, "key", lambda records: _find(records, actor.broker, key_id)))
+
+
 async def _find(records: Records, broker: str, key_id: str) -> UsedKey:
     used = await records.key(broker, key_id)
     if used is None:

@@ -50,6 +50,7 @@ def _view(each: Overseen) -> View:
         "active": account.active,
         "api_access": account.api_access,
         "production_trading": account.production_trading,
+        "scenarios": account.scenarios,
         "books": _books(each.books),
         "keys": each.keys,
         "keys_expiring": each.keys_expiring,

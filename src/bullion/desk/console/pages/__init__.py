@@ -2,6 +2,6 @@
 
 from bullion.desk.console.page import Page
 
-from . import overview
+from . import accounts, audit, overview
 
-PAGES: tuple[Page, ...] = (overview.PAGE,)
+PAGES: tuple[Page, ...] = (overview.PAGE, accounts.PAGE, audit.PAGE)

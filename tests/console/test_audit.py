@@ -1,0 +1,101 @@
+"""The audit trail in the console: what was before and after, narrowed down, paged, and checked."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import expect
+
+from bullion.desk.console.pages.audit.words import ACTIONS
+from tests.support.console import Visitor
+from tests.support.desk import Office
+
+pytestmark = pytest.mark.xdist_group("console")
+SOURCE = Path(__file__).resolve().parents[2] / "src/bullion/desk/actions"
+
+
+def test_an_entry_shows_what_was_before_and_after(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    office.desk.account("asha", firm_name="Asha Jewels")
+    office.desk.account("bela")
+    office.desk.do("PATCH", "/accounts/asha", {"allocation": {"gold": "5"}, "active": False})
+    page = someone.open(hire("viewer"), "audit")
+    rows = page.locator("#audit-table tbody tr")
+    # The newest is the viewer's own token.
+    entry = rows.nth(1)
+    expect(entry).to_contain_text("changed an account")
+    expect(entry).to_contain_text("an admin")
+    changes = entry.locator(".change")
+    expect(changes).to_have_count(2)
+    expect(changes.nth(0)).to_have_text("activeyes→no")
+    expect(changes.nth(1)).to_have_text("allocation.gold0.0000→5.0000")
+    # Narrowed down, by what it is about and by what was done.
+    page.get_by_label("About").fill("ASH")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(rows).to_have_count(2)
+    page.get_by_label("Did what").select_option("made an account")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(rows).to_have_count(1)
+    expect(rows.first.locator("ins", has_text="Asha Jewels")).to_have_count(1)
+    page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=2001-12-31")
+    expect(page.locator(".empty")).to_contain_text("no further entry")
+    now = datetime.now(ZoneInfo("Asia/Kolkata"))
+    yesterday, today = (now - timedelta(days=1)).date(), now.date()
+    page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=9999-12-31&who=nobody")
+    expect(page.locator("#trail")).to_contain_text("is not a day")
+    page.goto(f"{someone.console.url}/audit?what=create_account&from={yesterday}&to={today}&who=AN+admin")
+    expect(rows).to_have_count(2)
+
+
+def test_a_long_trail_is_paged(someone: Visitor, office: Office, admin: str) -> None:
+    for number in range(51):
+        office.desk.do("PATCH", "/switches", {"paused": number % 2 == 0})
+    page = someone.open(admin, "audit")
+    rows = page.locator("#audit-table tbody tr")
+    expect(rows).to_have_count(50)
+    last = int(str(rows.last.get_attribute("data-key")))
+    page.get_by_role("link", name="Older").click()
+    expect(rows.first).to_have_attribute("data-key", str(last - 1))
+    page.get_by_role("link", name="Newest").click()
+    expect(rows).to_have_count(50)
+
+
+def test_the_chain_is_checked_and_a_break_is_shown_at_its_entry(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    office.desk.account("asha")
+    changed = office.desk.do("GET", "/audit?limit=1")["items"][0]["ordinal"]
+    office.desk.account("bela")
+    page = someone.open(hire("viewer"), "audit")
+    head = office.desk.do("GET", "/audit?limit=1")["items"][0]
+    expect(page.locator("#head-hash")).to_have_text(head["hash"])
+    expect(page.locator("#outcome")).to_contain_text("not checked since the console was started")
+    someone.confirm("Check the trail")
+    expect(page.locator("#outcome")).to_contain_text(f"whole: all {head['ordinal']} entries")
+    expect(page.locator("#outcome")).to_contain_text("IST")
+    with sqlite3.connect(office.node.folder / "var/bullion.db", timeout=20) as store:
+        store.execute(
+            "UPDATE audit SET actor = 'nobody' WHERE broker = ? AND ordinal = ?", (office.broker, changed)
+        )
+    store.close()
+    someone.confirm("Check the trail")
+    expect(page.locator("#outcome .state")).to_contain_text(f"broken at entry {changed}")
+    expect(page.locator("#outcome")).to_contain_text("changed, or not where it was written")
+    expect(page.locator(f"#audit-table [data-key='{changed}']")).to_contain_text("broken here")
+    expect(page.locator("#audit-table .state.bad")).to_have_count(1)
+    page.get_by_role("link", name=f"entry {changed}").click()
+    expect(page.locator("#audit-table tbody tr").first).to_have_attribute("data-key", str(changed))
+
+
+def test_every_action_of_the_desk_has_a_name() -> None:
+    text = "".join(path.read_text("utf-8") for path in sorted(SOURCE.glob("*.py")))
+    found = {action for action in ACTIONS if f'"{action}"' in text}
+    assert found == set(ACTIONS)
+    named = re.findall(r'(?:change|note|_change)\(\s*(?:desk, )?actor,\s*"([a-z_]+)"', text)
+    assert len(named) > 20
+    assert set(named) <= set(ACTIONS)
