@@ -103,6 +103,8 @@ class Demo:
         self.desk("POST", "/accounts/kalyani/keys", old)
         lost = self.desk("POST", "/accounts/kalyani/keys", {**old, "name": "lost laptop"})["key_id"]
         self.desk("POST", f"/keys/{lost}/revoke")
+        self.desk("PATCH", "/accounts/shubham", {"allocation": {"gold": "430", "silver": "30"}})
+        self.desk("PATCH", "/accounts/meenakshi", {"allocation": {"gold": "1200"}})
         body = {"login_id": "navrang", "firm_name": "Navrang Bullion", "group": "retail", "scenarios": True}
         self.desk("POST", "/accounts", {**body, "allocation": {"gold": "500"}})
         self.desk("PATCH", "/accounts/navrang", {"active": False, "allocation": {"silver": "25"}})

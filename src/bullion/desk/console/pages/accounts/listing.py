@@ -37,7 +37,7 @@ async def render(visit: Visit) -> Html:
     async def read(desk: Desk, actor: Actor) -> tuple[list[View], bool]:
         return await oversee_accounts(desk, actor, search, after, AT_ONCE)
 
-    reading = await visit.watch.shared(f"accounts {after} {search}", read).get(visit.actor)
+    reading = await visit.watch.shared(f"accounts {(after, search)}", read).get(visit.actor)
     if reading.value is None:
         shown: Child = empty(reading.trouble or "Not read yet.", "It is tried again by itself.")
     elif reading.value[0]:

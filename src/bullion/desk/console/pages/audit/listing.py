@@ -36,7 +36,8 @@ _COLUMNS = (
 
 
 async def render(visit: Visit) -> Html:
-    chosen = {name: visit.query.get(name, "").strip()[:_TEXT_MAX] for name in _FILTERS}
+    # No entry has a NUL in it, and PostgreSQL cannot even be asked for one.
+    chosen = {name: visit.query.get(name, "").replace("\0", "").strip()[:_TEXT_MAX] for name in _FILTERS}
     below = visit.query.get("below", "")
     wanted, trouble = _wanted(visit, chosen, below)
 
