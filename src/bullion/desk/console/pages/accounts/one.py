@@ -75,7 +75,7 @@ def _heading(visit: Visit, now: View, reading: Reading[View]) -> Html:
     login_id = now["login_id"]
     links: list[Child] = []
     if any(each.name == "orders" for each in pages.PAGES):
-        links.append(el("a", "Its orders", href=f"/orders?login={login_id}"))
+        links.append(el("a", "Its orders", href=f"/orders?login_id={login_id}"))
     if any(each.name == "audit" for each in pages.PAGES):
         links.append(el("a", "Who changed what", href=f"/audit?about={login_id}"))
     old = state(WARN, f"{age(reading.age_s)} old", reading.trouble) if reading.trouble else None
