@@ -1,7 +1,7 @@
 """What the console keeps an eye on for a broker, once for all pages that are open."""
 
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import time
@@ -18,7 +18,6 @@ from bullion.records.token import Actor
 from .shared_read import EVERY_S, Reading, SharedRead
 
 T = TypeVar("T")
-
 Listed = tuple[list[View], int]
 Probe = Callable[[], Awaitable[str | None]]
 """What is wrong with the trading API, in words; None: it answers."""
@@ -26,7 +25,7 @@ Probe = Callable[[], Awaitable[str | None]]
 _SYMBOLS_MAX = 200
 _QUEUE_SHOWN = 100
 _SHARED_MAX = 500
-"""Names may have in them what somebody searched for: there is no end to them."""
+"""Of those that are about one thing each, such as an order or what somebody searched for: the ones looked at last."""
 COURSE_S = 300
 """How long the small charts of rates look back."""
 MINUTES = traces.MINUTES_USUAL
@@ -58,6 +57,7 @@ class BrokerWatch:
         """By symbol, the middle of bid and ask in paise at times in seconds, oldest first."""
         self._through: int | None = None
         self._counts: dict[tuple[str, str, str], int] = {}
+        self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
         self.switches: SharedRead[View] = SharedRead(lambda actor: switches.get_switches(desk, actor))
         self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
         self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
@@ -66,22 +66,25 @@ class BrokerWatch:
         )
         self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
         self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
-        self._more: dict[str, SharedRead[Any]] = {}
-
-    def shared(
-        self, name: str, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
-    ) -> SharedRead[T]:
-        """A read that some page needs, shared from the first time that it is asked for under this name."""
-        found = self._more.get(name)
-        if found is None:
-            found = self._more[name] = SharedRead(lambda actor: read(self._desk, actor), every_s)
-            if len(self._more) > _SHARED_MAX:
-                del self._more[next(iter(self._more))]
-        return found
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
         return self.switches, self.quotes, self.queue, self.exposure, self.activity
+
+    def shared(
+        self, about: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
+    ) -> SharedRead[T]:
+        """The read of one thing, for all who look at the same: a list as it was narrowed down, or one order.
+
+        `about` tells it from all others of the broker, so it begins with the page's name.
+        """
+        found = self._kept.get(about)
+        if found is None:
+            found = self._kept[about] = SharedRead(lambda actor: read(self._desk, actor), every_s)
+        self._kept.move_to_end(about)
+        while len(self._kept) > _SHARED_MAX:
+            self._kept.popitem(last=False)
+        return found
 
     async def news(self, actor: Actor) -> News:
         switches = await self.switches.get(actor)
@@ -90,11 +93,11 @@ class BrokerWatch:
 
     def expire(self) -> None:
         """Something was changed here: whoever looks next sees it."""
-        for each in (*self._reads, *self._more.values()):
+        for each in (*self._reads, *self._kept.values()):
             each.expire()
 
     async def stop(self) -> None:
-        for each in (*self._reads, self.broker, *self._more.values()):
+        for each in (*self._reads, self.broker, *self._kept.values()):
             await each.stop()
 
     async def _read_broker(self, actor: Actor) -> str:
