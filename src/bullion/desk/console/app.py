@@ -25,7 +25,7 @@ from .call import Call
 from .frame import banner, document, framed, top
 from .html import Html, el
 from .login import login_page
-from .page import Action, Mistyped, Page, Surroundings, Visit
+from .page import Action, Elsewhere, Mistyped, Page, Surroundings, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .watch import Watches
 
@@ -57,6 +57,8 @@ class Console:
         except Mistyped as mistyped:
             told = {"refused": mistyped.message, "fields": mistyped.troubles}
             answer = answers.told(told, mistyped.refusal.status)
+        except Elsewhere as elsewhere:
+            answer = answers.redirect(elsewhere.path)
         except Refused as refused:
             answer = answers.told({"refused": refused.message}, refused.refusal.status)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
@@ -223,6 +225,8 @@ async def _guarded(render: Callable[[Visit], Awaitable[Html]], visit: Visit) -> 
     """What a page or dialog shows; when it cannot be made, what is wrong in words instead."""
     try:
         return HTTPStatus.OK, await render(visit)
+    except Elsewhere:
+        raise
     except Refused as refused:
         return refused.refusal.status, _in_words(refused.message)
     except StoreFault as fault:

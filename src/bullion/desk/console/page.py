@@ -54,6 +54,14 @@ class Visit:
         return self.actor.role.includes(role)
 
 
+class Elsewhere(Exception):
+    """What was asked for has an address of its own: the browser is sent there. Not for live looks."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What an action came to, in words; `reveal` is shown in the dialog until it is closed."""
