@@ -8,6 +8,8 @@ let seenAt = Date.now();
 let shown = {};
 let looking = false;
 let askedAt = 0;
+let asked = null;
+let turn = 0;
 
 // --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
 
@@ -74,11 +76,13 @@ async function look() {
   if (looking || !body.dataset.live) return;
   looking = true;
   askedAt = Date.now();
+  const path = body.dataset.live;
   try {
-    const answer = await fetch(body.dataset.live, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
     if (answer.status === 401) return toLogin();
     if (!answer.ok) throw new Error(answer.status);
     const { parts } = await answer.json();
+    if (path !== body.dataset.live) return; // Something else was chosen meanwhile.
     for (const [name, html] of Object.entries(parts)) {
       if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
     }
@@ -89,7 +93,17 @@ async function look() {
     tellAway();
   } finally {
     looking = false;
+    if (path !== body.dataset.live) look();
   }
+}
+
+// Forms that narrow a list down: the address follows what is chosen, and the page stays where it is.
+function narrow(form) {
+  const chosen = [...new FormData(form)].filter(([, value]) => value !== "");
+  const path = form.getAttribute("action") + (chosen.length ? `?${new URLSearchParams(chosen)}` : "");
+  history.pushState(null, "", path);
+  body.dataset.live = `/live${path}`;
+  look();
 }
 
 function tellAway() {
@@ -125,6 +139,7 @@ function keepLooking() {
 // --- Dialogs and what they do ---------------------------------------------------------------------------
 
 async function ask(path) {
+  asked = path;
   const answer = await sent(path, {});
   if (!answer) return;
   if (!answer.contents) return toast(answer.refused, "bad");
@@ -136,6 +151,20 @@ async function ask(path) {
   const chosen = ["input:not([type=hidden])", "select", "textarea", "[data-close]"].map((each) => `.contents ${each}`);
   const first = form.querySelector(chosen.join(", "));
   if (first) first.focus();
+}
+
+// What follows from what is typed is told before it is confirmed: until then, it cannot be.
+async function askAgain(form) {
+  const mine = ++turn;
+  form.querySelectorAll("[type=submit]").forEach((each) => (each.disabled = true));
+  await new Promise((done) => setTimeout(done, 200));
+  if (mine !== turn || !dialog.open) return;
+  const path = new URL(asked, location);
+  new FormData(form).forEach((value, name) => name !== "csrf" && path.searchParams.set(name, value));
+  const answer = await sent(path.pathname + path.search, {});
+  if (mine !== turn || !dialog.open || !answer) return;
+  if (!answer.contents) return refuse(form, answer.refused);
+  morphChildren(form.querySelector(".contents"), parsed(answer.contents));
 }
 
 async function act(form) {
@@ -273,7 +302,25 @@ document.addEventListener("click", (event) => {
   else if ("copy" in button.dataset) copy(button);
 });
 
+document.addEventListener("submit", (event) => {
+  if (!("narrow" in event.target.dataset)) return;
+  event.preventDefault();
+  narrow(event.target);
+});
+
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form && "narrow" in form.dataset) narrow(form);
+});
+
+addEventListener("popstate", () => {
+  if (body.dataset.live !== `/live${location.pathname}${location.search}`) location.reload();
+});
+
 if (dialog) {
+  dialog.addEventListener("input", (event) => {
+    if ("askAgain" in event.target.dataset) askAgain(event.target.form);
+  });
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     act(event.target);

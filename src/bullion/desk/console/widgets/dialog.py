@@ -48,11 +48,13 @@ def dialog(
     danger: bool = False,
     fields: Sequence[Child] = (),
     broad: bool = False,
+    ready: bool = True,
 ) -> Html:
     """The contents of an action's dialog: what will happen, what has to be typed, and the two ways out.
 
     The frame puts it into a form that is sent to the action, with the protection against forged requests.
-    A broad one has its fields in columns.
+    A broad one has its fields in columns. Unless it is `ready`, it cannot be confirmed yet: something has to be
+    typed first.
     """
     return el(
         "div",
@@ -63,7 +65,13 @@ def dialog(
         el(
             "div",
             el("button", "Cancel", type="button", data_close=True),
-            el("button", confirm, type="submit", class_="danger" if danger else "primary"),
+            el(
+                "button",
+                confirm,
+                type="submit",
+                class_="danger" if danger else "primary",
+                disabled=not ready,
+            ),
             class_="buttons",
         ),
         class_="dialog broad" if broad else "dialog",
@@ -91,8 +99,13 @@ def field(
     required: bool = False,
     kind: str = "text",
     suggested: Sequence[str] = (),
+    ask_again: bool = False,
 ) -> Html:
-    """One line to type into, with its label and, below, what may be typed; `kind` is the browser's own."""
+    """One line to type into, with its label and, below, what may be typed; `kind` is the browser's own.
+
+    With `ask_again` the dialog is asked for anew while somebody types, with the fields in `visit.query`: so
+    it can say what will come of it.
+    """
     offered = f"{name}-suggested" if suggested else None
     return el(
         "label",
@@ -106,6 +119,7 @@ def field(
             required=required,
             autocomplete="off",
             spellcheck="false",
+            data_ask_again=ask_again,
         ),
         el("datalist", [el("option", value=each) for each in suggested], id=offered) if suggested else None,
         el("small", hint) if hint else None,
