@@ -1,6 +1,7 @@
 """Small charts as SVG, drawn by the server: nothing to load, and nothing to run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bullion.desk.console.html import Html, el
 
@@ -70,4 +71,75 @@ def meter(percent: int, *, label: str) -> Html:
         preserveAspectRatio="none",
         class_="meter",
         role="img",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One bar of a waterfall: what is added, or with `whole` what it all comes to so far."""
+
+    name: str
+    amount: int
+    told: str
+    """The amount in words, beside the bar."""
+    whole: bool = False
+
+
+def waterfall(steps: Sequence[Step], *, label: str) -> Html:
+    """How an amount comes about, from the top down. The first step and whole ones stand on the ground.
+
+    The ground is not at 0 where the small steps would be slivers beside the first; such bars have a gap.
+    """
+    spans, reached = [], 0
+    for step in steps:
+        start = 0 if step.whole else reached
+        reached = step.amount if step.whole else reached + step.amount
+        spans.append((start, reached))
+    ends = [end for _, end in spans]
+    low, high = min(ends, default=0), max(ends, default=0)
+    ground = low - max(1, (high - low) // 2) if len(set(ends)) > 1 else 0
+    ground = ground if ground > (high - low) * 2 else min(0, low)
+    scale = max(1, high - ground)
+    drawn = [
+        _fallen(number, step, span, ground, scale)
+        for number, (step, span) in enumerate(zip(steps, spans, strict=True))
+    ]
+    width, height = _BARS_AT + _BARS_WIDTH + _TOLD_WIDTH, len(steps) * _STEP_HEIGHT
+    return el(
+        "svg",
+        el("title", label),
+        drawn,
+        viewBox=f"0 0 {width} {height}",
+        class_="waterfall",
+        role="img",
+    )
+
+
+_BARS_AT, _BARS_WIDTH, _TOLD_WIDTH, _STEP_HEIGHT, _BAR_HEIGHT = 132, 200, 108, 26, 15
+
+
+def _fallen(number: int, step: Step, span: tuple[int, int], ground: int, scale: int) -> Html:
+    start, end = (_BARS_AT + max(0, at - ground) * _BARS_WIDTH // scale for at in span)
+    top = number * _STEP_HEIGHT
+    middle = top + _STEP_HEIGHT // 2 + 4
+    grounded = step.whole or number == 0
+    kind = "whole" if step.whole else "first" if number == 0 else "more" if step.amount >= 0 else "less"
+    bar = el(
+        "rect",
+        x=min(start, end),
+        y=top + (_STEP_HEIGHT - _BAR_HEIGHT) // 2,
+        width=max(2, abs(end - start)),
+        height=_BAR_HEIGHT,
+        rx=2,
+        class_=kind,
+    )
+    gap = None
+    if grounded and ground > 0:
+        gap = el("path", d=f"M{_BARS_AT + 16} {top + 3}l-4 20m4 0l4 -20", class_="gap")
+    return el(
+        "g",
+        el("text", step.name, x=0, y=middle, class_=f"name {kind}"),
+        bar,
+        gap,
+        el("text", step.told, x=_BARS_AT + _BARS_WIDTH + _TOLD_WIDTH, y=middle, class_=f"told {kind}"),
     )
