@@ -49,17 +49,41 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
 
 
 async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
+    close_price_paise = _close_price_paise(body)
+
+    async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
+        return _completed(order, at_us, close_price_paise), None
+
+    return await _change(desk, actor, "complete_order", order_id, make)
+
+
+async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
+    """The order as its completion at that price would leave it; nothing is changed."""
+    close_price_paise = _close_price_paise(body)
+
+    async def work(records: Records) -> View:
+        found = await find_order(records, actor.broker, order_id)
+        try:
+            completed = _completed(found.order, await records.now_us(), close_price_paise)
+        except life.NotAllowed as not_allowed:
+            raise await _refused(records, found, not_allowed.event) from None
+        return view(replace(found, order=completed))
+
+    return await desk.read(actor, "order", work)
+
+
+def _close_price_paise(body: CompleteBody) -> int:
     close_price_paise = bodies.rupees("close_price", body.close_price)
     if not close_price_paise:
         raise bodies.refused("close_price: must be above 0")
+    return close_price_paise
 
-    async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
-        closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
-        if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
-            raise bodies.refused("close_price: is so far from the price that the result cannot be kept")
-        return closed, None
 
-    return await _change(desk, actor, "complete_order", order_id, make)
+def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
+    closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
+    if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
+        raise bodies.refused("close_price: is so far from the price that the result cannot be kept")
+    return closed
 
 
 async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
