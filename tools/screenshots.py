@@ -120,6 +120,14 @@ class Demo:
             self.order(keys[1], "COIN10", "buy", 10)
             self.order(keys[4], "GOLDMUMBAI", "buy", 10)
 
+    def deeper(self) -> list[tuple[str, str]]:
+        """Names and paths of pages about one thing each: a deal that is being closed, and a refusal."""
+        about = "/orders?environment=production&symbol_code=GOLDLANDED&status=open&limit=1"
+        deal = self.desk("GET", about)["items"][0]["id"]
+        self.desk("POST", f"/orders/{deal}/close")
+        refused = self.desk("GET", "/traces?outcome=limit_exceeded&limit=1")["items"][0]["request_id"]
+        return [("order", f"orders/{deal}"), ("decision", f"orders/decision/{refused}")]
+
 
 @contextmanager
 def _demo(folder: Path) -> Iterator[Demo]:
@@ -180,7 +188,7 @@ def main() -> None:
             demo.order(keys[1], "GOLD", "buy", 10)
             time.sleep(_BETWEEN_HEDGES_S)
         _check_trail(demo, next(iter(pages.values())))
-        for name, path in {**{page.name: page.name for page in PAGES}, **_MORE}.items():
+        for name, path in [*((each.name, each.name) for each in PAGES), *_MORE.items(), *demo.deeper()]:
             for (size, theme), page in pages.items():
                 page.goto(f"{demo.console}/{path}")
                 page.wait_for_timeout(1500)

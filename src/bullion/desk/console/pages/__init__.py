@@ -2,6 +2,6 @@
 
 from bullion.desk.console.page import Page
 
-from . import accounts, audit, overview
+from . import accounts, audit, orders, overview
 
-PAGES: tuple[Page, ...] = (overview.PAGE, accounts.PAGE, audit.PAGE)
+PAGES: tuple[Page, ...] = (overview.PAGE, orders.PAGE, accounts.PAGE, audit.PAGE)

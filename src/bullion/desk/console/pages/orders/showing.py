@@ -1,0 +1,61 @@
+"""How the pages about orders show what they have in common."""
+
+from collections.abc import Sequence
+
+from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.widgets.numbers import weight
+from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, state
+from bullion.desk.desk import View
+from bullion.environment import Environment
+from bullion.orders.status import Status
+
+NOTHING = "–"
+_STATES: dict[str, tuple[str, str]] = {
+    Status.FILLED: (GOOD, "a test order: simulated, and nothing was booked"),
+    Status.PENDING: (WARN, "waits for the hedge"),
+    Status.OPEN: (GOOD, "a deal"),
+    Status.CLOSING: (WARN, "the desk is closing it"),
+    Status.CLOSED: (OFF, "closed, with profit or loss"),
+    Status.REJECTED: (BAD, "the hedge refused it: nothing was booked"),
+    Status.DELETED: (OFF, "removed by the desk"),
+}
+
+
+def status(name: str) -> Html:
+    kind, words = _STATES[name]
+    return state(kind, name, words)
+
+
+def in_words(name: str) -> str:
+    return _STATES[name][1]
+
+
+def environment(name: str) -> Html:
+    """Test is told apart at a glance: it is not money."""
+    return el("span", name, class_=f"where {name}")
+
+
+def what(each: View) -> Sequence[Child]:
+    """Buy 5 g GOLD"""
+    side = each["trade_type"]
+    return [
+        el("b", side, class_=f"side {side}" if side in ("buy", "sell") else "side"),
+        f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
+    ]
+
+
+def is_test(each: View) -> bool:
+    return bool(each["environment"] == Environment.TEST)
+
+
+def deal(each: View) -> str:
+    if each["deal_label"] is not None:
+        return str(each["deal_label"])
+    return NOTHING if each["deal_no"] is None else str(each["deal_no"])
+
+
+def facts(pairs: Sequence[tuple[str, Child]]) -> Html:
+    """What is known, each by its name."""
+    return el(
+        "dl", [el("div", el("dt", name), el("dd", value)) for name, value in pairs if value], class_="facts"
+    )

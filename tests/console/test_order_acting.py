@@ -1,0 +1,120 @@
+"""What the desk does to an order in the console: it closes, completes and deletes, and answers by hand."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.console import Visitor, running_console, visitor
+from tests.support.dealing import Dealing
+from tests.support.desk import Office, first_caller
+from tests.support.node import DESK_TOKEN, SECRET, running
+
+pytestmark = pytest.mark.xdist_group("console")
+
+
+@pytest.fixture
+def by_hand(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Dealing, Visitor]]:
+    """A desk that covers orders itself, and somebody in front of its console."""
+    settings = {"BULLION_HEDGE": "desk", "BULLION_PRODUCTION": "on"}
+    with running(tmp_path_factory.mktemp("by-hand"), **settings) as node, first_caller(node) as first:
+        office = Office.open(node, first)
+        settings |= {"BULLION_DESK_TOKEN": DESK_TOKEN, "BULLION_SECRET": SECRET}
+        settings["BULLION_CONSOLE_API_URL"] = node.api_url
+        with running_console(node.folder, **settings) as console, visitor(browser, console) as someone:
+            yield Dealing(office), someone
+        office.close()
+
+
+def state_of(page: Page, name: str) -> None:
+    expect(page.locator(".title .state")).to_contain_text(name)
+
+
+def test_a_deal_is_closed_and_completed_at_a_price(
+    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    order = dealing.placed(quantity="25")
+    page = someone.open(hire("dealer"), f"orders/{order['id']}")
+    state_of(page, "open")
+    expect(page.locator("#anatomy")).to_contain_text("Fixed by the desk")
+    expect(page.locator("#anatomy svg.waterfall rect")).to_have_count(2)
+    expect(page.locator("#decision")).to_contain_text("With the order it is +25 g, within the allocation")
+    expect(page.locator("#hedge")).to_contain_text("confirmed: 25 g")
+    expect(page.locator("#life li")).to_have_count(2)
+    page.get_by_role("button", name="Close", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Buy 25 g GOLD for client, at ₹ 71,240.00, together ₹ 1,78,100.00.")
+    dialog.get_by_role("button", name="Close the deal").click()
+    state_of(page, "closing")
+    expect(page.locator("#life li").last).to_contain_text("by a dealer")
+    page.get_by_role("button", name="Complete", exact=True).click()
+    confirm = dialog.get_by_role("button", name="Complete at this price")
+    expect(confirm).to_be_disabled()
+    price = dialog.get_by_label("Closing price, in rupees per 10 g")
+    price.press_sequentially("nonsense")
+    expect(dialog.locator(".comes-to")).to_contain_text("close_price")
+    expect(confirm).to_be_disabled()
+    price.fill("70,000.50")
+    expect(dialog).to_contain_text("Closed at ₹ 70,000.50. The client loses ₹ 3,098.75.")
+    price.fill("72,240")
+    expect(dialog).to_contain_text("The client gains ₹ 2,500.00.")
+    assert dealing.order(order)["status"] == "closing"
+    confirm.click()
+    state_of(page, "closed")
+    expect(page.locator("#about")).to_contain_text("+₹ 2,500.00")
+    done = dealing.order(order)
+    assert (done["close_price"], done["realized_pnl"]) == ("72240.00", "2500.00")
+    expect(page.locator(".title")).to_contain_text("nothing is left to do")
+    entries = [entry["action"] for entry in dealing.desk.do("GET", "/audit?limit=2")["items"]]
+    assert entries == ["complete_order", "close_order"]
+
+
+def test_a_pending_order_is_deleted_with_a_warning(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    dealing.venue(mode="hold")
+    order = dealing.placed()
+    page = someone.open(admin, f"orders/{order['id']}")
+    expect(page.locator("#hedge")).to_contain_text("waits for the venue")
+    expect(page.get_by_role("button", name="Confirm hedge")).to_have_count(0)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The venue may fill it all the same")
+    dialog.get_by_label("Reason").fill("<b>called off</b>")
+    dialog.get_by_role("button", name="Delete the order").click()
+    state_of(page, "deleted")
+    expect(page.locator("#life li").last).to_contain_text("<b>called off</b>")
+    assert dealing.order(order)["events"][-1]["words"] == "<b>called off</b>"
+
+
+def test_of_two_who_act_one_is_told(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    order = dealing.placed()
+    page = someone.open(admin, f"orders/{order['id']}")
+    someone.expect_trouble("409")
+    page.get_by_role("button", name="Close", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Close the deal").wait_for()
+    dealing.do(order, "delete")
+    dialog.get_by_role("button", name="Close the deal").click()
+    expect(dialog).to_contain_text("Only an order that is open can be closed; this one is deleted")
+    dialog.get_by_role("button", name="Cancel").click()
+    state_of(page, "deleted")
+
+
+def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> None:
+    dealing, someone = by_hand
+    held, unwanted = dealing.placed(), dealing.placed(quantity="2")
+    page = someone.open(str(dealing.office.admin_token["token"]), f"orders/{held['id']}")
+    expect(page.locator("#hedge")).to_contain_text("waits for you")
+    page.get_by_role("button", name="Confirm hedge").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Confirm it when you have covered it.")
+    dialog.get_by_label("Where and how it was covered").fill("bought at the exchange")
+    dialog.get_by_role("button", name="Confirm the hedge").click()
+    state_of(page, "open")
+    expect(page.locator("#life")).to_contain_text("bought at the exchange")
+    expect(page.locator("#hedge")).to_contain_text("DESK-")
+    expect(page.get_by_role("button", name="Close", exact=True)).to_be_enabled()
+    assert dealing.order(held)["deal_no"] is not None
+    page.goto(f"{someone.console.url}/orders/{unwanted['id']}")
+    someone.confirm("Refuse", "Refuse the order")
+    state_of(page, "rejected")
+    assert dealing.order(unwanted)["hedge"]["outcome"] == "refused"

@@ -1,0 +1,192 @@
+"""Orders in the console: the live list, the one search box, and why an order was refused."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.dealing import Dealing
+from tests.support.orders import ORDERS, booked, refused
+
+pytestmark = pytest.mark.xdist_group("console")
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+class Client:
+    """The program of the account `client`, in the test environment."""
+
+    def __init__(self, dealing: Dealing) -> None:
+        self._dealing = dealing
+        self._key = dealing.desk.key("client")["key"]
+
+    def place(self, **fields: Any) -> httpx.Response:
+        body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1, **fields}
+        headers = {"Idempotency-Key": str(uuid4())}
+        with self._dealing.office.node.api(self._key, Host=f"{self._dealing.office.broker}.example") as http:
+            return http.post(ORDERS, json=body, headers=headers)
+
+
+def rows(page: Page) -> Any:
+    return page.locator("#orders-table tbody tr")
+
+
+def search(page: Page, text: str) -> None:
+    page.get_by_label("Find an order").fill(text)
+    page.get_by_role("button", name="Find").click()
+
+
+def test_an_order_appears_by_itself_and_is_text(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    page = someone.open(admin, "orders")
+    expect(rows(page)).to_have_count(1)  # The usher's.
+    page.evaluate("window.sameAsBefore = true")
+    find = page.get_by_label("Find an order")
+    find.fill("half typed")
+    placed = booked(Client(dealing).place(client_order_id=SCRIPT, quantity=21.5))
+    first = rows(page).first
+    expect(first).to_contain_text("buy 21.5 g GOLD")
+    expect(first).to_contain_text("1,53,166.00")
+    expect(first).to_contain_text("filled")
+    expect(first).to_contain_text(SCRIPT)
+    assert page.evaluate("window.sameAsBefore") is True
+    expect(find).to_have_value("half typed")
+    expect(find).to_be_focused()
+    first.get_by_role("link").click()
+    page.wait_for_url(f"**/orders/{placed['id']}")
+    expect(page.locator("#about")).to_contain_text(SCRIPT)
+    expect(page.locator(".title")).to_contain_text("nothing is left to do")
+
+
+def test_the_list_is_narrowed_down_in_the_address(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    booked(Client(dealing).place())
+    dealing.placed(symbol_code="SILVER", trade_type="sell", client_order_id="PO 7&x")
+    page = someone.open(admin, "orders")
+    expect(rows(page)).to_have_count(3)
+    page.evaluate("window.sameAsBefore = true")
+    page.get_by_label("Where").select_option("production")
+    expect(rows(page)).to_have_count(2)
+    page.get_by_label("Account").fill("client")
+    page.get_by_label("Account").press("Enter")
+    expect(rows(page)).to_have_count(1)
+    assert page.url.endswith("/orders?environment=production&login_id=client")
+    assert page.evaluate("window.sameAsBefore") is True
+    # It can be kept as a bookmark: what is in the address is in the fields.
+    page.reload()
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text("sell 1 kg SILVER")
+    expect(page.get_by_label("Where")).to_have_value("production")
+    expect(page.get_by_label("Account")).to_have_value("client")
+    page.get_by_label("State").select_option("rejected")
+    expect(page.locator("#orders")).to_contain_text("No order is like that.")
+    page.go_back()
+    expect(rows(page)).to_have_count(1)
+    page.goto(f"{someone.console.url}/orders?from=2090-01-01T00:00")
+    expect(page.locator("#orders")).to_contain_text("No order is like that.")
+    page.goto(f"{someone.console.url}/orders?since=today&symbol_code=GOLD")
+    expect(rows(page)).to_have_count(2)
+    page.goto(f"{someone.console.url}/orders?status=<b>")
+    expect(page.locator("#orders .empty")).to_contain_text("status: is one of filled, pending")
+    page.goto(f"{someone.console.url}/orders?page=2")
+    expect(page.locator("#orders .empty")).to_contain_text("There are not so many pages.")
+
+
+def test_pages_of_fifty(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    client = Client(dealing)
+    with dealing.office.node.api(client._key, Host=f"{dealing.office.broker}.example") as http:
+        for number in range(52):
+            body = {
+                "symbol_code": "GOLD",
+                "trade_type": "buy",
+                "quantity": 1,
+                "client_order_id": f"n{number}",
+            }
+            booked(http.post(ORDERS, json=body, headers={"Idempotency-Key": f"k{number}"}))
+    page = someone.open(admin, "orders?environment=test")
+    expect(rows(page)).to_have_count(50)
+    expect(rows(page).first).to_contain_text("n51")
+    expect(page.locator("#pager")).to_contain_text("1 to 50 of 52")
+    page.get_by_role("link", name="Older").click()
+    expect(rows(page)).to_have_count(2)
+    expect(rows(page).last).to_contain_text("n0")
+    assert page.url.endswith("/orders?environment=test&page=2")
+    page.get_by_role("link", name="Newer").click()
+    expect(rows(page)).to_have_count(50)
+
+
+def test_one_box_finds_whatever_was_typed(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    order = dealing.placed(client_order_id="PO-1")
+    like_an_id = str(uuid4())
+    dealing.placed(client_order_id=like_an_id)
+    dealing.placed(client_order_id="usher")
+    page = someone.open(admin, "orders")
+    search(page, f"  {order['id'].upper()} ")
+    page.wait_for_url(f"**/orders/{order['id']}")
+    page.get_by_role("link", name="‹ Orders").click()
+    search(page, order["request_id"])
+    page.wait_for_url(f"**/orders/{order['id']}")
+    page.goto(f"{someone.console.url}/orders")
+    search(page, "PO-1")
+    page.wait_for_url("**/orders?client_order_id=PO-1")
+    expect(rows(page)).to_have_count(1)
+    search(page, "client")
+    page.wait_for_url("**/orders?login_id=client")
+    expect(rows(page)).to_have_count(3)
+    search(page, like_an_id)
+    expect(rows(page)).to_have_count(1)
+    # A name that is both is shown as the one, and leads to the other.
+    search(page, "usher")
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("link", name="the orders of the account usher").click()
+    page.wait_for_url("**/orders?login_id=usher")
+    search(page, SCRIPT)
+    expect(page.locator("#orders .empty")).to_contain_text(f"No order has the client order id {SCRIPT}")
+    page.goto(f"{someone.console.url}/orders/{uuid4()}")
+    expect(page.locator("main")).to_contain_text("There is no such order on this broker.")
+
+
+def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    answer = Client(dealing).place(quantity=900_000, client_order_id=SCRIPT)
+    detail = refused(answer, "limit_exceeded")
+    page = someone.open(admin, "orders")
+    request_id = answer.headers["x-request-id"]
+    search(page, request_id)
+    page.wait_for_url(f"**/orders/decision/{request_id}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refused: limit_exceeded")
+    expect(page.locator("#meaning")).to_contain_text(detail["message"])
+    expect(page.locator("#meaning")).to_contain_text("past the weight allocation")
+    expect(page.locator("#asked")).to_contain_text("buy 9,00,000 g GOLD")
+    expect(page.locator("#asked")).to_contain_text(SCRIPT)
+    decision = page.locator("#decision")
+    expect(decision).to_contain_text(
+        "The client's position was 0 g. With the order it would have been +9,00,000 g, "
+        "past the allocation of 1,00,000 g."
+    )
+    expect(decision.locator("li.failed")).to_have_count(1)
+    expect(decision.locator("li.failed")).to_contain_text("It fits the client's allocation")
+    expect(decision.locator("li.unreached")).to_have_count(2)
+    page.goto(f"{someone.console.url}/orders/decision/{'0' * 24}")
+    expect(page.locator("#decision")).to_contain_text("There is no decision on such a call")
+
+
+def test_a_viewer_sees_and_cannot_act(
+    someone: Visitor, console: ConsoleProcess, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    order, token = dealing.placed(), hire("viewer")
+    page = someone.open(token, f"orders/{order['id']}")
+    for name in ("Close", "Delete"):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_disabled()
+        assert button.get_attribute("title") == "This needs the role dealer; yours is viewer."
+    # Who goes around the page meets the action itself.
+    with session_of(console, token) as (client, csrf):
+        for name in ("close", "complete", "delete", "confirm", "refuse"):
+            path = f"/actions/orders/{name}?id={order['id']}"
+            sent = {"csrf": csrf, "close_price": "1"}
+            answer = client.post(path, data=sent, headers={"Origin": console.url})
+            assert answer.status_code == 403, answer.text
+            assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
+    assert dealing.order(order)["status"] == "open"
