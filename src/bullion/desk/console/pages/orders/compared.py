@@ -56,6 +56,7 @@ _LABELS = {
     "account": "Account",
     "active": "The account is active",
     "errors": "Problems",
+    "scenario": "Scenario that was asked for",
 }
 _REASONS = {
     "deploy": "the deployment: BULLION_PRODUCTION is off",

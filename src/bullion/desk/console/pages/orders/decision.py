@@ -18,7 +18,13 @@ from .compared import asked_words, compared_facts, compared_words
 from .showing import environment, facts
 from .stages import stages
 
-_REPLAYED = "replayed"
+_REPLAYED, _SCENARIO = "replayed", "scenario"
+_NAMES: dict[str, str] = {
+    _REPLAYED: "replayed",
+    _SCENARIO: "made up",
+    **dict.fromkeys(tuple(Status), "taken"),
+}
+"""Of outcomes that are not refusals."""
 _REFUSALS = {refusal.code: refusal for refusal in CATALOGUE}
 _NEXT = {
     Retry.NEVER: "Nothing, until the cause is gone: the same order would be refused again.",
@@ -41,7 +47,7 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
             "Decisions are written down within a second or two: this page looks again by itself.",
         )
         title = el("h1", "Request ", el("code", request_id), class_="title")
-        return el("div", back, title, card("The decision", nothing, name="decision"), class_="one")
+        return el("div", back, title, card("The decision", nothing, name="decision"), class_="orders-page")
     return el(
         "div",
         back,
@@ -52,7 +58,7 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
             el("div", decision_card(visit, trace, None), class_="narrow"),
             class_="overview",
         ),
-        class_="one",
+        class_="orders-page",
     )
 
 
@@ -70,7 +76,7 @@ def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
     told = compared_facts(visit, compared, unit)
     return card(
         "The decision",
-        _replayed(trace) if trace["outcome"] == _REPLAYED else stages(trace),
+        _way(trace),
         el(
             "div",
             el("h3", "What was compared"),
@@ -85,7 +91,11 @@ def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
     )
 
 
-def _replayed(trace: View) -> Html:
+def _way(trace: View) -> Html | None:
+    if trace["outcome"] == _SCENARIO:
+        return el("p", trace["message"], class_="note")
+    if trace["outcome"] != _REPLAYED:
+        return stages(trace)
     return el(
         "p",
         "The same order with the same Idempotency-Key had come before. The client was shown ",
@@ -102,22 +112,20 @@ def _order_link(trace: View, words: str) -> Child:
 
 def _outcome(trace: View) -> Html:
     outcome = trace["outcome"]
-    if outcome in tuple(Status):
-        return state(GOOD, "taken")
-    return state(WARN, _REPLAYED) if outcome == _REPLAYED else state(BAD, f"refused: {outcome}")
+    if outcome not in _NAMES:
+        return state(BAD, f"refused: {outcome}")
+    return state(WARN if outcome in (_REPLAYED, _SCENARIO) else GOOD, _NAMES[outcome])
 
 
 def _title(trace: View) -> Child:
     outcome = trace["outcome"]
-    if outcome in tuple(Status):
-        return "Taken"
-    return "Replayed" if outcome == _REPLAYED else ["Refused: ", el("code", outcome)]
+    return _NAMES[outcome].capitalize() if outcome in _NAMES else ["Refused: ", el("code", outcome)]
 
 
 def _meaning(trace: View) -> Html:
     refusal = _REFUSALS.get(trace["outcome"])
     if refusal is None:
-        link = _order_link(trace, "See the order")
+        link = trace["message"] or _order_link(trace, "See the order")
         return card("What it came to", el("p", link, class_="note"), name="meaning")
     return card(
         "Why",

@@ -74,6 +74,7 @@ async def list_page(visit: Visit) -> Html:
             aside=_aside(reading),
             name="orders",
         ),
+        class_="orders-page",
     )
 
 

@@ -49,7 +49,9 @@ async def order_page(visit: Visit, order_id: str) -> Html:
     if reading.value is None:
         everything = el("a", "all orders", href=f"/{PAGE_NAME}")
         nothing = empty(reading.trouble or "Not read yet.", ["Look for it in ", everything, "."])
-        return el("div", back, el("h1", "Order", class_="unseen"), card("Order", nothing), class_="one")
+        return el(
+            "div", back, el("h1", "Order", class_="unseen"), card("Order", nothing), class_="orders-page"
+        )
     order, executions = reading.value
     return el(
         "div",
@@ -72,7 +74,7 @@ async def order_page(visit: Visit, order_id: str) -> Html:
             ),
             class_="overview",
         ),
-        class_="one",
+        class_="orders-page",
     )
 
 
