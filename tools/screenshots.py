@@ -1,4 +1,5 @@
-"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data.
+"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data; of pages
+about one thing, in the smaller size alone.
 
 `python -m tools.screenshots` writes docs/pictures/console-<page>-<width>-<theme>.png.
 """
@@ -120,13 +121,13 @@ class Demo:
             self.order(keys[1], "COIN10", "buy", 10)
             self.order(keys[4], "GOLDMUMBAI", "buy", 10)
 
-    def deeper(self) -> list[tuple[str, str]]:
-        """Names and paths of pages about one thing each: a deal that is being closed, and a refusal."""
+    def deeper(self) -> dict[str, str]:
+        """By name, the paths of pages about one thing each: a deal that is being closed, and a refusal."""
         about = "/orders?environment=production&symbol_code=GOLDLANDED&status=open&limit=1"
         deal = self.desk("GET", about)["items"][0]["id"]
         self.desk("POST", f"/orders/{deal}/close")
         refused = self.desk("GET", "/traces?outcome=limit_exceeded&limit=1")["items"][0]["request_id"]
-        return [("order", f"orders/{deal}"), ("decision", f"orders/decision/{refused}")]
+        return {"order": f"orders/{deal}", "decision": f"orders/decision/{refused}"}
 
 
 @contextmanager
@@ -188,11 +189,13 @@ def main() -> None:
             demo.order(keys[1], "GOLD", "buy", 10)
             time.sleep(_BETWEEN_HEDGES_S)
         _check_trail(demo, next(iter(pages.values())))
-        for name, path in [*((each.name, each.name) for each in PAGES), *_MORE.items(), *demo.deeper()]:
+        deeper = demo.deeper()
+        for name, path in [*((each.name, each.name) for each in PAGES), *_MORE.items(), *deeper.items()]:
             for (size, theme), page in pages.items():
-                page.goto(f"{demo.console}/{path}")
-                page.wait_for_timeout(1500)
-                _picture(browser, page, name, size, theme)
+                if name not in deeper or size == _SIZES[0]:
+                    page.goto(f"{demo.console}/{path}")
+                    page.wait_for_timeout(1500)
+                    _picture(browser, page, name, size, theme)
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 
 

@@ -190,3 +190,16 @@ def test_a_viewer_sees_and_cannot_act(
             assert answer.status_code == 403, answer.text
             assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
     assert dealing.order(order)["status"] == "open"
+
+
+def test_nothing_is_cut_off(visit: Callable[..., Visitor], dealing: Dealing, admin: str) -> None:
+    """On the smaller screen, which is the narrower one also by its type."""
+    longest = "W" * 64
+    order = dealing.placed(quantity="99999.9999", client_order_id=longest, source="a" * 32)
+    someone = visit(viewport={"width": 1280, "height": 800})
+    page = someone.open(admin, "orders")
+    wider = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"
+    for path in ("orders", f"orders/{order['id']}", f"orders/decision/{order['request_id']}"):
+        page.goto(f"{someone.console.url}/{path}")
+        expect(page.locator(".orders-page")).to_contain_text("GOLD")
+        assert page.locator("html, .scroll, .card, .facts dd, .title").evaluate_all(wider) == []

@@ -148,8 +148,10 @@ async function ask(path) {
   form.querySelector(".contents").replaceChildren(...parsed(answer.contents).childNodes);
   dialog.showModal();
   preview(form);
-  const chosen = ["input:not([type=hidden])", "select", "textarea", "[data-close]"].map((each) => `.contents ${each}`);
-  const first = form.querySelector(chosen.join(", "));
+  const fields = ["input:not([type=hidden])", "select", "textarea"].map((each) => `.contents ${each}`).join(", ");
+  // Enter by mistake must not do what cannot be undone.
+  const harmful = form.querySelector("button.danger");
+  const first = form.querySelector(harmful ? "[data-close]" : `${fields}, .contents [data-close]`);
   if (first) first.focus();
 }
 

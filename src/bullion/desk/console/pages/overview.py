@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Page, Visit
+from bullion.desk.console.pages.orders.addresses import order_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import COURSE_S, MINUTES, Listed
 from bullion.desk.console.widgets.charts import bar_chart, line_chart
@@ -205,10 +206,11 @@ def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:
         ),
         each["login_id"],
         el(
-            "span",
+            "a",
             el("b", side, class_=f"side {side}"),
             f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
             class_="order",
+            href=order_path(each["order_id"]),
         ),
         rupees(each["price"]),
         rupees(each["total"]),

@@ -67,11 +67,10 @@ async def list_page(visit: Visit) -> Html:
         el("h1", "Orders", class_="unseen"),
         card(
             "Orders",
-            _search(),
             _filters(visit, chosen, codes.value or []),
             _also(visit, chosen),
             _found(visit, reading, chosen, number),
-            aside=_aside(reading),
+            aside=[_search(), _aside(reading)],
             name="orders",
         ),
         class_="orders-page",
@@ -135,7 +134,7 @@ def _filters(visit: Visit, chosen: Mapping[str, str], codes: list[str]) -> Html:
         choice("State", "status", [("", "every state"), *_same(orders.STATUSES)], value=chosen["status"]),
         choice("Symbol", "symbol_code", [("", "every symbol"), *_same(known)], value=code),
         _typed("Account", "login_id", chosen, "every login"),
-        _typed("Channel", "source", chosen, "api, web, phone …"),
+        _typed("Channel", "source", chosen, "every channel"),
         choice(
             "Since",
             "since",
@@ -195,7 +194,7 @@ def _aside(reading: Reading[Listed]) -> Child:
     old = state(WARN, f"{age(reading.age_s)} old", reading.trouble) if reading.trouble else None
     total = reading.value[1]
     count = f"{grouped(str(total))} order" + ("" if total == 1 else "s")
-    return [old, el("span", f"{count}, newest first", class_="hint")]
+    return [old, el("span", f"{count}, newest first, in rupees", class_="hint")]
 
 
 def _found(visit: Visit, reading: Reading[Listed], chosen: Mapping[str, str], number: int) -> Child:
@@ -212,19 +211,19 @@ def _cells(visit: Visit, each: View) -> list[Child]:
     return [
         moment(each["created_at"], visit.zone, visit.now),
         el("a", what(each), href=order_path(each["id"]), class_="order"),
-        each["login_id"],
+        el("span", each["login_id"], class_="short", title=each["login_id"]),
         grouped(each["price"]),
         grouped(each["total"]),
         status(each["status"]),
         environment(each["environment"]),
         deal(each),
-        each["source"],
+        el("span", each["source"], class_="short", title=each["source"]),
         _reference(each["client_order_id"]),
     ]
 
 
 def _reference(text: str | None) -> Child:
-    return NOTHING if text is None else el("code", text, class_="reference", title=text)
+    return NOTHING if text is None else el("code", text, class_="short", title=text)
 
 
 def _nothing(chosen: Mapping[str, str], total: int) -> Html:
