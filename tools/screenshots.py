@@ -1,5 +1,6 @@
-"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data; of pages
-about one thing, in the smaller size alone.
+"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data.
+
+Pages about one thing, such as an order, are taken in the smaller size alone.
 
 `python -m tools.screenshots` writes docs/pictures/console-<page>-<width>-<theme>.png.
 """

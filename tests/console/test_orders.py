@@ -168,6 +168,13 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     expect(decision.locator("li.failed")).to_have_count(1)
     expect(decision.locator("li.failed")).to_contain_text("It fits the client's allocation")
     expect(decision.locator("li.unreached")).to_have_count(2)
+    # An order that was taken has its decision too.
+    order = dealing.placed()
+    page.goto(f"{someone.console.url}/orders/decision/{order['request_id']}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Taken")
+    expect(page.locator("#asked")).to_contain_text("buy 1 g GOLD")
+    page.get_by_role("link", name="See the order").click()
+    page.wait_for_url(f"**/orders/{order['id']}")
     page.goto(f"{someone.console.url}/orders/decision/{'0' * 24}")
     expect(page.locator("#decision")).to_contain_text("There is no decision on such a call")
 

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bullion.desk.actions import traces
+from bullion.desk.actions import orders, traces
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Visit
 from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
 from bullion.desk.console.widgets.times import moment
 from bullion.desk.desk import View
 from bullion.orders.status import Status
+from bullion.records.token import Actor
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Refusal, Retry
 
@@ -35,27 +36,32 @@ _NEXT = {
 
 
 async def decision_page(visit: Visit, request_id: str) -> Html:
-    about = (PAGE_NAME, DECISIONS, request_id)
-    reading = await visit.watch.shared(
-        about, lambda actor: traces.get_trace(visit.desk, actor, request_id)
-    ).get(visit.actor)
+    request_id = request_id.lower()
+
+    async def read(actor: Actor) -> tuple[View, str | None]:
+        trace = await traces.get_trace(visit.desk, actor, request_id)
+        if trace["order_id"] is None:
+            return trace, trace["compared"].get("unit")
+        return trace, (await orders.get_order(visit.desk, actor, trace["order_id"]))["unit"]
+
+    reading = await visit.watch.shared((PAGE_NAME, DECISIONS, request_id), read).get(visit.actor)
     back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")
-    trace = reading.value
-    if trace is None:
+    if reading.value is None:
         nothing = empty(
             reading.trouble or "Not read yet.",
             "Decisions are written down within a second or two: this page looks again by itself.",
         )
         title = el("h1", "Request ", el("code", request_id), class_="title")
         return el("div", back, title, card("The decision", nothing, name="decision"), class_="orders-page")
+    trace, unit = reading.value
     return el(
         "div",
         back,
         el("div", el("h1", _title(trace)), environment(trace["environment"]), class_="title"),
         el(
             "div",
-            el("div", _meaning(trace), _asked(visit, trace), class_="wide"),
-            el("div", decision_card(visit, trace, None), class_="narrow"),
+            el("div", _meaning(trace), _asked(visit, trace, unit), class_="wide"),
+            el("div", decision_card(visit, trace, unit), class_="narrow"),
             class_="overview",
         ),
         class_="orders-page",
@@ -63,7 +69,7 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
 
 
 def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
-    """How far it came and what was compared; `unit` is the metal's where an order tells it."""
+    """How far it came and what was compared; `unit` is the metal's, where it is known."""
     if trace is None:
         nothing = empty(
             "There is no word on the decision.",
@@ -71,7 +77,6 @@ def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
         )
         return card("The decision", nothing, name="decision")
     compared: Mapping[str, Any] = trace["compared"]
-    unit = unit or compared.get("unit")
     words = compared_words(trace, unit)
     told = compared_facts(visit, compared, unit)
     return card(
@@ -154,13 +159,13 @@ def _coded(text: str) -> list[Child]:
     return [el("code", part) if number % 2 else part for number, part in enumerate(text.split("`"))]
 
 
-def _asked(visit: Visit, trace: View) -> Html:
+def _asked(visit: Visit, trace: View, unit: str | None) -> Html:
     login_id, asked = trace["login_id"], trace["asked"]
     return card(
         "The request",
         facts(
             [
-                ("Asked for", asked_words(asked, trace["compared"].get("unit"))),
+                ("Asked for", asked_words(asked, unit)),
                 ("Account", el("a", login_id, href=list_path({"login_id": login_id}))),
                 ("When", moment(trace["at"], visit.zone, visit.now)),
                 ("Client order id", None if asked is None else asked["client_order_id"]),

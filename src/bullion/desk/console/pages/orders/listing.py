@@ -150,7 +150,7 @@ def _filters(visit: Visit, chosen: Mapping[str, str], codes: list[str]) -> Html:
         "form",
         fields,
         everything,
-        el("button", "Show", class_="unseen"),
+        el("button", "Show", class_="unseen", tabindex="-1"),
         method="get",
         action=f"/{PAGE_NAME}",
         class_="filters",
