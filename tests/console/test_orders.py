@@ -168,6 +168,14 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     expect(decision.locator("li.failed")).to_have_count(1)
     expect(decision.locator("li.failed")).to_contain_text("It fits the client's allocation")
     expect(decision.locator("li.unreached")).to_have_count(2)
+    expect(page.locator("#meaning")).to_contain_text("It stays free")
+    answer = Client(dealing).place(expected_price=70_000)
+    refused(answer, "price_moved")
+    page.goto(f"{someone.console.url}/orders/decision/{answer.headers['x-request-id']}")
+    expect(page.locator("#decision")).to_contain_text(
+        "The client expected ₹ 70,000 and the price was ₹ 71,240.00: 1.77 percent away."
+    )
+    expect(page.locator("#meaning")).to_contain_text("It is spent")
     # An order that was taken has its decision too.
     order = dealing.placed()
     page.goto(f"{someone.console.url}/orders/decision/{order['request_id']}")

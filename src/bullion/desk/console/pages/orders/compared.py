@@ -21,7 +21,7 @@ _LABELS = {
     "trading": "Symbol is traded",
     "trade_type": "Side that was sent",
     "offered": "Sides that are offered",
-    "pricing": "The symbol is priced",
+    "pricing": "How it is priced",
     "missing": "What is missing",
     "result": "The formula's result",
     "oldest": "Oldest rate",
@@ -64,6 +64,7 @@ _REASONS = {
     "account": "the account's own production switch",
 }
 _POSITION = ("net_before", "change", "limit")
+_PRICE_MOVE = ("price", "expected_price", "tolerance_percent")
 
 
 def asked_words(asked: View | None, unit: str | None) -> str:
@@ -119,10 +120,13 @@ def _price_move(compared: Mapping[str, Any]) -> str | None:
 
 def compared_facts(visit: Visit, compared: Mapping[str, Any], unit: str | None) -> list[tuple[str, Child]]:
     """Each number by its name, but those that a sentence has told."""
+    with localcontext(prec=_DIGITS):
+        told = {"unit", *(_POSITION if _position(compared, unit) else ())}
+        told.update(_PRICE_MOVE if _price_move(compared) else ())
     return [
         (_LABELS.get(name, name), _value(visit, name, value, unit))
         for name, value in compared.items()
-        if name != "unit" and (name not in _POSITION or _position(compared, unit) is None)
+        if name not in told
     ]
 
 

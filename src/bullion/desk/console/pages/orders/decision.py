@@ -11,6 +11,7 @@ from bullion.desk.console.widgets.times import moment
 from bullion.desk.desk import View
 from bullion.orders.status import Status
 from bullion.records.token import Actor
+from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Refusal, Retry
 
@@ -33,6 +34,13 @@ _NEXT = {
     Retry.SAME_KEY_AFTER: "Send it again after the seconds of Retry-After, with the same Idempotency-Key.",
     Retry.NEW_KEY: "Decide anew. A new order needs a new Idempotency-Key.",
 }
+_IN_DOUBT = (
+    codes.BOOKING_NOT_COMPLETED,
+    codes.BOOKING_OUTCOME_UNKNOWN,
+    codes.SERVICE_UNAVAILABLE,
+    codes.INTERNAL_ERROR,
+)
+"""After these nobody can promise that nothing was recorded."""
 
 
 async def decision_page(visit: Visit, request_id: str) -> Html:
@@ -151,6 +159,10 @@ def _meaning(trace: View) -> Html:
 def _key_words(refusal: Refusal) -> str:
     if refusal.settles_key:
         return "It is spent, and gives this refusal again."
+    if refusal is codes.IDEMPOTENCY_KEY_REUSED:
+        return "It was spent before, by another order."
+    if refusal in _IN_DOUBT:
+        return "Sent again with it, the order is found if it was recorded, and else judged anew. Never twice."
     return "It stays free: the order is judged anew when it is sent again."
 
 

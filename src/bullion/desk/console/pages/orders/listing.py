@@ -199,7 +199,11 @@ def _aside(reading: Reading[Listed]) -> Child:
 
 def _found(visit: Visit, reading: Reading[Listed], chosen: Mapping[str, str], number: int) -> Child:
     if reading.value is None:
-        return empty(reading.trouble or "Not read yet.", "It is tried again every second.")
+        everything = ["Mend it above, or: ", el("a", "Show all orders", href=f"/{PAGE_NAME}"), "."]
+        again = "It is tried again every second. "
+        return empty(
+            reading.trouble or "Not read yet.", [again, *(everything if any(chosen.values()) else ())]
+        )
     found, total = reading.value
     if not found:
         return _nothing(chosen, total)
