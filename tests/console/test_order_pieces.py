@@ -1,14 +1,19 @@
 """What the pages about orders are made of: the waterfall of a price, and the stages of a decision."""
 
+import asyncio
 import re
 from decimal import Decimal
+from typing import Any, cast
 
 import pytest
 
 from bullion.desk.console.pages.orders.anatomy import price_steps
 from bullion.desk.console.pages.orders.stages import STAGES, stages
+from bullion.desk.console.shared_read import SharedRead
+from bullion.desk.console.watch import BrokerWatch
 from bullion.desk.console.widgets.charts import Step, waterfall
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
+from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import Refusal
 
@@ -88,3 +93,29 @@ def test_an_order_that_was_taken_passed_them_all() -> None:
     assert real.count('class="passed"') == len(STAGES)
     assert test.count('class="passed"') == len(STAGES) - 2
     assert "venue" not in test
+
+
+def test_who_looks_at_the_same_shares_a_read() -> None:
+    """Once a second, and anew when something was changed; the reads that nobody looks at are let go."""
+    reads: list[str] = []
+
+    async def look() -> None:
+        probe: SharedRead[str] = cast("Any", None)
+        watch, somebody = BrokerWatch(cast("Desk", None), probe), Actor("somebody", Role.VIEWER, "main")
+
+        async def read(_actor: Actor) -> int:
+            reads.append("read")
+            return len(reads)
+
+        for _ in range(3):
+            assert (await watch.shared(("orders", "a"), read).get(somebody)).value == 1
+        watch.expire()
+        assert (await watch.shared(("orders", "a"), read).get(somebody)).value == 2
+        first = watch.shared(("orders", "a"), read)
+        for number in range(200):
+            watch.shared(("orders", number), read)
+        assert watch.shared(("orders", "a"), read) is not first
+        assert watch.shared(("orders", 199), read) is watch.shared(("orders", 199), read)
+
+    asyncio.run(look())
+    assert len(reads) == 2

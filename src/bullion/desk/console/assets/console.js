@@ -140,6 +140,7 @@ function keepLooking() {
 
 async function ask(path) {
   asked = path;
+  turn++; // What was asked about another dialog comes too late.
   const answer = await sent(path, {});
   if (!answer) return;
   if (!answer.contents) return toast(answer.refused, "bad");

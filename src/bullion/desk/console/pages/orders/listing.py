@@ -11,15 +11,15 @@ from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import Listed
 from bullion.desk.console.widgets.dialog import choice
 from bullion.desk.console.widgets.numbers import grouped
-from bullion.desk.console.widgets.pieces import WARN, Column, Line, card, empty, state, table
-from bullion.desk.console.widgets.times import age, moment, zone_name
+from bullion.desk.console.widgets.pieces import Column, Line, card, empty, table
+from bullion.desk.console.widgets.times import moment, zone_name
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.records.port import Page
 from bullion.records.token import Actor
 
 from .addresses import PAGE_NAME, list_path, order_path
-from .showing import NOTHING, deal, environment, status, what
+from .showing import NOTHING, deal, environment, freshness, status, what
 
 PAGE_SIZE = 50
 _OFFSET_MAX = 10_000_000
@@ -191,10 +191,9 @@ def _also(visit: Visit, chosen: Mapping[str, str]) -> Child:
 def _aside(reading: Reading[Listed]) -> Child:
     if reading.value is None:
         return None
-    old = state(WARN, f"{age(reading.age_s)} old", reading.trouble) if reading.trouble else None
     total = reading.value[1]
     count = f"{grouped(str(total))} order" + ("" if total == 1 else "s")
-    return [old, el("span", f"{count}, newest first, in rupees", class_="hint")]
+    return [freshness(reading), el("span", f"{count}, newest first, in rupees", class_="hint")]
 
 
 def _found(visit: Visit, reading: Reading[Listed], chosen: Mapping[str, str], number: int) -> Child:

@@ -17,7 +17,7 @@ from .acting import buttons
 from .addresses import PAGE_NAME, decision_path, list_path
 from .anatomy import anatomy_card
 from .decision import decision_card
-from .showing import deal, environment, facts, in_words, is_test, status, what
+from .showing import deal, environment, facts, freshness, in_words, is_test, status, what
 
 _EXECUTIONS = Page(50, 0)
 _Whole = tuple[View, list[View]]
@@ -56,7 +56,7 @@ async def order_page(visit: Visit, order_id: str) -> Html:
     return el(
         "div",
         back,
-        _head(visit, order),
+        _head(visit, order, freshness(reading)),
         el(
             "div",
             el(
@@ -78,13 +78,14 @@ async def order_page(visit: Visit, order_id: str) -> Html:
     )
 
 
-def _head(visit: Visit, order: View) -> Html:
+def _head(visit: Visit, order: View, fresh: Child) -> Html:
     login_id = order["login_id"]
     return el(
         "div",
         el("h1", what(order), " for ", login_id),
         status(order["status"]),
         environment(order["environment"]),
+        fresh,
         el("div", buttons(visit, order), class_="actions", role="group", aria_label="What can be done now"),
         class_="title",
     )

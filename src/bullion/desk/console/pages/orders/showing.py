@@ -1,14 +1,18 @@
 """How the pages about orders show what they have in common."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.widgets.numbers import weight
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, state
+from bullion.desk.console.widgets.times import age
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.orders.status import Status
 
+T = TypeVar("T")
 NOTHING = "–"
 _STATES: dict[str, tuple[str, str]] = {
     Status.FILLED: (GOOD, "a test order: simulated, and nothing was booked"),
@@ -52,6 +56,13 @@ def deal(each: View) -> str:
     if each["deal_label"] is not None:
         return str(each["deal_label"])
     return NOTHING if each["deal_no"] is None else str(each["deal_no"])
+
+
+def freshness(reading: Reading[T]) -> Child:
+    """How old something is, when it could not be read again."""
+    if reading.trouble is None:
+        return None
+    return state(WARN, f"{age(reading.age_s)} old", reading.trouble)
 
 
 def facts(pairs: Sequence[tuple[str, Child]]) -> Html:
