@@ -25,7 +25,7 @@ Probe = Callable[[], Awaitable[str | None]]
 _SYMBOLS_MAX = 200
 _QUEUE_SHOWN = 100
 _SHARED_MAX = 500
-"""Of those that are about one thing each, such as an order or what somebody searched for: the ones looked at last."""
+"""Of reads that are about one thing each, such as an order, or what somebody searched for: the last ones."""
 COURSE_S = 300
 """How long the small charts of rates look back."""
 MINUTES = traces.MINUTES_USUAL

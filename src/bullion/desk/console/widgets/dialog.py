@@ -53,8 +53,8 @@ def dialog(
     """The contents of an action's dialog: what will happen, what has to be typed, and the two ways out.
 
     The frame puts it into a form that is sent to the action, with the protection against forged requests.
-    A broad one has its fields in columns. Unless it is `ready`, it cannot be confirmed yet: something has to be
-    typed first.
+    A broad one has its fields in columns. Unless it is `ready`, it cannot be confirmed yet: something has to
+    be typed first.
     """
     return el(
         "div",

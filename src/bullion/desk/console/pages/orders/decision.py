@@ -8,7 +8,7 @@ from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Visit
 from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
 from bullion.desk.console.widgets.times import moment
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
 from bullion.orders.status import Status
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
@@ -46,11 +46,11 @@ _IN_DOUBT = (
 async def decision_page(visit: Visit, request_id: str) -> Html:
     request_id = request_id.lower()
 
-    async def read(actor: Actor) -> tuple[View, str | None]:
-        trace = await traces.get_trace(visit.desk, actor, request_id)
+    async def read(desk: Desk, actor: Actor) -> tuple[View, str | None]:
+        trace = await traces.get_trace(desk, actor, request_id)
         if trace["order_id"] is None:
             return trace, trace["compared"].get("unit")
-        return trace, (await orders.get_order(visit.desk, actor, trace["order_id"]))["unit"]
+        return trace, (await orders.get_order(desk, actor, trace["order_id"]))["unit"]
 
     reading = await visit.watch.shared((PAGE_NAME, DECISIONS, request_id), read).get(visit.actor)
     back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")

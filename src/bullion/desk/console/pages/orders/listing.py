@@ -13,7 +13,7 @@ from bullion.desk.console.widgets.dialog import choice
 from bullion.desk.console.widgets.numbers import grouped
 from bullion.desk.console.widgets.pieces import Column, Line, card, empty, table
 from bullion.desk.console.widgets.times import moment, zone_name
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.records.port import Page
 from bullion.records.token import Actor
@@ -55,13 +55,11 @@ async def list_page(visit: Visit) -> Html:
     page = Page(PAGE_SIZE, (number - 1) * PAGE_SIZE)
     about = (PAGE_NAME, "list", *filters.values(), page.offset)
 
-    async def read(actor: Actor) -> Listed:
-        return await orders.list_orders(visit.desk, actor, filters, page)
+    async def read(desk: Desk, actor: Actor) -> Listed:
+        return await orders.list_orders(desk, actor, filters, page)
 
     reading = await visit.watch.shared(about, read).get(visit.actor)
-    codes = await visit.watch.shared((PAGE_NAME, "symbols"), lambda actor: _codes(visit, actor)).get(
-        visit.actor
-    )
+    codes = await visit.watch.shared((PAGE_NAME, "symbols"), _codes).get(visit.actor)
     return el(
         "div",
         el("h1", "Orders", class_="unseen"),
@@ -77,8 +75,8 @@ async def list_page(visit: Visit) -> Html:
     )
 
 
-async def _codes(visit: Visit, actor: Actor) -> list[str]:
-    found, _ = await symbols.list_symbols(visit.desk, actor, Page(_SYMBOLS_MAX, 0))
+async def _codes(desk: Desk, actor: Actor) -> list[str]:
+    found, _ = await symbols.list_symbols(desk, actor, Page(_SYMBOLS_MAX, 0))
     return [each["code"] for each in found]
 
 

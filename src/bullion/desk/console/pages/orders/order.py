@@ -6,7 +6,7 @@ from bullion.desk.console.page import Visit
 from bullion.desk.console.widgets.numbers import rupees, weight
 from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
 from bullion.desk.console.widgets.times import moment
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
 from bullion.hedge.venue import BY_HAND
 from bullion.orders.status import Status
 from bullion.records.hedges import BROKEN, WAITING
@@ -37,11 +37,11 @@ _BECAME = {
 async def order_page(visit: Visit, order_id: str) -> Html:
     order_id = order_id.lower()
 
-    async def read(actor: Actor) -> _Whole:
-        order = await orders.get_order(visit.desk, actor, order_id)
+    async def read(desk: Desk, actor: Actor) -> _Whole:
+        order = await orders.get_order(desk, actor, order_id)
         if is_test(order):
             return order, []
-        executions, _ = await hedge.list_executions(visit.desk, actor, order_id, _EXECUTIONS)
+        executions, _ = await hedge.list_executions(desk, actor, order_id, _EXECUTIONS)
         return order, executions
 
     reading = await visit.watch.shared((PAGE_NAME, "order", order_id), read).get(visit.actor)
