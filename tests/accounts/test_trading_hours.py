@@ -138,3 +138,41 @@ def test_it_is_open_when_a_clock_on_the_wall_says_so(
     expected = wall.weekday() == weekday and start <= clock and (opening.end is None or clock < opening.end)
     assert TradingHours(zone, tuple(week), frozenset()).is_open(us(at)) is expected
     assert not TradingHours(zone, tuple(week), frozenset({wall.date()})).is_open(us(at))
+
+
+def test_the_next_change_is_the_next_edge_over_weekends_and_holidays() -> None:
+    assert DEALER.next_change_us(india(2, 10)) == india(2, 23, 30)
+    assert DEALER.next_change_us(india(2, 9, 59)) == india(2, 10)
+    # Saturday afternoon; Sunday is closed, and Monday is a holiday.
+    assert DEALER.next_change_us(india(7, 15)) == india(10, 10)
+
+
+def test_a_timetable_that_never_changes_has_no_next_change() -> None:
+    for week in ((ALL_DAY,) * 7, (CLOSED,) * 7):
+        assert TradingHours(INDIA, week, frozenset()).next_change_us(india(2, 10)) is None
+
+
+def test_the_next_change_heeds_clocks_that_are_changed() -> None:
+    """On 28 March 2027 clocks in Berlin go from 2 to 3, on 31 October from 3 back to 2."""
+    week = ((Opening(time(2, 30), time(3, 30)),),) * 7
+    night = TradingHours(BERLIN, week, frozenset())
+    for day in (datetime(2027, 3, 28, tzinfo=BERLIN), datetime(2027, 10, 31, tzinfo=BERLIN)):
+        at_us, found = us(day), []
+        for minute in range(6 * 60):
+            if night.is_open(at_us + minute * 60_000_000) is not night.is_open(
+                at_us + (minute - 1) * 60_000_000
+            ):
+                found.append(at_us + minute * 60_000_000)
+        told = []
+        while len(told) < len(found):
+            told.append(night.next_change_us(told[-1] if told else at_us))
+        assert told == found
+
+
+@given(st.integers(0, 400 * 24 * 60))
+def test_until_the_next_change_nothing_changes(minute: int) -> None:
+    at_us = india(1, 0) + minute * 60_000_000
+    change_us = DEALER.next_change_us(at_us)
+    assert change_us is not None
+    assert DEALER.is_open(change_us) is not DEALER.is_open(at_us)
+    assert DEALER.is_open(change_us - 1) is DEALER.is_open(at_us)

@@ -1,5 +1,6 @@
 """The broker's weekly timetable in its own time zone, with holidays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -7,6 +8,11 @@ from zoneinfo import ZoneInfo
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_US = timedelta(microseconds=1)
+_DAY = timedelta(days=1)
+_MINUTE_US = 60 * 1_000_000
+_DAYS_AHEAD = 400
+"""So far is looked for the next change: over a year of holidays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,25 @@ class TradingHours:
             return False
         clock = local.time()
         return any(opening.has(clock) for opening in self.week[local.weekday()])
+
+    def next_change_us(self, at_us: int) -> int | None:
+        """When it opens, if it is closed, or closes, if it is open; None when it stays so for a year."""
+        now = self.is_open(at_us)
+        return next((edge_us for edge_us in self._edges_us(at_us) if self.is_open(edge_us) is not now), None)
+
+    def _edges_us(self, after_us: int) -> Iterator[int]:
+        """Every instant at which it may change, in order."""
+        today = (_EPOCH + timedelta(microseconds=after_us)).astimezone(self.zone).date()
+        for ahead in range(_DAYS_AHEAD):
+            day = today + timedelta(days=ahead)
+            begins, ends = (datetime.combine(each, time(0), self.zone) for each in (day, day + _DAY))
+            edges = {begins}
+            for opening in self.week[day.weekday()]:
+                clocks = (opening.start, opening.end or time(0))
+                edges |= {datetime.combine(day, clock, self.zone) for clock in clocks}
+            found_us = {(edge - _EPOCH) // _US for edge in edges}
+            if begins.utcoffset() != ends.utcoffset():
+                # Clocks are changed on it, at some full minute: an edge may be left out, or come twice.
+                first_us, last_us = ((each - _EPOCH) // _US for each in (begins, ends))
+                found_us |= set(range(first_us, last_us, _MINUTE_US))
+            yield from sorted(edge_us for edge_us in found_us if edge_us > after_us)

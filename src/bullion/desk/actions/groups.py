@@ -8,6 +8,8 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import Refused
 
 
 async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:
@@ -26,6 +28,13 @@ async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> Vie
         return Done(None if before is None else view(before), view(group))
 
     return await desk.change(actor, "put_group", code, work)
+
+
+async def get_group(desk: Desk, actor: Actor, code: str) -> View:
+    found = await desk.read(actor, "group", lambda records: records.group(actor.broker, code))
+    if found is None:
+        raise Refused(NOT_FOUND, f"There is no group {code}.")
+    return view(found)
 
 
 async def list_groups(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:

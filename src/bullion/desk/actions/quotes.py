@@ -1,7 +1,10 @@
 """What each symbol costs just now, before any group's premium, and whether orders in it would be taken."""
 
+from collections.abc import Sequence
+
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
+from bullion.desk.bodies import SymbolBody
 from bullion.desk.desk import Desk, View
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side, Symbol
@@ -15,6 +18,9 @@ from bullion.rates.freshness import US_PER_S
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
+from bullion.refusals.refusal import Refusal
+
+from .symbols import held_symbol
 
 LIVE = "live"
 _STATES = {
@@ -34,14 +40,37 @@ async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()
         held, total = await records.symbols(actor.broker, page)
-        ticks = {each.tick.instrument: each.tick for each in await records.ticks(actor.broker)}
-        duties = {table.name: table for table in await records.duties(actor.broker)}
-        switches = await records.switches(actor.broker) or Switches(actor.broker)
-        group = Group(actor.broker, "", trading=True, terms={}, default_terms=_AT_COST)
-        offers = (make_offer(each.symbol, group, switches, ticks.get, duties.get, now_us) for each in held)
+        offers = await _offers(records, actor.broker, [each.symbol for each in held], now_us)
         return [_view(offer, now_us) for offer in offers], total
 
     return await desk.read(actor, "quotes", work)
+
+
+async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> View:
+    """What a symbol would cost just now if it were as the body says, with the parts of each side's price.
+
+    Nothing is kept of it. What its formula needs and does not have is named in `missing`.
+    """
+    symbol = held_symbol(actor.broker, code, body).symbol
+
+    async def work(records: Records) -> View:
+        now_us = await records.now_us()
+        (offer,) = await _offers(records, actor.broker, [symbol], now_us)
+        price = offer.price
+        parts = {side: [] if isinstance(price, Refusal) else price.components(side) for side in Side}
+        at = instant_text(now_us)
+        return {**_view(offer, now_us), "previewed_at": at, "missing": list(offer.missing), "parts": parts}
+
+    return await desk.read(actor, "preview", work)
+
+
+async def _offers(records: Records, broker: str, symbols: Sequence[Symbol], now_us: int) -> list[Offer]:
+    """To a group that pays no premium."""
+    ticks = {each.tick.instrument: each.tick for each in await records.ticks(broker)}
+    duties = {table.name: table for table in await records.duties(broker)}
+    switches = await records.switches(broker) or Switches(broker)
+    group = Group(broker, "", trading=True, terms={}, default_terms=_AT_COST)
+    return [make_offer(each, group, switches, ticks.get, duties.get, now_us) for each in symbols]
 
 
 def _view(offer: Offer, now_us: int) -> View:

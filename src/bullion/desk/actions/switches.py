@@ -12,6 +12,7 @@ from bullion.desk import bodies
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
 from bullion.desk.desk import Desk, Done, View, require
 from bullion.metals.scaled import plain, scaled
+from bullion.orders.instant import instant_text
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 
@@ -38,6 +39,21 @@ async def patch_switches(desk: Desk, actor: Actor, raw: bytes) -> View:
 
 async def get_switches(desk: Desk, actor: Actor) -> View:
     return view(await desk.read(actor, "switches", lambda records: _find(records, actor.broker)))
+
+
+async def get_opening(desk: Desk, actor: Actor) -> View:
+    """Whether the timetable has the market open just now, and when that changes next; halts are apart."""
+
+    async def work(records: Records) -> View:
+        now_us = await records.now_us()
+        hours = (await _find(records, actor.broker)).trading_hours
+        changes_us = None if hours is None else hours.next_change_us(now_us)
+        return {
+            "open": hours is None or hours.is_open(now_us),
+            "changes_at": None if changes_us is None else instant_text(changes_us),
+        }
+
+    return await desk.read(actor, "opening", work)
 
 
 async def _find(records: Records, broker: str) -> Switches:

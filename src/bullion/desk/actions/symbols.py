@@ -22,7 +22,7 @@ _DEALERS_FIELDS = {"frozen"}
 
 
 async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> View:
-    held = _held(actor.broker, code, body)
+    held = held_symbol(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
         before = await _hold(records, actor.broker, code)
@@ -47,7 +47,7 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
             raise Refused(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
-        held = _held(actor.broker, code, bodies.merged(current, raw, SymbolBody))
+        held = held_symbol(actor.broker, code, bodies.merged(current, raw, SymbolBody))
         _require_same_metal(before, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
@@ -55,6 +55,13 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
         return Done(view(before), view(held))
 
     return await desk.change(actor, "patch_symbol", code, work, role=Role.DEALER)
+
+
+async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
+    found = await desk.read(actor, "symbol", lambda records: records.symbol(actor.broker, code))
+    if found is None:
+        raise Refused(NOT_FOUND, f"There is no symbol {code}.")
+    return view(found)
 
 
 async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
@@ -75,7 +82,8 @@ async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
     return None if found is None else replace(found, stock_e4=await records.hold_stock(broker, code))
 
 
-def _held(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
+def held_symbol(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
+    """The symbol that a body describes, if it keeps to the rules."""
     bodies.code("symbol code", code)
     size = bodies.rule(
         "",
