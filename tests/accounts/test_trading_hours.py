@@ -163,9 +163,11 @@ def test_the_next_change_heeds_clocks_that_are_changed() -> None:
                 at_us + (minute - 1) * 60_000_000
             ):
                 found.append(at_us + minute * 60_000_000)
-        told = []
+        told: list[int] = []
         while len(told) < len(found):
-            told.append(night.next_change_us(told[-1] if told else at_us))
+            change_us = night.next_change_us(told[-1] if told else at_us)
+            assert change_us is not None
+            told.append(change_us)
         assert told == found
 
 

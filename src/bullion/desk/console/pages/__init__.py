@@ -2,6 +2,6 @@
 
 from bullion.desk.console.page import Page
 
-from . import accounts, audit, orders, overview
+from . import accounts, audit, market, orders, overview
 
-PAGES: tuple[Page, ...] = (overview.PAGE, orders.PAGE, accounts.PAGE, audit.PAGE)
+PAGES: tuple[Page, ...] = (overview.PAGE, orders.PAGE, accounts.PAGE, market.PAGE, audit.PAGE)

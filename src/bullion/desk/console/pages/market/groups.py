@@ -1,0 +1,290 @@
+"""Trading groups: whether each trades, and what it pays and may order in every symbol."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from bullion.desk.actions import groups
+from bullion.desk.bodies import GroupBody, TermsBody
+from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.page import Action, Mistyped, Result, Visit
+from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden
+from bullion.desk.console.widgets.numbers import rupees, weight
+from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
+from bullion.desk.desk import View
+from bullion.metals.rupees import PLACES as RUPEES_PLACES
+from bullion.metals.weight import PLACES as WEIGHT_PLACES
+from bullion.records.token import Role
+
+from .forms import NOTHING, Form, beside_fields, require_seen, saved, seen, short
+from .names import PAGE_NAME
+from .reads import groups_of, symbols_of
+
+DEFAULT = ""
+"""Stands for a symbol's code where the default terms are meant."""
+_SIZES = ("minimum", "maximum", "step")
+_COLUMNS = (
+    Column("Symbol"),
+    Column("Terms"),
+    Column("On buys", number=True),
+    Column("On sells", number=True),
+    Column("Smallest", number=True),
+    Column("Largest", number=True),
+    Column("Step", number=True),
+    Column("", number=True),
+)
+
+
+async def render(visit: Visit) -> Html:
+    (found, total), (symbols, _) = await asyncio.gather(groups_of(visit), symbols_of(visit))
+    new = action_button(visit, PAGE_NAME, NEW, "New group", kind="small primary")
+    if not found:
+        shown = empty(
+            "There is no group yet.",
+            "Each client trades in a group, which says what is added to the price. "
+            "Make the first one with New group.",
+        )
+        return card("Groups", shown, aside=new, name="groups")
+    more = f", the first {len(found)} of {total}" if total > len(found) else ""
+    intro = el(
+        "div",
+        el(
+            "p",
+            f"Premiums are rupees per quoted weight, added to the symbol's price; below 0 takes away{more}.",
+            class_="hint",
+        ),
+        new,
+        class_="intro",
+    )
+    return el("div", intro, [_group(visit, each, symbols) for each in found], class_="stack")
+
+
+def _group(visit: Visit, group: View, symbols: Sequence[View]) -> Html:
+    code = group["code"]
+    trades = state(GOOD, "trades") if group["trading"] else state(OFF, "does not trade")
+    words = "Stop its trading" if group["trading"] else "Let it trade"
+    turn = action_button(
+        visit, PAGE_NAME, TURN, words, about={"group": code}, kind="small", label=f"{words}: {code}"
+    )
+    rows = [_line(visit, group, DEFAULT, "")]
+    units = {each["code"]: each["unit"] for each in symbols}
+    rows += [_line(visit, group, each, units.get(each, "")) for each in sorted({*units, *group["terms"]})]
+    body = table(_COLUMNS, rows, name=f"terms-{code}")
+    return card(f"Group {code}", body, aside=[trades, turn], name=f"group-{code}")
+
+
+def _line(visit: Visit, group: View, symbol: str, unit: str) -> Line:
+    own = group["default_terms"] if symbol == DEFAULT else group["terms"].get(symbol)
+    terms = own or group["default_terms"]
+    about = {"group": group["code"], "symbol": symbol}
+    name = symbol or "all other symbols"
+    if symbol == DEFAULT:
+        kind = state(OFF, "default") if own else state(WARN, "none: other symbols have no price")
+    elif own:
+        kind = state(GOOD, "its own")
+    else:
+        kind = state(OFF, "default") if terms else state(WARN, "none: no price")
+    change = action_button(
+        visit,
+        PAGE_NAME,
+        EDIT,
+        "Edit",
+        about=about,
+        kind="small",
+        label=f"Edit terms of {group['code']} for {name}",
+    )
+    drop = action_button(
+        visit,
+        PAGE_NAME,
+        DROP,
+        "Remove",
+        about=about,
+        kind="small",
+        label=f"Remove terms of {group['code']} for {name}",
+    )
+    cells = (
+        el("b", name),
+        kind,
+        *_terms_cells(terms, unit),
+        el("span", drop if own else None, change, class_="actions"),
+    )
+    return Line(name, cells, None if own else "inherited")
+
+
+def _terms_cells(terms: View | None, unit: str) -> Sequence[Child]:
+    if terms is None:
+        return (NOTHING,) * 5
+    premiums = (_premium(terms[name]) for name in ("buy_premium", "sell_premium"))
+    sizes = (NOTHING if terms[name] is None else weight(terms[name], unit) for name in _SIZES)
+    return (*premiums, *sizes)
+
+
+def _premium(value: str | None) -> str:
+    if value is None:
+        return "not offered"
+    return rupees(value) if value.startswith("-") else f"+{rupees(value)}"
+
+
+def _spoken(group: View, symbol: str) -> dict[str, str]:
+    terms = group["default_terms"] if symbol == DEFAULT else group["terms"].get(symbol)
+    if terms is None:
+        return {"terms": "none of its own" if symbol else "none"}
+    told = {"terms": "its own" if symbol else "there"}
+    told |= {
+        "premium on buys": _premium(terms["buy_premium"]),
+        "premium on sells": _premium(terms["sell_premium"]),
+    }
+    names = {"minimum": "smallest order", "maximum": "largest order", "step": "step"}
+    symbols_own = "as the symbol has it"
+    return told | {
+        words: symbols_own if terms[name] is None else short(terms[name]) for name, words in names.items()
+    }
+
+
+def _named(visit: Visit) -> tuple[str, str]:
+    return visit.query.get("group", ""), visit.query.get("symbol", DEFAULT)
+
+
+def _in_words(code: str, symbol: str) -> str:
+    return f"{code} in {symbol}" if symbol else f"{code} in all other symbols"
+
+
+def _put_body(group: View) -> GroupBody:
+    whole: dict[str, Any] = {name: value for name, value in group.items() if name != "code"}
+    return msgspec.convert(whole, GroupBody)
+
+
+async def _ask_terms(visit: Visit) -> Html:
+    code, symbol = _named(visit)
+    group = await groups.get_group(visit.desk, visit.actor, code)
+    own = group["default_terms"] if symbol == DEFAULT else group["terms"].get(symbol)
+    terms = own or group["default_terms"] or dict.fromkeys(("buy_premium", "sell_premium", *_SIZES))
+
+    def typed(label: str, name: str, hint: str) -> Html:
+        return field(label, name, value=short(terms[name] or ""), hint=hint)
+
+    fields = [
+        hidden("seen", seen(group)),
+        typed("Premium when clients buy, ₹", "buy_premium", "empty: clients of the group cannot buy"),
+        typed("Premium when clients sell, ₹", "sell_premium", "empty: clients of the group cannot sell"),
+        typed("Smallest order", "minimum", "empty: as the symbol has it"),
+        typed("Largest order", "maximum", "empty: as the symbol has it"),
+        typed("Step", "step", "empty: as the symbol has it"),
+    ]
+    words = ["The symbol's own sizes hold as well: a group can be narrower, not wider."]
+    if symbol and not own:
+        words.append(
+            "Saving gives the group terms of its own in this symbol; the default then no longer counts."
+        )
+    return dialog(f"Terms of {_in_words(code, symbol)}", words, confirm="Save", fields=fields)
+
+
+async def _save_terms(visit: Visit) -> Result:
+    code, symbol = _named(visit)
+    form = Form(visit.form)
+    terms = TermsBody(
+        buy_premium=form.amount_if_any("buy_premium", RUPEES_PLACES),
+        sell_premium=form.amount_if_any("sell_premium", RUPEES_PLACES),
+        minimum=form.amount_if_any("minimum", WEIGHT_PLACES),
+        maximum=form.amount_if_any("maximum", WEIGHT_PLACES),
+        step=form.amount_if_any("step", WEIGHT_PLACES),
+    )
+    form.check()
+    return await _put(visit, code, symbol, terms)
+
+
+async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) -> Result:
+    before = await groups.get_group(visit.desk, visit.actor, code)
+    require_seen(visit.form, before, f"The group {code}")
+    body = _put_body(before)
+    if symbol == DEFAULT:
+        body.default_terms = terms
+    elif terms is None:
+        body.terms.pop(symbol, None)
+    else:
+        body.terms[symbol] = terms
+    with beside_fields(visit.form):
+        after = await groups.put_group(visit.desk, visit.actor, code, body)
+    return Result(saved(_in_words(code, symbol), _spoken(before, symbol), _spoken(after, symbol)))
+
+
+async def _ask_drop(visit: Visit) -> Html:
+    code, symbol = _named(visit)
+    group = await groups.get_group(visit.desk, visit.actor, code)
+    if symbol and group["default_terms"]:
+        words = f"From then on the group's default terms count in {symbol}."
+    elif symbol:
+        words = f"The group has no default terms: its clients then have no price in {symbol}."
+    else:
+        words = "In every symbol for which it has no terms of its own, its clients then have no price."
+    fields = [hidden("seen", seen(group))]
+    title = f"Remove the terms of {_in_words(code, symbol)}?"
+    return dialog(title, [words], confirm="Remove", danger=True, fields=fields)
+
+
+async def _drop(visit: Visit) -> Result:
+    return await _put(visit, *_named(visit), None)
+
+
+async def _ask_turn(visit: Visit) -> Html:
+    code, _ = _named(visit)
+    group = await groups.get_group(visit.desk, visit.actor, code)
+    fields = [hidden("seen", seen(group))]
+    if group["trading"]:
+        words = ["New orders of every client in this group are refused. What is recorded stays."]
+        title, confirm = f"Stop the trading of {code}?", "Stop its trading"
+        return dialog(title, words, confirm=confirm, danger=True, fields=fields)
+    words = ["New orders of its clients are taken again, at the rates of that moment."]
+    return dialog(f"Let {code} trade?", words, confirm="Let it trade", fields=fields)
+
+
+async def _turn(visit: Visit) -> Result:
+    code, _ = _named(visit)
+    before = await groups.get_group(visit.desk, visit.actor, code)
+    require_seen(visit.form, before, f"The group {code}")
+    body = _put_body(before)
+    body.trading = not before["trading"]
+    after = await groups.put_group(visit.desk, visit.actor, code, body)
+    return Result(saved(f"Group {code}", _trading(before), _trading(after)))
+
+
+def _trading(group: View) -> Mapping[str, str]:
+    return {"trading": "on" if group["trading"] else "off"}
+
+
+async def _ask_new(_visit: Visit) -> Html:
+    fields = [
+        field("Code", "code", hint="letters, digits, dots, dashes and underscores; it stays", required=True),
+        choice("Trading", "trading", [("yes", "on"), ("no", "off")], value="yes"),
+        field("Premium when clients buy, ₹", "buy_premium", value="0", hint="empty: they cannot buy"),
+        field("Premium when clients sell, ₹", "sell_premium", value="0", hint="empty: they cannot sell"),
+    ]
+    words = ["The premiums are its default, for every symbol; single symbols can have others afterwards."]
+    return dialog("New group", words, confirm="Make it", fields=fields)
+
+
+async def _make(visit: Visit) -> Result:
+    form = Form(visit.form)
+    code = form.code("code")
+    terms = TermsBody(
+        buy_premium=form.amount_if_any("buy_premium", RUPEES_PLACES),
+        sell_premium=form.amount_if_any("sell_premium", RUPEES_PLACES),
+    )
+    form.check()
+    if any(each["code"] == code for each in (await groups_of(visit))[0]):
+        raise Mistyped({"code": f"There is a group {code} already."})
+    with beside_fields(visit.form):
+        body = GroupBody(trading=form.is_yes("trading"), default_terms=terms)
+        made = await groups.put_group(visit.desk, visit.actor, code, body)
+    told = _spoken(made, DEFAULT)
+    buys, sells = told["premium on buys"], told["premium on sells"]
+    return Result(f"The group {code} is made: premium on buys {buys}, on sells {sells}.")
+
+
+EDIT = Action("edit-terms", Role.ADMIN, _ask_terms, _save_terms)
+DROP = Action("remove-terms", Role.ADMIN, _ask_drop, _drop)
+TURN = Action("turn-group", Role.ADMIN, _ask_turn, _turn)
+NEW = Action("new-group", Role.ADMIN, _ask_new, _make)
+ACTIONS = (EDIT, DROP, TURN, NEW)

@@ -1,0 +1,3 @@
+"""What the page is called in addresses."""
+
+PAGE_NAME = "market"

@@ -1,0 +1,310 @@
+"""The market's set-up: each change is asked for, told in words, and meets the very next order."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.dealing import Dealing
+from tests.support.desk import Office
+from tests.support.node import until
+from tests.support.orders import QUOTES, Trader, refused
+
+pytestmark = pytest.mark.xdist_group("console")
+
+INDIA = ZoneInfo("Asia/Kolkata")
+SIZES = {"metal": "gold", "quoted_weight": "10", "minimum": "1", "maximum": "100", "step": "1"}
+
+
+@pytest.fixture
+def trader(dealing: Dealing) -> Iterator[Trader]:
+    """A client of the office who trades in test."""
+    issued = dealing.desk.key("client")
+    with dealing.office.node.api(issued["key"], Host=f"{dealing.office.broker}.example") as http:
+        yield Trader(http, "client", issued)
+
+
+def asked(page: Page, button: str) -> Locator:
+    """The dialog that a button opens."""
+    page.get_by_role("button", name=button, exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.wait_for()
+    return dialog
+
+
+def save(dialog: Locator, button: str = "Save") -> None:
+    dialog.get_by_role("button", name=button, exact=True).click()
+
+
+def told(page: Page, words: str) -> None:
+    expect(page.locator("#toasts")).to_contain_text(words.replace(" g", "\N{NO-BREAK SPACE}g"))
+
+
+def becomes(trader: Trader, code: str | None, **order: Any) -> None:
+    """Within a second the nodes know what the desk changed: orders are refused with a code, or taken."""
+    until(lambda: _code(trader.place(**order)) == code, within_s=5)
+
+
+def _code(answer: httpx.Response) -> str | None:
+    if answer.status_code == 201:
+        return None
+    return str(refused(answer, answer.json()["detail"]["code"])["code"])
+
+
+def test_a_size_rule_meets_the_next_order(
+    someone: Visitor, dealing: Dealing, trader: Trader, admin: str
+) -> None:
+    becomes(trader, None, quantity=2)
+    page = someone.open(admin, "market")
+    dialog = asked(page, "Edit GOLD")
+    dialog.get_by_label("Smallest order").fill("5")
+    save(dialog)
+    told(page, "GOLD: minimum 0.0001 g → 5 g.")
+    expect(page.locator("#symbols-table")).to_contain_text("5\N{NO-BREAK SPACE}g to")
+    becomes(trader, "quantity_rule", quantity=2)
+    becomes(trader, None, quantity=5)
+    entry = dealing.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert (entry["action"], entry["subject"]) == ("patch_symbol", "GOLD")
+
+
+def test_a_mistyped_number_is_told_beside_its_field_and_nothing_is_saved(
+    someone: Visitor, dealing: Dealing, admin: str
+) -> None:
+    before = dealing.desk.state()
+    page = someone.open(admin, "market")
+    someone.expect_trouble("422")
+    dialog = asked(page, "Edit GOLD")
+    dialog.get_by_label("Smallest order").fill("1o")
+    dialog.get_by_label("Clients buy at").fill("7,1240")
+    save(dialog)
+    wrong = dialog.locator("label", has_text="Smallest order").locator(".wrong")
+    expect(wrong).to_have_text("'1o' is not a plain decimal number such as 12.5.")
+    expect(dialog.locator("input[name=minimum]")).to_be_focused()
+    expect(dialog.locator("label", has_text="Clients buy at").locator(".wrong")).to_contain_text("'7,1240'")
+    expect(dialog).to_contain_text("Nothing was changed.")
+    # What the desk's own rules refuse stands beside its field too, and what was typed stays.
+    dialog.get_by_label("Clients buy at").fill("71,240")
+    dialog.get_by_label("Smallest order").fill("2000000")
+    save(dialog)
+    expect(wrong).to_contain_text("not above maximum")
+    expect(dialog.locator(".wrong")).to_have_count(1)
+    assert dealing.desk.state() == before
+
+
+def test_a_landed_price_is_previewed_as_it_is_then_quoted(
+    someone: Visitor, dealing: Dealing, trader: Trader, admin: str
+) -> None:
+    desk = dealing.desk
+    page = someone.open(admin, "market")
+    dialog = asked(page, "New symbol")
+    for name, value in SIZES.items():
+        if name == "metal":
+            dialog.get_by_label("Metal").select_option(value)
+        else:
+            dialog.locator(f"input[name={name}]").fill(value)
+    dialog.locator("input[name=code]").fill("LANDED")
+    dialog.get_by_label("Priced by").select_option("landed")
+    typed = {"spot": "XAUUSD", "currency": "USDINR", "premium_usd": "1.25", "interbank": "0.05"}
+    typed |= {"conversion": "0.321507", "duty": "gold", "margin": "250.50"}
+    for name, value in typed.items():
+        dialog.locator(f".landed input[name={name}]").fill(value)
+    preview = dialog.locator(".preview")
+    words = "missing is a rate of XAUUSD and a rate of USDINR and a duty gold in force"
+    expect(preview).to_contain_text(words)
+    desk.do("PUT", "/rates/XAUUSD", {"bid": "4085.10", "ask": "4085.60"})
+    desk.do("PUT", "/rates/USDINR", {"bid": "88.61", "ask": "88.63"})
+    desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
+    before = desk.state()
+    dialog.locator("input[name=margin]").fill("300")
+    price = preview.locator("[data-preview-price=buy]")
+    expect(price).to_contain_text("₹")
+    expect(preview.locator("[data-part=duty]").first).to_have_text("7,500.00")
+    expect(preview.locator("[data-part=margin]").first).to_have_text("300.00")
+    assert desk.state() == before
+    shown = {side: preview.locator(f"[data-preview-price={side}]").inner_text() for side in ("buy", "sell")}
+    save(dialog, "Make it")
+    told(page, "LANDED is made")
+    (quote,) = [each for each in desk.all("/quotes") if each["symbol_code"] == "LANDED"]
+    plain = {side: text.replace(",", "").split("\N{NO-BREAK SPACE}")[1] for side, text in shown.items()}
+    assert plain == {"buy": quote["ask"], "sell": quote["bid"]}
+    # And as a client of a group without premiums is quoted.
+    until(lambda: trader.get(QUOTES, symbol_code="LANDED")["items"], within_s=5)
+    assert trader.quote("LANDED")["buy"] == quote["ask"]
+
+
+def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
+    someone: Visitor, trader: Trader, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    page = someone.open(hire("dealer"), "market")
+    dialog = asked(page, "Freeze GOLD")
+    expect(dialog).to_contain_text("clients are told symbol_frozen")
+    save(dialog, "Freeze")
+    told(page, "GOLD: frozen no → yes.")
+    expect(page.locator("#symbols-table tr[data-key=GOLD] .state")).to_have_text("▲frozen")
+    becomes(trader, "symbol_frozen")
+    save(asked(page, "Unfreeze GOLD"), "Unfreeze")
+    expect(page.locator("#symbols-table tr[data-key=GOLD] .state")).to_have_text("●live")
+    becomes(trader, None)
+    edit = page.get_by_role("button", name="Edit GOLD")
+    expect(edit).to_be_disabled()
+    assert edit.get_attribute("title") == "This needs the role admin; yours is dealer."
+    assert dealing.desk.do("GET", "/symbols")["items"][0]["frozen"] is False
+
+
+def test_a_rate_that_lost_a_digit_is_asked_about_again(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    page = someone.open(hire("dealer"), "market/rates")
+    expect(page.locator("#board")).to_contain_text("There is no rate yet.")
+    dialog = asked(page, "Put another rate")
+    dialog.get_by_label("Instrument").fill("METAL")
+    dialog.locator("input[name=bid]").fill("1,23,400.50")
+    dialog.locator("input[name=ask]").fill("123450")
+    save(dialog, "Put it")
+    told(page, "METAL: none → 1,23,400.50 / 1,23,450.00")
+    dialog = asked(page, "Put a rate of METAL")
+    dialog.locator("input[name=bid]").fill("12340")
+    save(dialog, "Put it")
+    expect(dialog).to_contain_text("The bid is 90.0 % below the last one, which was 1,23,400.50.")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "123400.500000"
+    save(dialog, "It is right, put it")
+    told(page, "→ 12,340.00 / 1,23,450.00")
+    assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "12340.000000"
+
+
+def test_a_duty_dated_tomorrow_is_to_come_and_todays_is_marked(
+    someone: Visitor, office: Office, admin: str
+) -> None:
+    office.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
+    page = someone.open(admin, "market/duty")
+    dialog = asked(page, "Add an entry to gold")
+    tomorrow = (datetime.now(INDIA) + timedelta(days=1)).date()
+    assert dialog.get_by_label("Holds from").input_value() == tomorrow.isoformat()
+    dialog.get_by_label("Duty, ₹").fill("8,250")
+    save(dialog, "Add it")
+    told(page, "Duty gold: ₹\N{NO-BREAK SPACE}7,500.00 → ₹\N{NO-BREAK SPACE}8,250.00 from")
+    expect(page.locator("tr[data-key='2024-01-01'] .state")).to_have_text("●holds today")
+    expect(page.locator(f"tr[data-key='{tomorrow}'] .state")).to_have_text("▲to come")
+    (kept,) = office.desk.do("GET", "/duties")["items"]
+    assert kept["duties"][1] == {"from": tomorrow.isoformat(), "rupees": "8250.00"}
+    assert kept["in_force"]["rupees"] == "7500.00"
+    save(asked(page, f"Remove the entry from {tomorrow}"), "Remove")
+    expect(page.locator(f"tr[data-key='{tomorrow}']")).to_have_count(0)
+
+
+def test_hours_that_are_over_close_the_market(
+    someone: Visitor, dealing: Dealing, trader: Trader, admin: str
+) -> None:
+    page = someone.open(admin, "market/hours")
+    expect(page.locator("#hours")).to_contain_text("open round the clock")
+    someone.expect_trouble("422")
+    dialog = asked(page, "Change the hours")
+    # Two days from now, whatever it is: closed today.
+    day = (datetime.now(INDIA) + timedelta(days=2)).strftime("%A")
+    dialog.get_by_label(day).fill("9:00 - 25:30")
+    save(dialog)
+    expect(dialog.locator("label", has_text=day).locator(".wrong")).to_contain_text("no clock shows")
+    dialog.get_by_label(day).fill("9:00 - 17:30, 18:00-23:30")
+    save(dialog)
+    told(page, "The market is closed now.")
+    expect(page.locator(".now")).to_contain_text("The market is closed")
+    expect(page.locator(".now")).to_contain_text("at 09:00:00\N{NO-BREAK SPACE}IST")
+    becomes(trader, "trading_halted")
+    assert dealing.desk.do("GET", "/switches")["trading_hours"]["week"] == {
+        day[:3].lower(): [["09:00", "17:30"], ["18:00", "23:30"]]
+    }
+    dialog = asked(page, "Change the hours")
+    dialog.get_by_label("The market is open").select_option("always")
+    save(dialog)
+    expect(page.locator("#hours")).to_contain_text("open round the clock")
+    becomes(trader, None)
+
+
+def test_groups_limits_and_the_venue_are_changed_with_words(
+    someone: Visitor, dealing: Dealing, trader: Trader, admin: str
+) -> None:
+    group = dealing.desk.do("GET", "/groups")["items"][0]["code"]
+    page = someone.open(admin, "market/groups")
+    dialog = asked(page, f"Edit terms of {group} for GOLD")
+    dialog.get_by_label("Premium when clients buy").fill("150")
+    dialog.get_by_label("Premium when clients sell").fill("")
+    save(dialog)
+    told(page, "premium on sells – → not offered")
+    becomes(trader, "side_not_offered", trade_type="sell")
+    assert trader.buy(1)["price"] == "71390.00"
+    page.goto(f"{someone.console.url}/market/limits")
+    dialog = asked(page, "Change the tolerance")
+    dialog.get_by_label("Tolerance").fill("1.5")
+    save(dialog)
+    told(page, "0.5 % → 1.5 %")
+    dialog = asked(page, "Change the budgets")
+    dialog.get_by_label("Orders of one account").fill("120")
+    save(dialog)
+    told(page, "orders of one account a minute 60 → 120.")
+    page.goto(f"{someone.console.url}/market/venue")
+    dialog = asked(page, "Change its conduct")
+    dialog.get_by_label("The venue").select_option("hold")
+    save(dialog)
+    told(page, "it fills → holds.")
+    until(lambda: dealing.place().status_code == 202, within_s=5)
+
+
+def test_who_saves_what_was_changed_meanwhile_is_told(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    page = someone.open(admin, "market")
+    someone.expect_trouble("409")
+    dialog = asked(page, "Edit GOLD")
+    dealing.desk.do("PATCH", "/symbols/GOLD", {"step": "0.5", "minimum": "0.5"})
+    dialog.get_by_label("Largest order").fill("10")
+    save(dialog)
+    expect(dialog).to_contain_text("GOLD was changed since you opened this, so nothing was saved.")
+    gold = dealing.desk.do("GET", "/symbols")["items"][0]
+    assert (gold["maximum"], gold["step"]) == ("1000000.0000", "0.5000")
+
+
+TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")
+
+
+def test_a_viewer_sees_all_of_it_and_can_do_nothing(
+    someone: Visitor, console: ConsoleProcess, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    dealing.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
+    token = hire("viewer")
+    before = dealing.desk.state()
+    page = someone.open(token)
+    for tab in TABS:
+        page.goto(f"{console.url}/market/{tab}")
+        buttons = page.locator("main button")
+        expect(buttons.first).to_be_disabled()
+        assert buttons.evaluate_all("all => all.every(each => each.disabled && each.title)")
+    calls: list[tuple[str, dict[str, str]]] = [
+        ("freeze?code=GOLD", {}),
+        ("put-rate", {"instrument": "METAL", "bid": "1", "ask": "1"}),
+        ("add-duty?name=gold", {"from_date": "2099-01-01", "rupees": "1"}),
+        ("new-group", {"code": "mine", "buy_premium": "0"}),
+    ]
+    with session_of(console, token) as (client, csrf):
+        for path, typed in calls:
+            given = {**typed, "csrf": csrf}
+            answer = client.post(f"/actions/market/{path}", data=given, headers={"Origin": console.url})
+            assert answer.status_code in (403, 409), path
+    assert dealing.desk.state() == before
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_nothing_is_cut_off(visit: Any, dealing: Dealing, admin: str, width: int) -> None:
+    dealing.desk.do("PUT", f"/groups/{'g' * 32}", {"default_terms": {"buy_premium": "1"}})
+    someone = visit(viewport={"width": width, "height": 800})
+    page = someone.open(admin)
+    wider = (
+        """boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"""
+    )
+    for tab in TABS:
+        page.goto(f"{someone.console.url}/market/{tab}")
+        page.locator("main .card").first.wait_for()
+        assert page.locator("html, .scroll, .switch, .bar, .card").evaluate_all(wider) == []
