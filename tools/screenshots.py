@@ -174,6 +174,30 @@ def _check_trail(demo: Demo, page: Page) -> None:
     page.wait_for_selector("#outcome .state.good")
 
 
+def _market_pictures(browser: Browser, demo: Demo, pages: dict[tuple[tuple[int, int], str], Page]) -> None:
+    """The set-up of the market has more to show than its first tab."""
+    week = {day: [["09:00", "23:30"]] for day in ("mon", "tue", "wed", "thu", "fri")}
+    hours = {
+        "zone": "Asia/Kolkata",
+        "week": {**week, "sat": [["10:00", "14:00"]]},
+        "holidays": ["2027-01-26"],
+    }
+    demo.desk("PATCH", "/switches", {"trading_hours": hours})
+    shown = {
+        "market-symbol": ("market/symbols", "Edit GOLDLANDED"),
+        "market-groups": ("market/groups", None),
+        "market-hours": ("market/hours", None),
+    }
+    for name, (path, button) in shown.items():
+        for (size, theme), page in pages.items():
+            page.goto(f"{demo.console}/{path}")
+            if button is not None:
+                page.get_by_role("button", name=button, exact=True).click()
+            page.wait_for_timeout(1500)
+            _picture(browser, page, name, size, theme)
+    demo.desk("PATCH", "/switches", {"trading_hours": None})
+
+
 def main() -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
@@ -197,6 +221,7 @@ def main() -> None:
                     page.goto(f"{demo.console}/{path}")
                     page.wait_for_timeout(1500)
                     _picture(browser, page, name, size, theme)
+        _market_pictures(browser, demo, pages)
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 
 

@@ -17,6 +17,8 @@ from bullion.desk.desk import View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
 
 from .forms import NOTHING, Form, beside_fields, require_seen, saved, seen, short
 from .names import PAGE_NAME
@@ -27,7 +29,6 @@ DEFAULT = ""
 _SIZES = ("minimum", "maximum", "step")
 _COLUMNS = (
     Column("Symbol"),
-    Column("Terms"),
     Column("On buys", number=True),
     Column("On sells", number=True),
     Column("Smallest", number=True),
@@ -47,6 +48,7 @@ async def render(visit: Visit) -> Html:
             "Make the first one with New group.",
         )
         return card("Groups", shown, aside=new, name="groups")
+    units = {each["code"]: each["unit"] for each in symbols}
     more = f", the first {len(found)} of {total}" if total > len(found) else ""
     intro = el(
         "div",
@@ -58,59 +60,37 @@ async def render(visit: Visit) -> Html:
         new,
         class_="intro",
     )
-    return el("div", intro, [_group(visit, each, symbols) for each in found], class_="stack")
+    return el("div", intro, [_group(visit, each, units) for each in found], class_="stack")
 
 
-def _group(visit: Visit, group: View, symbols: Sequence[View]) -> Html:
+def _group(visit: Visit, group: View, units: Mapping[str, str]) -> Html:
     code = group["code"]
     trades = state(GOOD, "trades") if group["trading"] else state(OFF, "does not trade")
     words = "Stop its trading" if group["trading"] else "Let it trade"
-    turn = action_button(
-        visit, PAGE_NAME, TURN, words, about={"group": code}, kind="small", label=f"{words}: {code}"
+    about = {"group": code}
+    turn = action_button(visit, PAGE_NAME, TURN, words, about=about, kind="small", label=f"{words}: {code}")
+    add_words = "Own terms for a symbol"
+    add = action_button(
+        visit, PAGE_NAME, ADD, add_words, about=about, kind="small", label=f"{add_words}: {code}"
     )
-    rows = [_line(visit, group, DEFAULT, "")]
-    units = {each["code"]: each["unit"] for each in symbols}
-    rows += [_line(visit, group, each, units.get(each, "")) for each in sorted({*units, *group["terms"]})]
+    rows = [_line(visit, group, each, units.get(each, "")) for each in group["terms"]]
+    rows.append(_line(visit, group, DEFAULT, ""))
     body = table(_COLUMNS, rows, name=f"terms-{code}")
-    return card(f"Group {code}", body, aside=[trades, turn], name=f"group-{code}")
+    return card(f"Group {code}", body, aside=[trades, turn, add], name=f"group-{code}")
 
 
 def _line(visit: Visit, group: View, symbol: str, unit: str) -> Line:
-    own = group["default_terms"] if symbol == DEFAULT else group["terms"].get(symbol)
-    terms = own or group["default_terms"]
+    terms = group["terms"].get(symbol) if symbol else group["default_terms"]
     about = {"group": group["code"], "symbol": symbol}
-    name = symbol or "all other symbols"
-    if symbol == DEFAULT:
-        kind = state(OFF, "default") if own else state(WARN, "none: other symbols have no price")
-    elif own:
-        kind = state(GOOD, "its own")
-    else:
-        kind = state(OFF, "default") if terms else state(WARN, "none: no price")
-    change = action_button(
-        visit,
-        PAGE_NAME,
-        EDIT,
-        "Edit",
-        about=about,
-        kind="small",
-        label=f"Edit terms of {group['code']} for {name}",
-    )
+    name = symbol or ("all other symbols" if group["terms"] else "all symbols")
+    of_whom = f"terms of {group['code']} for {name}"
+    change = action_button(visit, PAGE_NAME, EDIT, "Edit", about=about, kind="small", label=f"Edit {of_whom}")
     drop = action_button(
-        visit,
-        PAGE_NAME,
-        DROP,
-        "Remove",
-        about=about,
-        kind="small",
-        label=f"Remove terms of {group['code']} for {name}",
+        visit, PAGE_NAME, DROP, "Remove", about=about, kind="small", label=f"Remove {of_whom}"
     )
-    cells = (
-        el("b", name),
-        kind,
-        *_terms_cells(terms, unit),
-        el("span", drop if own else None, change, class_="actions"),
-    )
-    return Line(name, cells, None if own else "inherited")
+    heading = [el("b", name), None if terms else state(WARN, "no terms: no price")]
+    actions = el("span", drop if terms else None, change, class_="actions")
+    return Line(symbol or "(default)", (heading, *_terms_cells(terms, unit), actions))
 
 
 def _terms_cells(terms: View | None, unit: str) -> Sequence[Child]:
@@ -144,7 +124,9 @@ def _spoken(group: View, symbol: str) -> dict[str, str]:
 
 
 def _named(visit: Visit) -> tuple[str, str]:
-    return visit.query.get("group", ""), visit.query.get("symbol", DEFAULT)
+    """The group and the symbol, which is chosen in the form where it is not named yet."""
+    symbol = visit.query.get("symbol") or visit.form.get("symbol", DEFAULT)
+    return visit.query.get("group", ""), symbol
 
 
 def _in_words(code: str, symbol: str) -> str:
@@ -159,13 +141,32 @@ def _put_body(group: View) -> GroupBody:
 async def _ask_terms(visit: Visit) -> Html:
     code, symbol = _named(visit)
     group = await groups.get_group(visit.desk, visit.actor, code)
-    own = group["default_terms"] if symbol == DEFAULT else group["terms"].get(symbol)
-    terms = own or group["default_terms"] or dict.fromkeys(("buy_premium", "sell_premium", *_SIZES))
+    fields = _fields(group, group["terms"].get(symbol) if symbol else group["default_terms"])
+    words = ["The symbol's own sizes hold as well: a group can be narrower, not wider."]
+    return dialog(f"Terms of {_in_words(code, symbol)}", words, confirm="Save", fields=fields)
+
+
+async def _ask_add(visit: Visit) -> Html:
+    code, _ = _named(visit)
+    group = await groups.get_group(visit.desk, visit.actor, code)
+    left = [each["code"] for each in (await symbols_of(visit))[0] if each["code"] not in group["terms"]]
+    if not left:
+        raise Refused(CONFLICT, f"{code} has terms of its own in every symbol.")
+    fields = [
+        choice("Symbol", "symbol", [(each, each) for each in left]),
+        *_fields(group, group["default_terms"]),
+    ]
+    words = ["In this symbol the group's default terms then no longer count."]
+    return dialog(f"Own terms of {code} for a symbol", words, confirm="Save", fields=fields)
+
+
+def _fields(group: View, now: View | None) -> list[Child]:
+    terms = now or dict.fromkeys(("buy_premium", "sell_premium", *_SIZES))
 
     def typed(label: str, name: str, hint: str) -> Html:
         return field(label, name, value=short(terms[name] or ""), hint=hint)
 
-    fields = [
+    return [
         hidden("seen", seen(group)),
         typed("Premium when clients buy, ₹", "buy_premium", "empty: clients of the group cannot buy"),
         typed("Premium when clients sell, ₹", "sell_premium", "empty: clients of the group cannot sell"),
@@ -173,12 +174,6 @@ async def _ask_terms(visit: Visit) -> Html:
         typed("Largest order", "maximum", "empty: as the symbol has it"),
         typed("Step", "step", "empty: as the symbol has it"),
     ]
-    words = ["The symbol's own sizes hold as well: a group can be narrower, not wider."]
-    if symbol and not own:
-        words.append(
-            "Saving gives the group terms of its own in this symbol; the default then no longer counts."
-        )
-    return dialog(f"Terms of {_in_words(code, symbol)}", words, confirm="Save", fields=fields)
 
 
 async def _save_terms(visit: Visit) -> Result:
@@ -284,7 +279,8 @@ async def _make(visit: Visit) -> Result:
 
 
 EDIT = Action("edit-terms", Role.ADMIN, _ask_terms, _save_terms)
+ADD = Action("add-terms", Role.ADMIN, _ask_add, _save_terms)
 DROP = Action("remove-terms", Role.ADMIN, _ask_drop, _drop)
 TURN = Action("turn-group", Role.ADMIN, _ask_turn, _turn)
 NEW = Action("new-group", Role.ADMIN, _ask_new, _make)
-ACTIONS = (EDIT, DROP, TURN, NEW)
+ACTIONS = (EDIT, ADD, DROP, TURN, NEW)

@@ -49,8 +49,8 @@ async def render(visit: Visit) -> Html:
     rows = [
         Line(
             day,
-            (el("b", _NAMES[day]), _day_words(hours["week"].get(day, [])), _bar(hours["week"].get(day, []))),
-            "holds" if DAYS[local.weekday()] == day else None,
+            _day_cells(day, hours["week"].get(day, [])),
+            "today" if DAYS[local.weekday()] == day else None,
         )
         for day in DAYS
     ]
@@ -67,6 +67,10 @@ async def render(visit: Visit) -> Html:
         _holidays(visit, hours, local.date().isoformat()),
         class_="overview",
     )
+
+
+def _day_cells(day: str, openings: list[list[str]]) -> tuple[Child, ...]:
+    return el("b", _NAMES[day]), el("span", _day_words(openings), class_="order"), _bar(openings)
 
 
 def _now(visit: Visit, held: View, opening: View) -> Html:
@@ -144,8 +148,12 @@ async def _ask_week(visit: Visit) -> Html:
     zone = _USUAL_ZONE if hours is None else hours["zone"]
     fields = [
         hidden("seen", seen(hours)),
-        choice("The market is open", "kind", kinds, value="week"),
-        field("Time zone", "zone", value=zone, suggested=_ZONES, hint="whose clocks and calendar count"),
+        el(
+            "div",
+            choice("The market is open", "kind", kinds, value="week"),
+            field("Time zone", "zone", value=zone, suggested=_ZONES, hint="whose clocks and calendar count"),
+            class_="whole row",
+        ),
         *days,
     ]
     words = [

@@ -165,7 +165,7 @@ def _odd(before: View | None, bid: str, ask: str) -> list[str]:
     for name, now_e6 in (("bid", bid_e6), ("ask", ask_e6)):
         was_e6 = scaled(before[name], PLACES) if before else 0
         tenths = abs(now_e6 - was_e6) * 1000 // was_e6 if was_e6 else 0
-        if before and tenths > _JUMP_PERCENT * 10:
+        if before and abs(now_e6 - was_e6) * 100 > was_e6 * _JUMP_PERCENT:
             way = "above" if now_e6 > was_e6 else "below"
             percent = f"{grouped(str(tenths // 10))}.{tenths % 10}"
             odd.append(f"The {name} is {percent} % {way} the last one, which was {_shown(before[name])}.")

@@ -136,7 +136,7 @@ async def _fields(visit: Visit, now: View) -> list[Child]:
         weighed("Step", "step", "orders are multiples of it"),
         weighed("Stock", "stock", "empty: not counted"),
         seconds("Rate too old after, s", "rate_age_s_max", "empty: never"),
-        seconds("Freezes when unmoved for, s", "freeze_after_s", "empty: never"),
+        seconds("Frozen if unmoved for, s", "freeze_after_s", "empty: never"),
         *await _pricing_fields(visit, now["pricing"]),
     ]
 
@@ -211,8 +211,12 @@ async def _make(visit: Visit) -> Result:
         raise Mistyped({"code": f"There is a symbol {code} already."})
     with beside_fields(visit.form):
         made = await symbols.put_symbol(visit.desk, visit.actor, code, body)
-    told = "; ".join(f"{name} {words}" for name, words in spoken(made).items())
-    return Result(f"{code} is made: {told}.")
+    told = spoken(made)
+    sizes = f"{told['minimum']} to {told['maximum']} in steps of {told['step']}"
+    per, pricing = told["quoted weight"], told["pricing"]
+    return Result(
+        f"{code} is made: {made['metal']} per {per}, {sizes}, {pricing}; trading {told['trading']}."
+    )
 
 
 async def _is_there(visit: Visit, code: str) -> bool:
@@ -249,7 +253,7 @@ _LABELS = {
     "minimum": "Smallest order",
     "maximum": "Largest order",
     "rate_age_s_max": "Rate too old after",
-    "freeze_after_s": "Freezes when unmoved for",
+    "freeze_after_s": "Frozen if unmoved for",
     "premium_usd": "Premium on spot",
     "duty": "Duty table",
     "buy": "Clients buy at",
@@ -296,7 +300,10 @@ def _side(found: View, side: str) -> Html:
         el(
             "dl",
             [
-                [el("dt", PART_NAMES.get(name, name)), el("dd", part_words(value), data_part=name)]
+                [
+                    el("dt", PART_NAMES.get(name, name)),
+                    el("dd", part_words(value), data_part=name, title=value),
+                ]
                 for name, value in parts
             ],
         ),

@@ -4,8 +4,9 @@ from bullion.desk.console.widgets.numbers import grouped, rupees, weight
 from bullion.desk.console.widgets.times import age
 from bullion.desk.desk import View
 
-from .forms import NOTHING, short
+from .forms import short
 
+_DECIMALS_SHOWN = 6
 KINDS = {"direct": "One rate", "fixed": "Fixed by the desk", "landed": "Landed cost"}
 SIDES = {"buy": "clients only buy", "sell": "clients only sell"}
 PART_NAMES = {
@@ -78,8 +79,10 @@ def _pricing(pricing: View) -> dict[str, str]:
             }
 
 
-def part_words(value: str | None) -> str:
-    """A part of a price: a number is grouped, a name is not."""
-    if value is None:
-        return NOTHING
-    return grouped(value) if value.lstrip("-").replace(".", "").isdigit() else value
+def part_words(value: str) -> str:
+    """A part of a price: a number is grouped, and cut for the eye where it is long; a name is neither."""
+    if not value.lstrip("-").replace(".", "").isdigit():
+        return value
+    whole, point, part = value.partition(".")
+    cut = "…" if len(part) > _DECIMALS_SHOWN else ""
+    return f"{grouped(f'{whole}{point}{part[:_DECIMALS_SHOWN]}')}{cut}"
