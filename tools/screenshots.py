@@ -174,7 +174,7 @@ def _check_trail(demo: Demo, page: Page) -> None:
     page.wait_for_selector("#outcome .state.good")
 
 
-def _market_pictures(browser: Browser, demo: Demo, pages: dict[tuple[tuple[int, int], str], Page]) -> None:
+def _market_pictures(browser: Browser, demo: Demo, page: Page) -> None:
     """The set-up of the market has more to show than its first tab."""
     week = {day: [["09:00", "23:30"]] for day in ("mon", "tue", "wed", "thu", "fri")}
     hours = {
@@ -189,12 +189,11 @@ def _market_pictures(browser: Browser, demo: Demo, pages: dict[tuple[tuple[int, 
         "market-hours": ("market/hours", None),
     }
     for name, (path, button) in shown.items():
-        for (size, theme), page in pages.items():
-            page.goto(f"{demo.console}/{path}")
-            if button is not None:
-                page.get_by_role("button", name=button, exact=True).click()
-            page.wait_for_timeout(1500)
-            _picture(browser, page, name, size, theme)
+        page.goto(f"{demo.console}/{path}")
+        if button is not None:
+            page.get_by_role("button", name=button, exact=True).click()
+        page.wait_for_timeout(1500)
+        _picture(browser, page, name, _SIZES[0], _THEMES[0])
     demo.desk("PATCH", "/switches", {"trading_hours": None})
 
 
@@ -221,7 +220,7 @@ def main() -> None:
                     page.goto(f"{demo.console}/{path}")
                     page.wait_for_timeout(1500)
                     _picture(browser, page, name, size, theme)
-        _market_pictures(browser, demo, pages)
+        _market_pictures(browser, demo, pages[_SIZES[0], _THEMES[0]])
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 
 
