@@ -66,7 +66,7 @@ class Form:
         found = self.count_if_any(name, least, most)
         if found is None:
             self.troubles[name] = "This is needed: type a whole number."
-        return found or least
+        return least if found is None else found
 
     def count_if_any(self, name: str, least: int, most: int) -> int | None:
         text = self.text(name)

@@ -43,6 +43,7 @@ _BUDGETS = {
     ),
 }
 _CALLS_MAX = 1_000_000
+_LEAST = {"failed_auth_per_minute": 1}
 _PERCENT_PLACES = 4
 
 
@@ -114,13 +115,13 @@ async def _ask_budgets(visit: Visit) -> Html:
             for name, (title, time, words) in _BUDGETS.items()
         ),
     ]
-    words = ["They hold for every key and account of this broker. 0 lets nothing through."]
+    words = ["They hold for every key and account of this broker. 0 closes a budget."]
     return dialog("Budgets", words, confirm="Save", fields=fields)
 
 
 async def _set_budgets(visit: Visit) -> Result:
     form = Form(visit.form)
-    wanted = {name: form.count(name, name == "failed_auth_per_minute", _CALLS_MAX) for name in _BUDGETS}
+    wanted = {name: form.count(name, _LEAST.get(name, 0), _CALLS_MAX) for name in _BUDGETS}
     form.check()
     before = await switches.get_switches(visit.desk, visit.actor)
     require_seen(visit.form, before["budgets"], "The budgets")
