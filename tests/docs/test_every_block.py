@@ -57,7 +57,11 @@ def test_make_run_starts_the_demo() -> None:
     make = shutil.which("make")
     assert make is not None
     done = subprocess.run(
-        [make, "--dry-run", "--always-make", "run"], cwd=ROOT, capture_output=True, text=True, check=True
+        [make, "--no-print-directory", "--dry-run", "--always-make", "run"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.rstrip().endswith("exec .venv/bin/bullion demo")
 
