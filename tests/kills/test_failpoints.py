@@ -14,7 +14,7 @@ from tests.support.stacks import STACKS, stack
 from .house import House, flood
 from .scale import SCALE
 
-AT_ONCE = 8
+AT_ONCE = 4
 NAMES = [name for name, point in POINTS.items() if point.often or SCALE > 1]
 
 
