@@ -27,6 +27,7 @@ VENUES: dict[str, dict[str, Any]] = {
     "slow": {"mode": "fill", "delay_ms": 200},
 }
 STOCK = 40
+PUT_OFF_S_MAX = 60
 LATER = {
     "booking_busy",
     "booking_conflict",
@@ -296,14 +297,19 @@ def together(works: Sequence[Any]) -> None:
 
 
 def flood(programs: Sequence[tuple[Node, Sequence[Wish]]]) -> None:
-    """Every program sends its orders one after the other; one whose node is gone goes home."""
+    """Every program sends its orders one after the other; one whose node is gone goes home.
+
+    An order that is put off for longer than any lease or time limit of the store is a failure.
+    """
 
     def run(node: Node, wishes: Sequence[Wish]) -> None:
         if not wishes:
             return
         with wishes[0].client.http(node) as http:
             for wish in wishes:
+                give_up_at = time.monotonic() + PUT_OFF_S_MAX
                 while (answer := wish.send(http)) is not None and code_of(answer) in LATER:
+                    assert time.monotonic() < give_up_at, answer.text
                     time.sleep(0.05)
                 if answer is None:
                     return
