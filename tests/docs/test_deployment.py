@@ -65,6 +65,11 @@ def test_the_limits_of_time() -> None:
     shown = {row[0].strip("`"): row[1] for row in rows("Time limits")}
     for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
         assert shown[name].replace(" ", "") == engine._SERVER_SETTINGS[name]
+    idle, interval, tries = (
+        engine._SERVER_SETTINGS[f"tcp_keepalives_{name}"] for name in ("idle", "interval", "count")
+    )
+    keepalive = f"tcp_keepalives_idle` + {tries} × `tcp_keepalives_interval"
+    assert shown[keepalive] == f"{idle} s + {tries} × {interval} s"
     assert shown["connect` to PostgreSQL, all hosts together"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
     assert shown["a host among several that says nothing"] == f"{postgres_hosts.HEAD_START_S:g} s"
     assert shown["wait for a free connection of the pool"] == f"{engine._CONNECT_TIMEOUT_S:g} s"

@@ -65,9 +65,6 @@ def test_the_same_keys_sent_to_both_nodes_are_one_order_each(pair: Pair) -> None
 def test_a_node_that_stood_still_does_no_harm_when_it_goes_on(pair: Pair) -> None:
     """In the middle of whatever it was doing; the other one takes over, and has done it all by then."""
     house, first, second = pair
-    # Not at the first use of a query on a connection, which is two messages: PostgreSQL has no time limit for
-    # a transaction that stands between them, and the other node finds the book busy for as long.
-    flood([(first, wishes) for wishes in house.wishes(ORDERS)])
     lists, others = house.wishes(ORDERS), house.wishes(ORDERS // 2)
 
     def stand_still() -> None:

@@ -6,7 +6,7 @@ Several hosts may be named in the address; the one that takes writes is used, so
 import asyncio
 import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from bullion.faults import (
     StoreUnavailable,
 )
 
-from . import query_files, schema
+from . import query_files, ready_queries, schema
 from .engine import Row, Transaction, Value
 from .postgres_hosts import Hosts
 
@@ -40,6 +40,10 @@ _SERVER_SETTINGS = {
     "lock_timeout": "5s",
     # A node that stands still in the middle of a transaction must not hold what others wait for.
     "idle_in_transaction_session_timeout": "4s",
+    # Nor must a machine that is gone, with no word on the line; the system's own limit is two hours.
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
     # Every query of ours has its index. A plan that was made while a table was empty, and kept, must not read
     # that table from end to end once it has grown; and what is quick is not worth compiling.
     "enable_seqscan": "off",
@@ -81,12 +85,23 @@ Connection = Any
 """A connection of asyncpg's pool or one of our own; its type is generic in the record class."""
 
 
+class _Connection(asyncpg.Connection):
+    is_ready = False
+
+    async def make_ready(self, queries: Iterable[str]) -> None:
+        """Outside of a transaction: see `ready_queries`."""
+        for query in queries:
+            await self.executemany(query, ())  # Prepared and kept, as by any use, and run not once.
+        self.is_ready = True
+
+
 class PostgresEngine:
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
         self._hosts = Hosts(url)
         self._pool_size = pool_size
         self._queries = query_files.load("postgres")
+        self._ready = [self._queries[name] for name in ready_queries.ALL]
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
@@ -98,6 +113,7 @@ class PostgresEngine:
             "timeout": _CONNECT_TIMEOUT_S,
             "command_timeout": _COMMAND_TIMEOUT_S,
             "server_settings": _SERVER_SETTINGS,
+            "connection_class": _Connection,
         }
 
     async def open(self) -> None:
@@ -157,7 +173,7 @@ class PostgresEngine:
     async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         for tries_left in range(_TRIES - 1, -1, -1):
             try:
-                return await self._transact(name, "BEGIN", body)
+                return await self._transact(name, "BEGIN", body, writes=True)
             except StoreConflict:
                 if not tries_left:
                     raise
@@ -168,10 +184,14 @@ class PostgresEngine:
     async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self._transact(name, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
 
-    async def _transact(self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def _transact(
+        self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
+    ) -> T:
         committing = False
         try:
             async with self._connection() as connection:
+                if writes and not connection.is_ready:
+                    await connection.make_ready(self._ready)
                 await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
                 try:
                     answer = await body(_Open(connection, self._queries))
@@ -202,6 +222,7 @@ class PostgresEngine:
             async with asyncio.timeout(within_s):
                 connection = await self._hosts.connect(**self._connect_options())
                 try:
+                    await connection.make_ready(self._queries[name] for name in ready_queries.VERIFY)
                     await connection.execute(begin)
                     answer = await body(_Open(connection, self._queries))
                     await connection.execute("COMMIT")

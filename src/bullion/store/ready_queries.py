@@ -1,0 +1,24 @@
+"""What nodes ask while they hold a book, and so is made known to PostgreSQL before a transaction begins.
+
+A query that a connection has not had before takes two messages, and PostgreSQL has no time limit for a
+session that waits for the second of them. A node that stood still in between would keep its books locked for
+as long as it stands; between two queries PostgreSQL ends its session after seconds.
+"""
+
+RECORD = ("lock_books", "hold_stock", "record_plans", "move_stock")
+VERIFY = ("hold_book", "order_by_key", "price_move_by_key", "archived_by_key", "fence_book")
+CHANGE = (
+    "order_at",
+    "next_deal_no",
+    "change_order",
+    "insert_order_event",
+    "uncount_order",
+    "count_order",
+    "let_go_of_weight",
+    "let_go_of_symbol",
+    "return_stock",
+)
+HEDGE = ("claim_hedges", "claimed_hedges", "postpone_hedge", "withdraw_hedge", "one_hedge", "answer_hedge")
+SUM = ("sum_blocks", "set_unsummed_from")
+
+ALL = RECORD + VERIFY + CHANGE + HEDGE + SUM

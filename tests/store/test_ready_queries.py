@@ -1,0 +1,72 @@
+"""Whatever a node asks while it holds a book is known to PostgreSQL before the transaction begins."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+
+import asyncpg
+import pytest
+
+from bullion.store import (
+    hedge_requests,
+    ledger_postgres,
+    order_changes,
+    order_sums,
+    query_files,
+    ready_queries,
+)
+from bullion.store.engine import Transaction
+from bullion.store.postgres import PostgresEngine
+from tests.support.servers import Postgres
+
+pytestmark = pytest.mark.anyio
+
+HOLDERS = (ledger_postgres, hedge_requests, order_changes, order_sums)
+NOT_HELD = {"hedge_due", "hedges_waiting", "hedges_broken"}
+"""Asked in a transaction that reads."""
+
+
+def asked_in(module: ModuleType) -> Iterator[str]:
+    """The queries that a module's transactions ask by name."""
+    for call in ast.walk(ast.parse(inspect.getsource(module))):
+        if not isinstance(call, ast.Call):
+            continue
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("transaction" | "open_"), attr="run" | "one" | "all"),
+                args=[ast.Constant(str() as name), *_],
+            ):
+                yield name
+            case ast.Call(func=ast.Name("one_row"), args=[_, ast.Constant(str() as name), *_]):
+                yield name
+
+
+def test_nothing_else_is_asked_while_a_book_is_held() -> None:
+    asked = {name for module in HOLDERS for name in asked_in(module)}
+    assert {"hold_book", "lock_books", "record_plans", "answer_hedge"} <= asked
+    assert asked - NOT_HELD == set(ready_queries.ALL)
+
+
+async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None:
+    engine = PostgresEngine(postgres.new_database(), pool_size=1)
+    await engine.open()
+    await engine.migrate()
+
+    async def body(transaction: Transaction) -> set[str]:
+        before = await _known(transaction)
+        await transaction.run("hold_book", 1)
+        assert await _known(transaction) == before
+        return before
+
+    known = await engine.write("held", body)
+    await engine.close()
+    named = query_files.load("postgres")
+    assert {name for name in ready_queries.ALL if named[name] not in known} == set()
+
+
+async def _known(transaction: Transaction) -> set[str]:
+    connection: asyncpg.Connection = transaction._connection  # type: ignore[attr-defined]
+    return {
+        row["statement"] for row in await connection.fetch("SELECT statement FROM pg_prepared_statements")
+    }
