@@ -186,8 +186,8 @@ class SqliteEngine:
         while True:
             # First of all a pause: our own bookings move it too, and must not keep everyone reading.
             await asyncio.sleep(_POLL_S)
-            async with self._reading:
-                version = await self._reader.call(self._reader.data_version)
+            with _faults():
+                version = self._look_up.data_version()
             if version != self._seen_versions.get(listener):
                 self._seen_versions[listener] = version
                 return
