@@ -214,7 +214,9 @@ def test_hours_that_are_over_close_the_market(
     save(dialog)
     told(page, "The market is closed now.")
     expect(page.locator(".now")).to_contain_text("The market is closed")
-    expect(page.locator(".now")).to_contain_text("at 09:00:00\N{NO-BREAK SPACE}IST")
+    opens = (datetime.now(INDIA) + timedelta(days=2)).strftime("opens %a %d %b at 09:00\N{NO-BREAK SPACE}IST")
+    expect(page.locator(".now")).to_contain_text(opens)
+    expect(page.locator("[data-switch=halted]")).to_contain_text(f"closed, {opens}")
     becomes(trader, "trading_halted")
     assert dealing.desk.do("GET", "/switches")["trading_hours"]["week"] == {
         day[:3].lower(): [["09:00", "17:30"], ["18:00", "23:30"]]
@@ -223,6 +225,7 @@ def test_hours_that_are_over_close_the_market(
     dialog.get_by_label("The market is open").select_option("always")
     save(dialog)
     expect(page.locator("#hours")).to_contain_text("open round the clock")
+    expect(page.locator("[data-switch=halted] .state")).to_have_text("●open")
     becomes(trader, None)
 
 

@@ -52,7 +52,7 @@ def test_a_deal_is_closed_and_completed_at_a_price(
     expect(confirm).to_be_disabled()
     price = dialog.get_by_label("Closing price, in rupees per 10 g")
     price.press_sequentially("nonsense")
-    expect(dialog.locator(".comes-to")).to_contain_text("close_price")
+    expect(dialog.locator(".preview")).to_contain_text("close_price")
     expect(confirm).to_be_disabled()
     price.fill("70,000.50")
     expect(dialog).to_contain_text("Closed at ₹ 70,000.50. The client loses ₹ 3,098.75.")

@@ -5,10 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from bullion.accounts.broker import Broker
+from bullion.accounts.group import Group
+from bullion.desk.desk import Desk
+from bullion.records.port import Records
 from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.support.servers import Postgres
+
+from .desk_over import desk_over
 
 MakeEngine = Callable[[], Engine]
 
@@ -43,3 +49,17 @@ async def other_engine(make_engine: MakeEngine, engine: Engine) -> AsyncIterator
     await other.open()
     yield other
     await other.close()
+
+
+@pytest.fixture
+async def desk(engine: Engine) -> Desk:
+    """With two brokers that have a group each."""
+    desk = desk_over(engine)
+
+    async def body(records: Records) -> None:
+        for tag in ("main", "other"):
+            await records.put_broker(Broker(tag, tag))
+            await records.put_group(Group(tag, "retail", trading=True, terms={}, default_terms=None))
+
+    await desk.store.write("brokers", body)
+    return desk

@@ -5,53 +5,23 @@ from typing import Any
 
 import pytest
 
-from bullion.accounts.broker import Broker
-from bullion.accounts.group import Group
 from bullion.desk.actions import accounts, audit, brokers, keys, overseeing
 from bullion.desk.actions.audit import Wanted
 from bullion.desk.bodies import AllocationBody, BrokerBody, KeyBody, NewAccountBody, RotateBody
 from bullion.desk.desk import Desk
-from bullion.keys.hashing import Hasher
 from bullion.orders.instant import instant_text
-from bullion.records.audit import Chain
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import rows
 
 from .dealings import Dealings
+from .desk_over import ADMIN, OTHER, desk_over
 
 pytestmark = pytest.mark.anyio
 
-ADMIN = Actor("Asha (1)", Role.ADMIN, "main")
-OTHER = Actor("Bela (2)", Role.ADMIN, "other")
 FIRMS = {"asha": "Asha Jewels", "kalyani": "Kalyani & Sons", "shubham": None, "mid_night": "100% <b>Gold</b>"}
 DAY_US = 86_400_000_000
-
-
-def desk_over(engine: Engine) -> Desk:
-    chain, keys, tokens = (Hasher(b"secret", purpose) for purpose in ("audit", "keys", "tokens"))
-    return Desk(DurableRecords(engine), Chain(chain), keys, tokens, _nothing)
-
-
-async def _nothing() -> None:
-    return None
-
-
-@pytest.fixture
-async def desk(engine: Engine) -> Desk:
-    """With two brokers that have a group each."""
-    desk = desk_over(engine)
-
-    async def body(records: Records) -> None:
-        for tag in ("main", "other"):
-            await records.put_broker(Broker(tag, tag))
-            await records.put_group(Group(tag, "retail", trading=True, terms={}, default_terms=None))
-
-    await desk.store.write("brokers", body)
-    return desk
 
 
 async def add(desk: Desk, actor: Actor, login_id: str, firm: str | None = None, gold: str = "0") -> None:

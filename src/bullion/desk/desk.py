@@ -1,7 +1,7 @@
 """The one way every action of the desk takes: role, transaction, audit entry, and every node told."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -49,6 +49,12 @@ class Desk:
     """The way of a production order; None for commands that place none."""
     traces: TraceBook | None = None
     """Where it is noted why an order was taken or refused; None where nobody writes that down."""
+    judge: Callable[[View | None], None] | None = None
+    """See `if_found`."""
+
+    def if_found(self, judge: Callable[[View | None], None]) -> "Desk":
+        """The same desk, for changes of what it finds as expected: else `judge`, told what it was, raises."""
+        return replace(self, judge=judge)
 
     async def change(
         self,
@@ -72,6 +78,8 @@ class Desk:
         async def body(records: Records) -> Done:
             await require_token(records, actor)
             done = await work(records)
+            if self.judge is not None:
+                self.judge(done.before)
             head = await records.hold_audit_head(trail)
             if not catalogue:
                 # Nobody was kept from deleting the token meanwhile; if so, that entry stands before ours.

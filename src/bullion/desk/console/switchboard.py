@@ -1,6 +1,7 @@
 """The big switches: in the frame of every page, with their state, and a question before each is turned."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import msgspec
 
@@ -11,6 +12,7 @@ from .html import Html, el
 from .page import Action, Result, Visit
 from .widgets.dialog import action_button, dialog
 from .widgets.pieces import BAD, GOOD, OFF, WARN, state
+from .widgets.times import day_and_clock
 
 FRAME = "frame"
 """Stands for a page's name in the paths of the frame's own actions."""
@@ -161,7 +163,7 @@ def switchboard(visit: Visit) -> Html:
         _shown(
             visit,
             "Trading",
-            state(BAD, "halted") if halted else state(GOOD, "open"),
+            state(BAD, "halted") if halted else _by_timetable(visit),
             _RESUME if halted else _HALT,
             alarmed=halted,
         ),
@@ -182,6 +184,17 @@ def switchboard(visit: Visit) -> Html:
         role="group",
         aria_label="Switches",
     )
+
+
+def _by_timetable(visit: Visit) -> Html:
+    """Not halted; so the broker's hours decide."""
+    opening = visit.news.opening.value
+    if opening is None or opening["open"]:
+        return state(GOOD, "open")
+    if opening["changes_at"] is None:
+        return state(OFF, "closed by the timetable")
+    at = datetime.fromisoformat(opening["changes_at"])
+    return state(OFF, f"closed, opens {day_and_clock(at, visit.zone)}")
 
 
 def _shown(visit: Visit, name: str, now: Html, turn: _Turn, *, alarmed: bool = False) -> Html:

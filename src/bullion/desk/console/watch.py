@@ -42,6 +42,8 @@ class News:
     switches: Reading[View]
     api: Reading[str]
     """Its value is empty while the API answers, and else says what is wrong."""
+    opening: Reading[View]
+    """Whether the timetable has the market open, and when that changes."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -59,6 +61,7 @@ class BrokerWatch:
         self._counts: dict[tuple[str, str, str], int] = {}
         self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
         self.switches: SharedRead[View] = SharedRead(lambda actor: switches.get_switches(desk, actor))
+        self.opening: SharedRead[View] = SharedRead(lambda actor: switches.get_opening(desk, actor))
         self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
         self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
         self.queue: SharedRead[Listed] = SharedRead(
@@ -69,7 +72,7 @@ class BrokerWatch:
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
-        return self.switches, self.quotes, self.queue, self.exposure, self.activity
+        return self.switches, self.opening, self.quotes, self.queue, self.exposure, self.activity
 
     def shared(
         self, about: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
@@ -89,7 +92,8 @@ class BrokerWatch:
     async def news(self, actor: Actor) -> News:
         switches = await self.switches.get(actor)
         broker = await self.broker.get(actor)
-        return News(broker.value or actor.broker, switches, await self._api.get(actor))
+        opening = await self.opening.get(actor)
+        return News(broker.value or actor.broker, switches, await self._api.get(actor), opening)
 
     def expire(self) -> None:
         """Something was changed here: whoever looks next sees it."""

@@ -8,7 +8,6 @@ let seenAt = Date.now();
 let shown = {};
 let looking = false;
 let askedAt = 0;
-let asked = null;
 let turn = 0;
 
 // --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
@@ -139,8 +138,6 @@ function keepLooking() {
 // --- Dialogs and what they do ---------------------------------------------------------------------------
 
 async function ask(path) {
-  asked = path;
-  turn++; // What was asked about another dialog comes too late.
   const answer = await sent(path, {});
   if (!answer) return;
   if (!answer.contents) return toast(answer.refused, "bad");
@@ -148,26 +145,12 @@ async function ask(path) {
   form.action = answer.action;
   form.querySelector(".contents").replaceChildren(...parsed(answer.contents).childNodes);
   dialog.showModal();
-  preview(form);
+  preview(form, 0);
   const fields = ["input:not([type=hidden])", "select", "textarea"].map((each) => `.contents ${each}`).join(", ");
   // Enter by mistake must not do what cannot be undone.
   const harmful = form.querySelector("button.danger");
   const first = form.querySelector(harmful ? "[data-close]" : `${fields}, .contents [data-close]`);
   if (first) first.focus();
-}
-
-// What follows from what is typed is told before it is confirmed: until then, it cannot be.
-async function askAgain(form) {
-  const mine = ++turn;
-  form.querySelectorAll("[type=submit]").forEach((each) => (each.disabled = true));
-  await new Promise((done) => setTimeout(done, 200));
-  if (mine !== turn || !dialog.open) return;
-  const path = new URL(asked, location);
-  new FormData(form).forEach((value, name) => name !== "csrf" && path.searchParams.set(name, value));
-  const answer = await sent(path.pathname + path.search, {});
-  if (mine !== turn || !dialog.open || !answer) return;
-  if (!answer.contents) return refuse(form, answer.refused);
-  morphChildren(form.querySelector(".contents"), parsed(answer.contents));
 }
 
 async function act(form) {
@@ -200,7 +183,7 @@ async function act(form) {
 }
 
 function refuse(form, words) {
-  const place = form.querySelector(".refused");
+  const place = form.querySelector(".refused[role=alert]");
   if (!place) return toast(words, "bad");
   place.textContent = words;
   place.hidden = false;
@@ -224,23 +207,21 @@ function tellFields(form, troubles) {
   if (first) first.focus();
 }
 
-// What would come of what is typed so far: asked for at most once a second, and always for the last word.
-let previewing = 0;
-let previewedAt = 0;
-
-function preview(form) {
-  if (previewing || !form.querySelector("[data-preview]")) return;
-  previewing = setTimeout(async () => {
-    previewing = 0;
-    previewedAt = Date.now();
-    const place = form.querySelector("[data-preview]");
-    if (!place || !dialog.open) return;
-    const typed = new URLSearchParams(new FormData(form));
-    const answer = await sent(place.dataset.preview, { method: "POST", body: typed });
-    if (answer && answer.contents && place.isConnected) {
-      place.replaceChildren(...parsed(answer.contents).childNodes);
-    }
-  }, Math.max(0, previewedAt + 1000 - Date.now()));
+// What would come of what is typed so far. Where it must be seen before it is confirmed, it cannot be till then.
+async function preview(form, pauseMs) {
+  const place = form.querySelector("[data-preview]");
+  if (!place) return;
+  const mine = ++turn; // Whatever is on its way is about something else than what is typed now.
+  const waits = "needed" in place.dataset ? form.querySelector("[type=submit]") : {};
+  waits.disabled = true;
+  await new Promise((done) => setTimeout(done, pauseMs));
+  if (mine !== turn || !place.isConnected) return;
+  const typed = new URLSearchParams(new FormData(form));
+  const answer = await sent(place.dataset.preview, { method: "POST", body: typed });
+  if (mine !== turn || !place.isConnected || !answer) return;
+  if (!answer.contents) return refuse(form, answer.refused);
+  place.replaceChildren(...parsed(answer.contents).childNodes);
+  waits.disabled = place.querySelector("[data-not-yet]") !== null;
 }
 
 async function sent(path, options) {
@@ -321,14 +302,11 @@ addEventListener("popstate", () => {
 });
 
 if (dialog) {
-  dialog.addEventListener("input", (event) => {
-    if ("askAgain" in event.target.dataset) askAgain(event.target.form);
-  });
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     act(event.target);
   });
-  dialog.addEventListener("input", () => preview(dialog.querySelector("form")));
+  dialog.addEventListener("input", () => preview(dialog.querySelector("form"), 200));
   // What is shown once is not closed by the escape key, pressed by mistake.
   dialog.addEventListener("cancel", (event) => {
     if (dialog.querySelector("[data-stay]")) event.preventDefault();

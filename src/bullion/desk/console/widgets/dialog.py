@@ -48,13 +48,11 @@ def dialog(
     danger: bool = False,
     fields: Sequence[Child] = (),
     broad: bool = False,
-    ready: bool = True,
 ) -> Html:
     """The contents of an action's dialog: what will happen, what has to be typed, and the two ways out.
 
     The frame puts it into a form that is sent to the action, with the protection against forged requests.
-    A broad one has its fields in columns. Unless it is `ready`, it cannot be confirmed yet: something has to
-    be typed first.
+    A broad one has its fields in columns.
     """
     return el(
         "div",
@@ -65,24 +63,24 @@ def dialog(
         el(
             "div",
             el("button", "Cancel", type="button", data_close=True),
-            el(
-                "button",
-                confirm,
-                type="submit",
-                class_="danger" if danger else "primary",
-                disabled=not ready,
-            ),
+            el("button", confirm, type="submit", class_="danger" if danger else "primary"),
             class_="buttons",
         ),
         class_="dialog broad" if broad else "dialog",
     )
 
 
-def preview_place(page: str, action: Action, about: Mapping[str, str] | None = None) -> Html:
-    """Where the action's preview is shown, inside of its dialog."""
+def preview_place(
+    page: str, action: Action, about: Mapping[str, str] | None = None, *, needed: bool = False
+) -> Html:
+    """Where the action's preview is shown, inside of its dialog.
+
+    Where it is `needed`, the dialog can be confirmed only with a preview in sight of just what is typed, and
+    without the mark `data_not_yet` in it.
+    """
     query = f"?{urlencode(about)}" if about else ""
     path = f"/previews/{quote(page)}/{quote(action.name)}{query}"
-    return el("div", class_="preview", data_preview=path, aria_live="polite")
+    return el("div", class_="preview", data_preview=path, data_needed=needed, aria_live="polite")
 
 
 def hidden(name: str, value: str) -> Html:
@@ -99,13 +97,8 @@ def field(
     required: bool = False,
     kind: str = "text",
     suggested: Sequence[str] = (),
-    ask_again: bool = False,
 ) -> Html:
-    """One line to type into, with its label and, below, what may be typed; `kind` is the browser's own.
-
-    With `ask_again` the dialog is asked for anew while somebody types, with the fields in `visit.query`: so
-    it can say what will come of it.
-    """
+    """One line to type into, with its label and, below, what may be typed; `kind` is the browser's own."""
     offered = f"{name}-suggested" if suggested else None
     return el(
         "label",
@@ -119,7 +112,6 @@ def field(
             required=required,
             autocomplete="off",
             spellcheck="false",
-            data_ask_again=ask_again,
         ),
         el("datalist", [el("option", value=each) for each in suggested], id=offered) if suggested else None,
         el("small", hint) if hint else None,

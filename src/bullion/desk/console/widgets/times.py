@@ -14,6 +14,12 @@ def clock(at: datetime, zone: ZoneInfo) -> str:
     return f"{local:%H:%M:%S}{_NBSP}{zone_name(local)}"
 
 
+def day_and_clock(at: datetime, zone: ZoneInfo) -> str:
+    """Mon 16 Nov at 09:00 IST"""
+    local = at.astimezone(zone)
+    return f"{local:%a %d %b at %H:%M}{_NBSP}{zone_name(local)}"
+
+
 def zone_name(local: datetime) -> str:
     """Zones without a name of letters are told by their distance from UTC."""
     name = local.tzname() or ""

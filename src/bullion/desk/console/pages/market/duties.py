@@ -17,7 +17,7 @@ from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import Refused
 
-from .forms import Form, beside_fields, require_seen, seen
+from .forms import Form, beside_fields, seen, still
 from .names import PAGE_NAME
 from .reads import duties_of, symbols_of
 
@@ -142,13 +142,13 @@ async def _add(visit: Visit) -> Result:
     entry = _entry(form)
     form.check()
     before = await _found(visit, name)
-    require_seen(visit.form, _kept(before), f"The duty {name}")
+    desk = still(visit, f"The duty {name}", before, _kept)
     if any(each["from"] == entry.from_date for each in before["duties"]):
         raise Mistyped({"from_date": "There is an entry from that date already."})
     if date.fromisoformat(entry.from_date) < today(visit):
         raise Mistyped({"from_date": "That day is over: an entry can hold from today on."})
     with beside_fields(visit.form):
-        after = await duties.put_duty(visit.desk, visit.actor, name, [*_rows(before), entry])
+        after = await duties.put_duty(desk, visit.actor, name, [*_rows(before), entry])
     (added,) = [each for each in after["duties"] if each["from"] == entry.from_date]
     earlier = [each for each in after["duties"] if each["from"] < entry.from_date]
     was = rupees(earlier[-1]["rupees"]) if earlier else "none"
@@ -167,12 +167,12 @@ async def _ask_remove(visit: Visit) -> Html:
 async def _remove(visit: Visit) -> Result:
     name, day = visit.query.get("name", ""), visit.query.get("from", "")
     before = await _found(visit, name)
-    require_seen(visit.form, _kept(before), f"The duty {name}")
+    desk = still(visit, f"The duty {name}", before, _kept)
     gone = [each for each in before["duties"] if each["from"] == day]
     left = [each for each in _rows(before) if each.from_date != day]
     if not gone or not left or date.fromisoformat(day) <= today(visit):
         raise Refused(CONFLICT, "Only an entry that has not begun can be removed, and never the last one.")
-    await duties.put_duty(visit.desk, visit.actor, name, left)
+    await duties.put_duty(desk, visit.actor, name, left)
     return Result(f"Duty {name}: {rupees(gone[0]['rupees'])} from {day_words(day)} → removed.")
 
 

@@ -20,7 +20,7 @@ from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
-from .forms import NOTHING, Form, beside_fields, require_seen, saved, seen, short
+from .forms import NOTHING, Form, beside_fields, saved, seen, short, still
 from .names import PAGE_NAME
 from .reads import groups_of, symbols_of
 
@@ -192,7 +192,7 @@ async def _save_terms(visit: Visit) -> Result:
 
 async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) -> Result:
     before = await groups.get_group(visit.desk, visit.actor, code)
-    require_seen(visit.form, before, f"The group {code}")
+    desk = still(visit, f"The group {code}", before)
     body = _put_body(before)
     if symbol == DEFAULT:
         body.default_terms = terms
@@ -201,7 +201,7 @@ async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) ->
     else:
         body.terms[symbol] = terms
     with beside_fields(visit.form):
-        after = await groups.put_group(visit.desk, visit.actor, code, body)
+        after = await groups.put_group(desk, visit.actor, code, body)
     return Result(saved(_in_words(code, symbol), _spoken(before, symbol), _spoken(after, symbol)))
 
 
@@ -238,10 +238,10 @@ async def _ask_turn(visit: Visit) -> Html:
 async def _turn(visit: Visit) -> Result:
     code, _ = _named(visit)
     before = await groups.get_group(visit.desk, visit.actor, code)
-    require_seen(visit.form, before, f"The group {code}")
+    desk = still(visit, f"The group {code}", before)
     body = _put_body(before)
     body.trading = not before["trading"]
-    after = await groups.put_group(visit.desk, visit.actor, code, body)
+    after = await groups.put_group(desk, visit.actor, code, body)
     return Result(saved(f"Group {code}", _trading(before), _trading(after)))
 
 

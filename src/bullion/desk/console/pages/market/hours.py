@@ -13,14 +13,14 @@ from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden, lines
 from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
-from bullion.desk.console.widgets.times import age, clock
-from bullion.desk.desk import View
+from bullion.desk.console.widgets.times import age, day_and_clock
+from bullion.desk.desk import Desk, View
 from bullion.records.token import Role
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
 
 from .duties import day_words
-from .forms import Form, require_seen, saved, seen
+from .forms import Form, saved, seen, still
 from .names import PAGE_NAME
 from .reads import opening_of, switches_of
 
@@ -87,11 +87,9 @@ def _next(visit: Visit, opening: View) -> Html | None:
     if opening["changes_at"] is None:
         return None
     at = datetime.fromisoformat(opening["changes_at"])
-    local = at.astimezone(visit.zone)
     verb = "closes" if opening["open"] else "opens"
-    when = f"{verb} {local:%a %d %b} at {clock(at, visit.zone)}"
     seconds = max(0, int((at - visit.now).total_seconds()))
-    return el("span", f"{when}, in {age(seconds)}", class_="hint")
+    return el("span", f"{verb} {day_and_clock(at, visit.zone)}, in {age(seconds)}", class_="hint")
 
 
 def _day_words(openings: list[list[str]]) -> str:
@@ -199,20 +197,26 @@ async def _set_week(visit: Visit) -> Result:
         week = {day: found for day in DAYS if (found := _openings(form, day))}
         wanted = {"zone": form.text("zone"), "week": week, "holidays": []}
     form.check()
-    before = (await switches.get_switches(visit.desk, visit.actor))["trading_hours"]
-    require_seen(visit.form, before, "The timetable")
+    held = await switches.get_switches(visit.desk, visit.actor)
+    desk = still(visit, "The timetable", held, _hours_in)
+    before = _hours_in(held)
     if wanted is not None and before is not None:
         wanted["holidays"] = before["holidays"]
-    after = await _patched(visit, wanted)
+    after = await _patched(desk, visit, wanted)
     opening = await switches.get_opening(visit.desk, visit.actor)
     now = "open" if opening["open"] else "closed"
     return Result(f"{saved('Trading hours', _spoken(before), _spoken(after))} The market is {now} now.")
 
 
-async def _patched(visit: Visit, hours: View | None) -> View | None:
+def _hours_in(held: View) -> View | None:
+    hours: View | None = held["trading_hours"]
+    return hours
+
+
+async def _patched(desk: Desk, visit: Visit, hours: View | None) -> View | None:
     try:
         raw = msgspec.json.encode({"trading_hours": hours})
-        found: View | None = (await switches.patch_switches(visit.desk, visit.actor, raw))["trading_hours"]
+        found: View | None = (await switches.patch_switches(desk, visit.actor, raw))["trading_hours"]
     except Refused as refused:
         if refused.refusal is INVALID_BODY and refused.message.startswith("trading_hours.zone:"):
             raise Mistyped({"zone": "This is not a time zone such as Asia/Kolkata."}) from None
@@ -243,11 +247,12 @@ async def _set_holidays(visit: Visit) -> Result:
     wrong = [day for day in days if not _is_day(day)]
     if wrong:
         raise Mistyped({"holidays": f"{wrong[0][:30]!r} is not a date such as 2026-11-09."})
-    before = (await switches.get_switches(visit.desk, visit.actor))["trading_hours"]
-    require_seen(visit.form, before or {"holidays": []}, "The list of holidays")
+    held = await switches.get_switches(visit.desk, visit.actor)
+    desk = still(visit, "The list of holidays", held, lambda each: _hours_in(each) or {"holidays": []})
+    before = _hours_in(held)
     if before is None:
         raise Mistyped({"holidays": "Set the trading hours first: round the clock knows no holidays."})
-    after = await _patched(visit, {**before, "holidays": days})
+    after = await _patched(desk, visit, {**before, "holidays": days})
     was, now = set(before["holidays"]), set((after or before)["holidays"])
     added = [f"{day_words(day)} added" for day in sorted(now - was)]
     gone = [f"{day_words(day)} removed" for day in sorted(was - now)]

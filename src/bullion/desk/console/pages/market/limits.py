@@ -11,7 +11,7 @@ from bullion.desk.console.widgets.pieces import Column, Line, card, table
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
-from .forms import Form, beside_fields, require_seen, saved, seen, short
+from .forms import Form, beside_fields, saved, seen, short, still
 from .names import PAGE_NAME
 from .reads import switches_of
 
@@ -98,10 +98,10 @@ async def _set_tolerance(visit: Visit) -> Result:
     percent = form.amount("price_tolerance_percent", _PERCENT_PLACES)
     form.check()
     before = await switches.get_switches(visit.desk, visit.actor)
-    require_seen(visit.form, {"tolerance": before["price_tolerance_percent"]}, "The tolerance")
+    desk = still(visit, "The tolerance", before, lambda held: {"tolerance": held["price_tolerance_percent"]})
     with beside_fields(visit.form):
         raw = msgspec.json.encode({"price_tolerance_percent": percent})
-        after = await switches.patch_switches(visit.desk, visit.actor, raw)
+        after = await switches.patch_switches(desk, visit.actor, raw)
     was, now = ({"": f"{short(each['price_tolerance_percent'])} %"} for each in (before, after))
     return Result(saved("Price tolerance", was, now))
 
@@ -124,12 +124,12 @@ async def _set_budgets(visit: Visit) -> Result:
     wanted = {name: form.count(name, _LEAST.get(name, 0), _CALLS_MAX) for name in _BUDGETS}
     form.check()
     before = await switches.get_switches(visit.desk, visit.actor)
-    require_seen(visit.form, before["budgets"], "The budgets")
+    desk = still(visit, "The budgets", before, lambda held: held["budgets"])
     changed = {name: value for name, value in wanted.items() if value != before["budgets"][name]}
     if not changed:
         return Result("The budgets are as they were: nothing was changed.")
     raw = msgspec.json.encode({"budgets": changed})
-    after = await switches.patch_switches(visit.desk, visit.actor, raw)
+    after = await switches.patch_switches(desk, visit.actor, raw)
     return Result(saved("Budgets", _spoken(before), _spoken(after)))
 
 

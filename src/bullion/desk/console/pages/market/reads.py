@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from bullion.desk.actions import duties, groups, hedge, rates, switches, symbols
+from bullion.desk.actions import duties, groups, hedge, rates, symbols
 from bullion.desk.console.page import Visit
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import Listed
@@ -48,7 +48,7 @@ async def rates_of(visit: Visit) -> list[View]:
 
 
 async def opening_of(visit: Visit) -> View:
-    return _known(await visit.watch.shared("opening", switches.get_opening).get(visit.actor))
+    return _known(await visit.watch.opening.get(visit.actor))
 
 
 async def venue_of(visit: Visit) -> View:

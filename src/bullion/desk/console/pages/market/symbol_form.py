@@ -20,7 +20,7 @@ from bullion.records.token import Role
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
-from .forms import Form, beside_fields, require_seen, saved, seen, short
+from .forms import Form, beside_fields, saved, seen, short, still
 from .names import PAGE_NAME
 from .reads import duties_of, rates_of
 from .symbol_words import KINDS, PART_NAMES, part_words, spoken
@@ -185,7 +185,7 @@ async def _edit(visit: Visit) -> Result:
     code, typed = visit.query.get("code", ""), visit.form
     body = _body(typed)
     before = await symbols.get_symbol(visit.desk, visit.actor, code)
-    require_seen(typed, _lasting(before), code)
+    desk = still(visit, code, before, _lasting)
     with beside_fields(typed):
         wanted = symbols.view(symbols.held_symbol(visit.actor.broker, code, body))
         patch = {name: value for name, value in _lasting(wanted).items() if value != before[name]}
@@ -194,7 +194,7 @@ async def _edit(visit: Visit) -> Result:
         if not patch:
             return Result(f"{code} is as it was: nothing was changed.")
         raw = msgspec.json.encode(patch)
-        after = await symbols.patch_symbol(visit.desk, visit.actor, code, raw)
+        after = await symbols.patch_symbol(desk, visit.actor, code, raw)
     told = spoken(before) if "stock" in patch else {**spoken(before), "stock": spoken(after)["stock"]}
     return Result(saved(code, told, spoken(after)))
 

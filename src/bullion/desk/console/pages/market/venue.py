@@ -13,7 +13,7 @@ from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, Column, Line, c
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
-from .forms import Form, require_seen, saved, seen
+from .forms import Form, saved, seen, still
 from .names import PAGE_NAME
 from .reads import symbols_of, venue_of
 
@@ -118,8 +118,8 @@ async def _set_conduct(visit: Visit) -> Result:
 
 async def _patched(visit: Visit, wanted: View) -> Result:
     before = await hedge.get_hedge(visit.desk, visit.actor)
-    require_seen(visit.form, before, "The venue's conduct")
-    after = await hedge.patch_hedge(visit.desk, visit.actor, msgspec.json.encode(wanted))
+    desk = still(visit, "The venue's conduct", before)
+    after = await hedge.patch_hedge(desk, visit.actor, msgspec.json.encode(wanted))
     return Result(saved("Venue", _spoken(before), _spoken(after)))
 
 

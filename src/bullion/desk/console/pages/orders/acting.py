@@ -7,7 +7,7 @@ from bullion.desk.actions import order_life, orders
 from bullion.desk.bodies import CompleteBody, ReasonBody
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Action, Result, Visit
-from bullion.desk.console.widgets.dialog import action_button, dialog, field
+from bullion.desk.console.widgets.dialog import action_button, dialog, field, preview_place
 from bullion.desk.console.widgets.numbers import rupees, weight
 from bullion.desk.desk import View
 from bullion.hedge.venue import BY_HAND
@@ -89,8 +89,6 @@ async def _close(visit: Visit) -> Result:
 
 async def _ask_complete(visit: Visit) -> Html:
     order = await _order(visit)
-    typed = visit.query.get("close_price", "").strip()
-    comes_to, ready = await _preview(visit, typed) if typed else (_WHAT_TO_TYPE, False)
     anatomy = order["price_anatomy"]
     per = weight(anatomy["quoted_weight"], anatomy["unit"])
     return dialog(
@@ -105,35 +103,32 @@ async def _ask_complete(visit: Visit) -> Html:
         ],
         confirm="Complete at this price",
         fields=[
-            field(f"Closing price, in rupees per {per}", "close_price", required=True, ask_again=True),
-            el("div", comes_to, class_="comes-to", aria_live="polite"),
+            field(f"Closing price, in rupees per {per}", "close_price", required=True),
+            preview_place(PAGE_NAME, COMPLETE, {"id": order["id"]}, needed=True),
         ],
-        ready=ready,
     )
 
 
-_WHAT_TO_TYPE = el("p", "Type the price: what it comes to is shown here before you confirm.", class_="hint")
-
-
-async def _preview(visit: Visit, typed: str) -> tuple[Html, bool]:
+async def _preview_complete(visit: Visit) -> Html:
+    typed = visit.form.get("close_price", "").strip()
+    if not typed:
+        words = "Type the price: what it comes to is shown here before you confirm."
+        return el("p", words, class_="hint", data_not_yet=True)
     try:
         body = _close_price(typed)
         found = await order_life.preview_completion(visit.desk, visit.actor, visit.query.get("id", ""), body)
     except Refused as refused:
-        return el("p", refused.message, class_="refused"), False
+        return el("p", refused.message, class_="refused", data_not_yet=True)
     pnl = str(found["realized_pnl"])
     if pnl.strip("-0.") == "":
         words, kind = "The client neither gains nor loses", ""
     else:
         words, kind = ("The client loses", "loss") if pnl.startswith("-") else ("The client gains", "gain")
-    return (
-        el(
-            "p",
-            f"Closed at {rupees(found['close_price'])}. {words} ",
-            el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}".strip()),
-            ".",
-        ),
-        True,
+    return el(
+        "p",
+        f"Closed at {rupees(found['close_price'])}. {words} ",
+        el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}".strip()),
+        ".",
     )
 
 
@@ -225,7 +220,7 @@ async def _refuse(visit: Visit) -> Result:
 
 
 CLOSE = Action("close", Role.DEALER, _ask_close, _close)
-COMPLETE = Action("complete", Role.DEALER, _ask_complete, _complete)
+COMPLETE = Action("complete", Role.DEALER, _ask_complete, _complete, _preview_complete)
 DELETE = Action("delete", Role.DEALER, _ask_delete, _delete)
 CONFIRM = Action("confirm", Role.DEALER, _ask_confirm, _confirm)
 REFUSE = Action("refuse", Role.DEALER, _ask_refuse, _refuse)

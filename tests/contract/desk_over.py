@@ -1,0 +1,20 @@
+"""The desk's own actions over a store, without a server before them."""
+
+from bullion.desk.desk import Desk
+from bullion.keys.hashing import Hasher
+from bullion.records.audit import Chain
+from bullion.records.token import Actor, Role
+from bullion.store.engine import Engine
+from bullion.store.records import DurableRecords
+
+ADMIN = Actor("Asha (1)", Role.ADMIN, "main")
+OTHER = Actor("Bela (2)", Role.ADMIN, "other")
+
+
+def desk_over(engine: Engine) -> Desk:
+    chain, keys, tokens = (Hasher(b"secret", purpose) for purpose in ("audit", "keys", "tokens"))
+    return Desk(DurableRecords(engine), Chain(chain), keys, tokens, _nothing)
+
+
+async def _nothing() -> None:
+    return None

@@ -1,0 +1,94 @@
+"""What the desk's forms read and change, on both engines."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from bullion.desk import bodies
+from bullion.desk.actions import audit, duties, groups, quotes, rates, switches, symbols
+from bullion.desk.actions.audit import Wanted
+from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody
+from bullion.desk.desk import Desk, View
+from bullion.records.port import Page
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.refusal import Refused
+
+from .desk_over import ADMIN, OTHER
+
+pytestmark = pytest.mark.anyio
+
+LANDED: dict[str, Any] = {
+    "metal": "gold",
+    "quoted_weight": "10",
+    "minimum": "1",
+    "maximum": "1000",
+    "step": "1",
+    "pricing": {
+        "kind": "landed",
+        "spot": "SPOT",
+        "currency": "RUPEE",
+        "premium_usd": "0",
+        "interbank": "0",
+        "conversion": "0.32148",
+        "duty": "gold",
+        "margin": "300",
+    },
+}
+
+
+def symbol(**fields: Any) -> SymbolBody:
+    return bodies.read(msgspec.json.encode({**LANDED, **fields}), SymbolBody)
+
+
+async def test_a_formula_is_tried_before_it_is_kept(desk: Desk) -> None:
+    found = await quotes.preview_quote(desk, ADMIN, "NEW", symbol())
+    assert found["missing"]
+    assert (found["bid"], found["ask"]) == (None, None)
+    await rates.put_rate(desk, ADMIN, "SPOT", RateBody(bid="2000", ask="2001"))
+    await rates.put_rate(desk, ADMIN, "RUPEE", RateBody(bid="83", ask="83.1"))
+    await duties.put_duty(desk, ADMIN, "gold", [DutyBody(from_date="2024-01-01", rupees="7500")])
+    found = await quotes.preview_quote(desk, ADMIN, "NEW", symbol())
+    assert found["missing"] == []
+    assert dict(found["parts"]["buy"])["duty"] == "7500.00"
+    kept = await symbols.put_symbol(desk, ADMIN, "NEW", symbol())
+    (quoted,), total = await quotes.list_quotes(desk, ADMIN, Page(10, 0))
+    assert (quoted["bid"], quoted["ask"], total) == (found["bid"], found["ask"], 1)
+    assert await symbols.get_symbol(desk, ADMIN, "NEW") == kept
+    with pytest.raises(Refused) as refused:
+        await symbols.get_symbol(desk, OTHER, "NEW")
+    assert refused.value.refusal is NOT_FOUND
+
+
+async def test_the_timetable_says_when_it_opens(desk: Desk) -> None:
+    assert await switches.get_opening(desk, ADMIN) == {"open": True, "changes_at": None}
+    day = datetime.now(UTC) + timedelta(days=2)
+    week = {day.strftime("%a").lower(): [["09:00", "17:30"]]}
+    raw = msgspec.json.encode({"trading_hours": {"zone": "UTC", "week": week, "holidays": []}})
+    await switches.patch_switches(desk, ADMIN, raw)
+    found = await switches.get_opening(desk, ADMIN)
+    assert found["open"] is False
+    assert found["changes_at"].startswith(day.strftime("%Y-%m-%dT09:00:00"))
+    assert (await switches.get_opening(desk, OTHER))["open"] is True
+
+
+async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
+    """Both read before either writes: the second must not undo what the first did."""
+    saw = await groups.get_group(desk, ADMIN, "retail")
+
+    def judge(before: View | None) -> None:
+        if before != saw:
+            raise Refused(CONFLICT, "It was changed meanwhile.")
+
+    body = GroupBody(trading=False)
+    done = await asyncio.gather(
+        *(groups.put_group(desk.if_found(judge), ADMIN, "retail", body) for _ in range(3)),
+        return_exceptions=True,
+    )
+    refused = [each for each in done if isinstance(each, Refused)]
+    assert [each.refusal for each in refused] == [CONFLICT, CONFLICT]
+    assert (await groups.get_group(desk, ADMIN, "retail"))["trading"] is False
+    found = await audit.find_audit(desk, ADMIN, Wanted(), 10)
+    assert [each["action"] for each in found.entries] == ["put_group"]
