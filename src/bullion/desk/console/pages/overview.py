@@ -11,7 +11,7 @@ from bullion.desk.console.pages.orders.addresses import order_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import COURSE_S, MINUTES, Listed
 from bullion.desk.console.widgets.charts import bar_chart, line_chart
-from bullion.desk.console.widgets.numbers import grouped, rupees, signed_weight, weight
+from bullion.desk.console.widgets.numbers import grouped, rupees, signed_weight, times_words, weight
 from bullion.desk.console.widgets.pieces import (
     BAD,
     GOOD,
@@ -214,7 +214,10 @@ def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:
         ),
         rupees(each["price"]),
         rupees(each["total"]),
-        [each["words"] or _NOTHING, el("small", f"asked {each['tries']} times") if each["tries"] else None],
+        [
+            each["words"] or _NOTHING,
+            el("small", f"asked {times_words(each['tries'])}") if each["tries"] else None,
+        ],
     )
 
 

@@ -35,3 +35,8 @@ def signed_weight(plain: str, unit: str) -> str:
 def _short(plain: str) -> str:
     short = plain.rstrip("0").rstrip(".") if "." in plain else plain
     return "0" if short in ("", "-0") else short
+
+
+def times_words(count: int) -> str:
+    """once, 2 times, 1,234 times"""
+    return "once" if count == 1 else f"{grouped(str(count))} times"

@@ -3,7 +3,7 @@
 from bullion.desk.actions import hedge, orders
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Visit
-from bullion.desk.console.widgets.numbers import rupees, weight
+from bullion.desk.console.widgets.numbers import rupees, times_words, weight
 from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
 from bullion.desk.console.widgets.times import moment
 from bullion.desk.desk import Desk, View
@@ -183,7 +183,7 @@ def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
                 ("Covered by", "the desk itself" if by_hand else f"the {held['venue']} venue"),
                 ("Instrument", held["instrument"]),
                 ("Last word", held["words"]),
-                ("Asked in vain", f"{held['tries']} times" if held["tries"] else None),
+                ("Asked in vain", times_words(held["tries"]) if held["tries"] else None),
                 (
                     "Asked again",
                     None

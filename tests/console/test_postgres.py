@@ -1,0 +1,166 @@
+"""The console over PostgreSQL and Redis: every page is whole, and what is done in them holds."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.console import ConsoleProcess, running_console, session_of
+from tests.support.dealing import Dealing
+from tests.support.desk import Office, first_caller
+from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
+from tests.support.orders import ORDERS, refused
+from tests.support.servers import Postgres, Redis
+
+pytestmark = pytest.mark.xdist_group("console-postgres")
+
+TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")
+
+
+@dataclass
+class Clerk:
+    """Somebody logged in who sends what the browser would."""
+
+    console: ConsoleProcess
+    client: httpx.Client
+    csrf: str
+
+    def see(self, path: str) -> str:
+        """A page as it looks anew by itself, with nothing wrong on it."""
+        answer = self.client.get(f"/live/{path}")
+        assert answer.status_code == 200, answer.text
+        parts: dict[str, str] = answer.json()["parts"]
+        assert parts["banner"] == ""
+        assert 'class="empty trouble"' not in parts["main"], parts["main"]
+        return parts["main"]
+
+    def ask(self, action: str) -> dict[str, str]:
+        """The fields that a dialog comes with."""
+        answer = self.client.get(f"/dialogs/{action}")
+        assert answer.status_code == 200, answer.text
+        contents = answer.json()["contents"]
+        tags = re.findall(r"<input [^>]*>", contents)
+        named = [(re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)) for tag in tags]
+        fields = {name[1]: value[1] if value else "" for name, value in named if name}
+        for select, options in re.findall(r'<select name="([^"]*)">(.*?)</select>', contents):
+            chosen = re.search(r'value="([^"]*)" selected', options)
+            fields[select] = chosen[1] if chosen else ""
+        return fields
+
+    def do(self, action: str, **typed: str) -> dict[str, Any]:
+        fields = {**self.ask(action), **typed, "csrf": self.csrf}
+        answer = self._post(f"/actions/{action}", fields)
+        assert answer.status_code == 200, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def preview(self, action: str, **typed: str) -> str:
+        answer = self._post(f"/previews/{action}", {**self.ask(action), **typed, "csrf": self.csrf})
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["contents"])
+
+    def _post(self, path: str, fields: dict[str, str]) -> httpx.Response:
+        return self.client.post(path, data=fields, headers={"Origin": self.console.url})
+
+
+@pytest.fixture(scope="module")
+def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
+    return {
+        "BULLION_DATABASE_URL": postgres.new_database(),
+        "BULLION_REDIS_URL": redis.url,
+        "BULLION_FEED": "desk",
+        "BULLION_PRODUCTION": "on",
+    }
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, str]) -> Iterator[Node]:
+    with running(tmp_path_factory.mktemp("console"), **settings) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def console(node: Node, settings: dict[str, str]) -> Iterator[ConsoleProcess]:
+    known = {
+        "BULLION_DESK_TOKEN": DESK_TOKEN,
+        "BULLION_SECRET": SECRET,
+        "BULLION_CONSOLE_API_URL": node.api_url,
+    }
+    with running_console(node.folder, **settings, **known) as console:
+        yield console
+
+
+@pytest.fixture
+def dealing(node: Node) -> Iterator[Dealing]:
+    with first_caller(node) as first:
+        office = Office.open(node, first)
+        yield Dealing(office)
+        office.close()
+
+
+@contextmanager
+def clerk(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
+    with session_of(console, office.admin_token["token"]) as (client, csrf):
+        yield Clerk(console, client, csrf)
+
+
+def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
+    with clerk(console, dealing.office) as at:
+        order = dealing.placed(quantity="25")
+        assert "25" in at.see(f"orders/{order['id']}")
+        at.do(f"orders/close?id={order['id']}")
+        told = at.preview(f"orders/complete?id={order['id']}", close_price="72,240")
+        assert "The client gains" in told
+        assert "₹\N{NO-BREAK SPACE}2,500.00" in told.replace(" ", "\N{NO-BREAK SPACE}")
+        assert "data-not-yet" in at.preview(f"orders/complete?id={order['id']}", close_price="much")
+        at.do(f"orders/complete?id={order['id']}", close_price="72240")
+        assert dealing.order(order)["realized_pnl"] == "2500.00"
+
+        dealing.venue(mode="hold")
+        held = dealing.placed()
+        assert held["id"] in at.see("overview")
+        at.do(f"orders/delete?id={held['id']}", reason="a mistake")
+        assert dealing.order(held)["status"] == "deleted"
+
+        revealed = at.do(
+            "accounts/issue-key?login=client",
+            environment="test",
+            name="from the console",
+            **{"scope orders:write": "yes"},
+        )["reveal"]
+        key = re.search(r"<code[^>]*>([^<]+)</code>", revealed)
+        assert key is not None
+        with dealing.office.node.api(key[1], Host=f"{dealing.office.broker}.example") as http:
+            body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
+            placed = http.post(ORDERS, json=body, headers={"Idempotency-Key": "k1"})
+            assert placed.status_code == 201, placed.text
+            assert placed.json()["id"] in at.see("orders?environment=test")
+            at.do("frame/halt")
+            denied = http.post(ORDERS, json=body, headers={"Idempotency-Key": "k2"})
+            refused(denied, "trading_halted")
+            at.do("frame/resume")
+        decision = f"orders/decision/{denied.headers['X-Request-Id']}"
+        until(lambda: "trading_halted" in at.see(decision), within_s=5)
+        at.do("accounts/reset?login=client")
+        assert dealing.desk.do("GET", "/orders?environment=test&login_id=client")["total"] == 0
+        assert "reset_test_book" in at.see("audit")
+
+
+def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
+    dealing.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
+    order = dealing.placed()
+    with clerk(console, dealing.office) as at:
+        for path in ("overview", "orders", f"orders/{order['id']}", "accounts", "accounts/client", "audit"):
+            assert at.see(path)
+        for tab in TABS:
+            assert at.see(f"market/{tab}")
+        assert "No price" not in at.preview("market/edit-symbol?code=GOLD")
+        at.do("market/tolerance", price_tolerance_percent="1.5")
+        assert dealing.desk.do("GET", "/switches")["price_tolerance_percent"] == "1.5000"
+        at.do("market/add-duty?name=gold", from_date="2099-01-01", rupees="8000")
+        assert len(dealing.desk.do("GET", "/duties")["items"][0]["duties"]) == 2
+        assert at.do("audit/check")["done"].startswith("The trail is whole: ")
