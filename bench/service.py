@@ -64,7 +64,7 @@ def servers() -> Iterator[tuple[Postgres, Redis]]:
         redis = Redis()
         stack.callback(redis.remove)
         redis.start()
-        postgres = Postgres()
+        postgres = Postgres(durable=True)
         stack.callback(postgres.remove)
         yield postgres.make(), redis
 

@@ -176,6 +176,7 @@ async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) 
     """The catalogue's keeper and the board's both notice that the connection is gone."""
     engine = PostgresEngine(postgres.new_database())
     await engine.open()
+    await engine.migrate()
     mine = "FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database \
         WHERE datname = current_database())"
     try:

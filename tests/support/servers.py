@@ -78,6 +78,8 @@ class Postgres:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bullion-pg-")))
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    durable: bool = False
+    """Whether a commit outlasts the machine too, as where time is measured."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def make(self) -> Self:
@@ -101,7 +103,7 @@ class Postgres:
             "max_connections": 200,
             "shared_buffers": "64MB",
             # Whatever process ends, what is committed stays; and no test switches the machine off.
-            "fsync": "off",
+            "fsync": "on" if self.durable else "off",
         }
         arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
