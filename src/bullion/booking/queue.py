@@ -35,6 +35,8 @@ _HELD_AT_ONCE = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
 
+Answers = Sequence[tuple[Placing, Outcome]]
+
 _log = structlog.get_logger("booking")
 
 
@@ -154,9 +156,10 @@ class BookingQueue:
     async def _run(self, batch: list[Placing]) -> None:
         """A batch in its lane. Books that somebody else holds are waited for apart from it."""
         held: Sequence[Placing] = ()
+        answers: Answers = ()
         self._under_way.update(batch)
         try:
-            held = await self._record(batch, locked=self._locks_first)
+            held, answers = await self._record(batch, locked=self._locks_first)
         except StoreUnavailable as fault:
             self._forget(batch)
             _fail(batch, fault)
@@ -169,11 +172,14 @@ class BookingQueue:
             for book_id in held_books:
                 self._begin(self._run_held([placing for placing in batch if placing.book_id == book_id]))
             self._depart()
+            # Only now: while these are answered, the store is busy with the next batch.
+            _tell(answers)
 
     async def _run_held(self, placings: list[Placing]) -> None:
         async with self._holding:  # A few at a time: each keeps a connection of the store waiting.
             try:
-                await self._record(placings, locked=True)
+                _, answers = await self._record(placings, locked=True)
+                _tell(answers)
             except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
                 self._forget(placings)
                 _fail(placings, fault)
@@ -201,7 +207,8 @@ class BookingQueue:
         for placing in batch:
             placing.sent = False
             try:
-                await self._record([placing], locked=True)
+                _, answers = await self._record([placing], locked=True)
+                _tell(answers)
             except OutcomeUnknown as unknown:
                 if self._verifier is not None:
                     await self._verifier.find_out([placing])
@@ -215,10 +222,12 @@ class BookingQueue:
             finally:
                 self._forget([placing])
 
-    async def _record(self, batch: Sequence[Placing], *, locked: bool = False) -> Sequence[Placing]:
+    async def _record(
+        self, batch: Sequence[Placing], *, locked: bool = False
+    ) -> tuple[Sequence[Placing], Answers]:
         """Decide and record until every order has its outcome, but for those whose book somebody else holds.
 
-        With `locked` their books are waited for too.
+        With `locked` their books are waited for too. The last outcomes are still to be told.
         """
         misses = 0
         held: list[Placing] = []
@@ -227,24 +236,32 @@ class BookingQueue:
                 placing for placing in batch if placing.waits and not placing.given_up and placing not in held
             ]
             if not batch:
-                return held
+                return held, ()
             version = self._catalogue.version or 0
             _judge_anew(batch, version)
             if not locked:
                 batch, apart = _stocks_apart(batch)
                 held += apart
                 if not batch:
-                    return held
+                    return held, ()
             plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
             if recorded.catalogue_version != version:
                 if recorded.catalogue_version != self._catalogue.version:
                     await self._keeper.catch_up()
                 continue
-            for plan in plans:
-                if plan.before.id not in recorded.books:
-                    held += [placing for placing, _ in plan.outcomes]
-                else:
-                    misses += not self._conclude(plan, recorded)
+            held += [
+                placing
+                for plan in plans
+                if plan.before.id not in recorded.books
+                for placing, _ in plan.outcomes
+            ]
+            seen = [plan for plan in plans if plan.before.id in recorded.books]
+            good = [plan for plan in seen if self._holds(plan, recorded)]
+            answers = [answer for plan in good for answer in plan.outcomes]
+            if len(good) == len(seen):
+                return held, answers
+            misses += len(seen) - len(good)
+            _tell(answers)
             # Only once all that was recorded is answered: a fault in this is told to those who still wait.
             await self._find_settled(plans, recorded)
         raise StoreBusy("the book was changed by others again and again")
@@ -274,8 +291,8 @@ class BookingQueue:
             placing.sent = False
         return answer
 
-    def _conclude(self, plan: Plan, recorded: Recorded) -> bool:
-        """Answer a plan's orders, if it holds. False: they must be decided again.
+    def _holds(self, plan: Plan, recorded: Recorded) -> bool:
+        """Whether a plan's orders can be answered as it has them; else they must be decided again.
 
         A refusal too is given only if the book, seen under its lock, has not moved: whoever could still
         record an order under one of these keys holds that lock.
@@ -283,11 +300,7 @@ class BookingQueue:
         book_id = plan.before.id
         seen = recorded.books[book_id]
         self._books[book_id] = plan.after if seen.recorded else seen.book
-        if seen.settled or seen.book.version != plan.before.version:
-            return False
-        for placing, outcome in plan.outcomes:
-            placing.answer(outcome)
-        return True
+        return not seen.settled and seen.book.version == plan.before.version
 
     async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
         """Read what the keys are settled by that kept a plan from being recorded."""
@@ -326,6 +339,11 @@ class BookingQueue:
     def _forget(self, placings: Iterable[Placing]) -> None:
         for placing in placings:
             self._books.pop(placing.book_id, None)
+
+
+def _tell(answers: Answers) -> None:
+    for placing, outcome in answers:
+        placing.answer(outcome)
 
 
 def _judge_anew(batch: Sequence[Placing], version: int) -> None:
