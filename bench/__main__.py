@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.support.servers import NotInstalled
 
+from .beside_console import measure_beside_console
 from .charts import write_charts
 from .extent import FULL, FULL_GROWTH, QUICK, Extent
 from .faults import CallFailed
@@ -54,10 +55,11 @@ def _measure(extent: Extent) -> Findings:
         with running_bench(extent, shared, _say) as bench:
             run = measure_rounds(extent, bench.probes(), _say)
             memory = bench.memory()
+        beside_console = measure_beside_console(extent, shared, _say)
         footprints = measure_footprints(extent, shared, _say)
     # It has servers of its own, beside which nothing else should run.
     growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
-    return Findings(run, memory, footprints, growths)
+    return Findings(run, memory, footprints, growths, beside_console)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

@@ -17,6 +17,7 @@ class Findings:
     """Of each service after its load, worker by worker; nothing where the system does not tell."""
     footprints: list[Footprint] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
+    beside_console: list[Found] = field(default_factory=list)
 
     @property
     def ratios(self) -> list[Found]:
@@ -26,4 +27,4 @@ class Findings:
             for ratio in RATIOS
             if all(point in self.run.outcomes for point in ratio.points)
         ]
-        return found + growth_ratios(self.growths)
+        return found + self.beside_console + growth_ratios(self.growths)

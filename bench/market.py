@@ -1,4 +1,4 @@
-"""What a broker of the bench has: one symbol, and budgets that nobody uses up."""
+"""What a broker of the bench has: a symbol or more, and budgets that nobody uses up."""
 
 import time
 
@@ -23,10 +23,16 @@ _GOLD = {
 }
 
 
-def open_market(desk: DeskClient, *, live: bool = False) -> None:
+DIRECT = "TICKING{:02d}"
+"""More symbols, each by an instrument of the same name."""
+
+
+def open_market(desk: DeskClient, *, live: bool = False, symbols: int = 0) -> None:
     """With `live` in production as well; the simulated venue then fills, and at once."""
     desk.furnish()
     desk.do("PUT", "/symbols/GOLD", _GOLD)
+    for name in map(DIRECT.format, range(symbols)):
+        desk.do("PUT", f"/symbols/{name}", _GOLD | {"pricing": {"kind": "direct", "instrument": name}})
     desk.do("PATCH", "/switches", {"budgets": _BUDGETS, "production": live})
     if live:
         desk.do("PATCH", "/hedge", {"mode": "fill", "delay_ms": 0})

@@ -70,7 +70,9 @@ def servers() -> Iterator[tuple[Postgres, Redis]]:
 
 
 @contextlib.contextmanager
-def running_service(module: str, clients: int, *, live: bool = False, **settings: str) -> Iterator[Service]:
+def running_service(
+    module: str, clients: int, symbols: int = 0, /, *, live: bool = False, **settings: str
+) -> Iterator[Service]:
     """With `live`, open for production as well, with the simulated venue that answers at once."""
     if live:
         settings["BULLION_PRODUCTION"] = "on"
@@ -79,7 +81,7 @@ def running_service(module: str, clients: int, *, live: bool = False, **settings
         running(Path(folder), module, **settings) as node,
     ):
         with node.desk() as desk:
-            open_market(desk, live=live)
+            open_market(desk, live=live, symbols=symbols)
             keys, live_keys = _accounts(desk, clients, live=live)
         workers = int(settings.get("BULLION_WORKERS", "1"))
         service = Service(Path(folder), node.api_url, _endpoint(node, workers), keys, live_keys)

@@ -25,6 +25,9 @@ _EVERY_S_MAX = 10.0
 _PATIENCE_S = 1.0
 """A page does not wait longer for news: it shows what is known, and how old that is."""
 STORE_AWAY = "The store cannot be reached."
+STORE_SLOW = "The store takes long to answer."
+_SLOW_S = 5.0
+"""After so long without a word it counts as away."""
 _BROKEN = "This could not be read: the log says why."
 
 _log = structlog.get_logger("console")
@@ -38,6 +41,8 @@ class Reading(Generic[T]):
     read_at: float | None = None
     trouble: str | None = None
     troubled_since: float | None = None
+    refused: Refused | None = None
+    """The trouble is the desk's own answer, not the store's: asking again gives the same."""
 
     @property
     def age_s(self) -> int:
@@ -70,7 +75,8 @@ class SharedRead(Generic[T]):
         if task is not None:
             await asyncio.wait({task}, timeout=_PATIENCE_S)
             if not task.done():
-                self._note_trouble(STORE_AWAY)
+                waited_s = monotonic() - self._started_at
+                self._note_trouble(STORE_SLOW if waited_s < _SLOW_S else STORE_AWAY)
         return self.reading
 
     async def stop(self) -> None:
@@ -84,7 +90,7 @@ class SharedRead(Generic[T]):
         except StoreFault:
             self._note_trouble(STORE_AWAY)
         except Refused as refused:
-            self._note_trouble(refused.message)
+            self._note_trouble(refused.message, refused)
         except Exception:  # noqa: BLE001 - a page must not end with what one of its parts met
             _log.exception("internal_error", request_id=None)
             self._note_trouble(_BROKEN)
@@ -95,8 +101,11 @@ class SharedRead(Generic[T]):
             self._due_at = self._started_at + min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
             self._task = None
 
-    def _note_trouble(self, words: str) -> None:
+    def _note_trouble(self, words: str, refused: Refused | None = None) -> None:
         since = self.reading.troubled_since
         self.reading = replace(
-            self.reading, trouble=words, troubled_since=monotonic() if since is None else since
+            self.reading,
+            trouble=words,
+            troubled_since=monotonic() if since is None else since,
+            refused=refused,
         )

@@ -6,7 +6,7 @@ from bullion.desk.actions import keys, overseeing, traces
 from bullion.desk.console import pages
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Visit
-from bullion.desk.console.shared_read import STORE_AWAY, Reading
+from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.widgets.charts import meter
 from bullion.desk.console.widgets.dialog import action_button
 from bullion.desk.console.widgets.numbers import grouped, weight
@@ -17,8 +17,6 @@ from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.records.port import Page
 from bullion.records.token import Actor
-from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
 
 from .account_actions import ALLOCATE, EDIT, RESET, SWITCHES, TURN, Switch
 from .addresses import PAGE_NAME, list_path
@@ -37,8 +35,8 @@ async def render(visit: Visit) -> Html:
     )
     now = account.value
     if now is None:
-        if account.trouble not in (None, STORE_AWAY):
-            raise Refused(NOT_FOUND, account.trouble)
+        if account.refused is not None:
+            raise account.refused
         return empty(account.trouble or "Not read yet.", "It is tried again by itself.")
     return el(
         "div",

@@ -1,0 +1,206 @@
+"""What the console costs clients: orders while somebody has its overview open, and while nobody has.
+
+Meanwhile every symbol that it shows has a new rate five times a second.
+"""
+
+import asyncio
+import contextlib
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import httpx
+
+from bullion.rates.board import MARKET
+from bullion.rates.tick import Tick
+from bullion.store.engine import Transaction
+from bullion.store.postgres import PostgresEngine
+from bullion.store.rates import put_ticks
+from tests.support.console import running_console, session_of
+from tests.support.node import DESK_TOKEN, SECRET
+
+from .calls import orders
+from .extent import Extent
+from .faults import CallFailed
+from .load import Generator, Job, Outcome, running_generator
+from .market import DIRECT
+from .probes import Servers
+from .ratio import Found, at_least, at_most
+from .service import Service, running_service
+from .spread import Spread
+
+_SYMBOLS = 20
+_TICK_EVERY_S = 0.2
+_LOOK_EVERY_S = 1.0
+"""As the page's own script does."""
+_LONGER = 5
+"""Times a round of the other calls: in a shorter one nobody would look at the page."""
+
+
+def measure_beside_console(
+    extent: Extent, servers: Servers | None, say: Callable[[str], None]
+) -> list[Found]:
+    if servers is None:
+        return []
+    say("starting a console beside a service, with twenty symbols that tick")
+    with contextlib.ExitStack() as stack:
+        beside = stack.enter_context(_running(extent, servers, stack.enter_context(running_generator())))
+        beside.orders()
+        rounds = []
+        for number in range(1, extent.rounds + 1):
+            alone, watched = _in_turn(number, beside.orders, beside.orders_watched)
+            rounds.append(watched.requests_per_s / alone.requests_per_s)
+            say(f"round {number} of {extent.rounds}, orders beside the console: {rounds[-1]:.2f} of without")
+    found = [
+        Found(
+            "orders_beside_console",
+            Spread.of(rounds),
+            "orders_pg with the console's overview open ÷ without, calls/s at 64 connections",
+            at_least(0.95),
+        )
+    ]
+    if beside.page.gaps_s:
+        gaps = "seconds between two updates of the overview under that load; the value is the median"
+        spread = Spread(
+            statistics.median(beside.page.gaps_s), min(beside.page.gaps_s), max(beside.page.gaps_s)
+        )
+        found.append(Found("console_update_s", spread, gaps, at_most(1.1)))
+    return found
+
+
+def _in_turn(
+    number: int, alone: Callable[[], Outcome], watched: Callable[[], Outcome]
+) -> tuple[Outcome, Outcome]:
+    """There and back again, as in the other rounds."""
+    if number % 2:
+        first = alone()
+        return first, watched()
+    second = watched()
+    return alone(), second
+
+
+@dataclass(slots=True)
+class _Page:
+    """The overview in a window: it asks for what is new once a second, for as long as it is open."""
+
+    client: httpx.Client
+    gaps_s: list[float] = field(default_factory=list)
+
+    def keep_open(self, closed: threading.Event) -> None:
+        shown, changed_at = "", time.monotonic()
+        while True:
+            asked_at = time.monotonic()
+            rates = _rates(self.client.get("/live/overview"))
+            if shown and rates != shown:
+                self.gaps_s.append(time.monotonic() - changed_at)
+                changed_at = time.monotonic()
+            elif not shown:
+                changed_at = time.monotonic()
+            shown = rates
+            if closed.wait(max(0.0, asked_at + _LOOK_EVERY_S - time.monotonic())):
+                return
+
+
+def _rates(answer: httpx.Response) -> str:
+    main = str(answer.raise_for_status().json()["parts"]["main"])
+    return main.partition('id="rates-table"')[2].partition("</table>")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    service: Service
+    generator: Generator
+    page: _Page
+    extent: Extent
+
+    def orders(self) -> Outcome:
+        outcome = self.generator.measure(
+            Job(
+                port=self.service.endpoint.port,
+                requests=orders(self.service.keys),
+                connections=max(self.extent.connections),
+                warm_up_s=self.extent.warm_up_s * _LONGER,
+                seconds=self.extent.seconds * _LONGER,
+                server_pids=self.service.endpoint.pids,
+            )
+        )
+        if outcome.errors:
+            raise CallFailed(f"Orders beside the console failed: {outcome.errors}.")
+        return outcome
+
+    def orders_watched(self) -> Outcome:
+        with _meanwhile(self.page.keep_open):
+            return self.orders()
+
+
+@contextlib.contextmanager
+def _running(extent: Extent, servers: Servers, generator: Generator) -> Iterator[_Beside]:
+    postgres, redis = servers
+    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    with running_service("bullion", extent.clients, _SYMBOLS, live=False, **settings) as service:
+        known = {
+            "BULLION_DESK_TOKEN": DESK_TOKEN,
+            "BULLION_SECRET": SECRET,
+            "BULLION_CONSOLE_API_URL": service.api_url,
+        }
+        ticking = partial(_tick, settings["BULLION_DATABASE_URL"])
+        with (
+            running_console(service.folder, **settings, **known) as console,
+            session_of(console, DESK_TOKEN) as (client, _),
+            _meanwhile(ticking),
+        ):
+            yield _Beside(service, generator, _Page(client), extent)
+
+
+@contextlib.contextmanager
+def _meanwhile(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Work in a thread of its own until the block ends; what goes wrong there goes wrong here."""
+    ended, errors = threading.Event(), list[BaseException]()
+
+    def run() -> None:
+        try:
+            work(ended)
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _tick(address: str, ended: threading.Event) -> None:
+    """Every symbol has a new rate, five times a second."""
+
+    async def keep() -> None:
+        engine = PostgresEngine(address, pool_size=1)
+        await engine.open()
+        try:
+            turn = 0
+            while not ended.is_set():
+                turn += 1
+                await engine.write("ticks", partial(_put, turn))
+                await asyncio.sleep(_TICK_EVERY_S)
+        finally:
+            await engine.close()
+
+    asyncio.run(keep())
+
+
+async def _put(turn: int, transaction: Transaction) -> None:
+    at_us = time.time_ns() // 1000
+    rates = [
+        (DIRECT.format(number), 70_000_000_000 + turn * 10_000 + number * 1_000_000)
+        for number in range(_SYMBOLS)
+    ]
+    ticks = [Tick(name, bid_e6, bid_e6 + 10_000_000, at_us, at_us) for name, bid_e6 in rates]
+    await put_ticks(transaction, MARKET, ticks)
+    await transaction.run("tell_nodes")
