@@ -1,7 +1,7 @@
 """The store's floor on PostgreSQL: pgbench, which writes the rows of an order, one order per transaction.
 
 It does what a plain booking does, in C and without HTTP: lock and read the book, look the key up, insert the
-order, count it, move the book, commit.
+order, move the book, commit.
 """
 
 import re
