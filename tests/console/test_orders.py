@@ -205,9 +205,10 @@ def test_a_viewer_sees_and_cannot_act(
             assert answer.status_code == 403, answer.text
             assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
         # What a completion would come to is told for a deal that is being closed, and this one is not.
-        asked = client.get(f"/dialogs/orders/complete?id={order['id']}&close_price=1").json()["contents"]
-        assert "Only an order that is closing can be completed; this one is open" in asked
-        assert "disabled" in asked
+        path = f"/previews/orders/complete?id={order['id']}"
+        told = client.post(path, data=sent, headers={"Origin": console.url}).json()["contents"]
+        assert "Only an order that is closing can be completed; this one is open" in told
+        assert "data-not-yet" in told
     assert dealing.order(order)["status"] == "open"
 
 

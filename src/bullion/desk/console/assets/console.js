@@ -172,7 +172,7 @@ async function act(form) {
   if (answer.reveal) {
     form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
   } else {
-    dialog.close();
+    shut();
   }
   if (answer.go_to) {
     location.href = answer.go_to;
@@ -180,6 +180,16 @@ async function act(form) {
   }
   toast(answer.done, "good");
   look();
+}
+
+// What was revealed once must not stay behind a closed dialog, not even until the browser tells that it is closed.
+function shut() {
+  dialog.close();
+  forget();
+}
+
+function forget() {
+  if (!dialog.open) dialog.querySelector(".contents").replaceChildren();
 }
 
 function refuse(form, words) {
@@ -282,7 +292,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   if (button.dataset.dialog) ask(button.dataset.dialog);
   else if ("themeButton" in button.dataset) turnTheme();
-  else if ("close" in button.dataset) dialog.close();
+  else if ("close" in button.dataset) shut();
   else if ("copy" in button.dataset) copy(button);
 });
 
@@ -311,7 +321,6 @@ if (dialog) {
   dialog.addEventListener("cancel", (event) => {
     if (dialog.querySelector("[data-stay]")) event.preventDefault();
   });
-  // What was revealed once must not stay behind a closed dialog.
-  dialog.addEventListener("close", () => dialog.querySelector(".contents").replaceChildren());
+  dialog.addEventListener("close", forget);
   keepLooking();
 }
