@@ -1,4 +1,4 @@
-"""A read of the store that all open pages share: at most one under way, at most one a second.
+"""A read of the store that all open pages share: at most one under way, about one a second.
 
 Pages ask for it and nobody else: when none is open, nothing is read. A read that is slow is done more seldom,
 so that looking never takes more than a small part of the store's time.
@@ -18,7 +18,8 @@ from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
 
-EVERY_S = 1.0
+EVERY_S = 0.8
+"""A little less than the second after which a page asks again: what is a whole second old by then is news."""
 _SHARE = 20
 """Of the time between two reads, one in so many parts may be spent on reading."""
 _EVERY_S_MAX = 10.0
