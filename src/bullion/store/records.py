@@ -90,15 +90,11 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def symbol(self, broker: str, code: str) -> HeldSymbol | None:
         row = await self._find("one_symbol", broker, code)
-        return None if row is None else await self._held(row)
+        return None if row is None else _held(row)
 
     async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol], int]:
         found, total = await self._page("symbols_page", "count_symbols", broker, page)
-        return [await self._held(row) for row in found], total
-
-    async def _held(self, row: Row) -> HeldSymbol:
-        stock = await self._transaction.one("one_stock", row["broker"], row["code"])
-        return HeldSymbol(rows.symbol(row), None if stock is None else stock["weight_e4"])
+        return [_held(row) for row in found], total
 
     async def put_symbol(self, symbol: Symbol) -> None:
         await self._note("symbol", symbol.broker, symbol.code)
@@ -291,6 +287,10 @@ def _token(row: Row) -> Token:
         created_at_us=row["created_at_us"],
         deleted_at_us=row["deleted_at_us"],
     )
+
+
+def _held(row: Row) -> HeldSymbol:
+    return HeldSymbol(rows.symbol(row), row["stock_e4"])
 
 
 def _head(row: Row | None) -> Head | None:

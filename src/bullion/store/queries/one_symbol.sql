@@ -1,7 +1,7 @@
 SELECT
     symbols.*,
-    EXISTS (
-        SELECT 1 FROM stocks WHERE stocks.broker = symbols.broker AND stocks.symbol_code = symbols.code
-    ) AS stock_kept
+    stocks.weight_e4 AS stock_e4,
+    stocks.weight_e4 IS NOT NULL AS stock_kept
 FROM symbols
-WHERE broker = $1 AND code = $2
+LEFT JOIN stocks ON stocks.broker = symbols.broker AND stocks.symbol_code = symbols.code
+WHERE symbols.broker = $1 AND symbols.code = $2
