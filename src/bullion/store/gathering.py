@@ -44,14 +44,19 @@ class Gathering(Generic[K, V]):
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, batch: "dict[K, asyncio.Future[V | None]]") -> None:
+        found: Mapping[K, V] = {}
+        fault: Exception | None = None
         try:
             found = await self._ask(list(batch))
-            for key, answer in batch.items():
-                answer.set_result(found.get(key))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told to everyone who asked
-            for answer in batch.values():
-                answer.set_exception(error)
-                answer.exception()  # Taken note of, also when nobody waits any more.
+            fault = error
         finally:
             self._lanes_free += 1
             self._depart()
+        # Only now: while these go on with their answers, the store is busy with the next.
+        for key, answer in batch.items():
+            if fault is None:
+                answer.set_result(found.get(key))
+            else:
+                answer.set_exception(fault)
+                answer.exception()  # Taken note of, also when nobody waits any more.
