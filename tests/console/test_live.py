@@ -15,7 +15,6 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from bullion.rates.board import MARKET
 from bullion.rates.tick import Tick
 from bullion.store.engine import Transaction
 from bullion.store.rates import put_ticks
@@ -43,7 +42,7 @@ COUNT_UPDATES = """
 
 
 @contextmanager
-def ticking(node: Node) -> Iterator[None]:
+def ticking(node: Node, broker: str) -> Iterator[None]:
     ended = threading.Event()
 
     async def keep() -> None:
@@ -60,7 +59,7 @@ def ticking(node: Node) -> Iterator[None]:
         at_us = time.time_ns() // 1000
         bid_e6 = 71_000_000_000 + turn * 1_000_000
         ticks = [Tick(name, bid_e6, bid_e6 + 10_000_000, at_us, at_us) for name in SYMBOLS]
-        await put_ticks(transaction, MARKET, ticks)
+        await put_ticks(transaction, broker, ticks)
 
     thread = threading.Thread(target=lambda: asyncio.run(keep()))
     thread.start()
@@ -110,7 +109,7 @@ def test_the_overview_stays_live(someone: Visitor, node: Node, dealing: Dealing,
         pricing = {"kind": "direct", "instrument": name}
         dealing.desk.do("PUT", f"/symbols/{name}", GOLD | {"pricing": pricing})
     traders = Traders(dealing)
-    with ticking(node):
+    with ticking(node, dealing.office.broker):
         page = someone.open(admin)
         expect(page.locator("#rates-table")).to_contain_text("LIVE19")
         expect(page.locator("tr[data-key=LIVE19] .state")).to_contain_text("live")

@@ -118,3 +118,46 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     someone.confirm("Refuse", "Refuse the order")
     state_of(page, "rejected")
     assert dealing.order(unwanted)["hedge"]["outcome"] == "refused"
+
+
+def test_a_closing_price_far_off_is_asked_about_again(
+    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    order = dealing.placed(quantity="25")
+    dealing.do(order, "close")
+    page = someone.open(hire("dealer"), f"orders/{order['id']}")
+    page.get_by_role("button", name="Complete", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Closing price, in rupees per 10 g").fill("712.40")
+    expect(dialog.locator(".preview")).to_contain_text("This is 99.0 % below the price of the deal")
+    dialog.get_by_role("button", name="Complete at this price").click()
+    expect(dialog).to_contain_text("Nothing was done so far.")
+    assert dealing.order(order)["status"] == "closing"
+    dialog.get_by_role("button", name="It is right, complete").click()
+    state_of(page, "closed")
+    assert dealing.order(order)["close_price"] == "712.40"
+
+
+def test_a_break_is_seen_at_once_and_settled(
+    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    dealing.venue(mode="hold")
+    order = dealing.placed(quantity="10")
+    dealing.do(order, "delete")
+    page = someone.open(hire("dealer"))
+    expect(page.locator("#pending-table")).to_contain_text("deleted by the desk")
+    dealing.venue(mode="fill")
+    breaks = page.locator("#breaks-table")
+    expect(breaks).to_contain_text("10 g GOLD", timeout=20_000)
+    breaks.get_by_role("link").click()
+    expect(page.locator(".title")).to_contain_text("A break: the venue's word contradicts the order")
+    someone.page.get_by_role("button", name="Settle the break").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The order is deleted, and the venue's last word is:")
+    dialog.get_by_label("What was done").fill("sold back by telephone")
+    dialog.get_by_role("button", name="It is settled").click()
+    expect(page.locator("#hedge")).to_contain_text("sold back by telephone")
+    page.goto(f"{someone.console.url}/overview")
+    expect(page.locator("#rates-table")).to_be_visible()
+    expect(page.locator("#breaks-table")).to_have_count(0)
+    assert dealing.desk.do("GET", "/hedge/breaks")["total"] == 0

@@ -10,12 +10,21 @@ from playwright.sync_api import Browser, expect
 from tests.support.cable import cable
 from tests.support.command import bullion, sentence
 from tests.support.console import Visitor, running_console, visitor
+from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.node import DESK_TOKEN, SECRET, Node
 from tests.support.servers import Postgres, free_port
 
 pytestmark = pytest.mark.xdist_group("console")
 
+SLOW = """words => {
+  const plain = window.fetch;
+  window.fetch = async (path, options) => {
+    if (String(path).includes(words)) await new Promise((done) => setTimeout(done, 1500));
+    return plain(path, options);
+  };
+}"""
+"""What goes to such an address arrives late."""
 HOSTILE = "<script>document.title = 'owned'</script><b>'\"&amp;"
 
 
@@ -144,3 +153,33 @@ def test_a_console_starts_in_words_or_not_at_all(tmp_path: Path, node: Node) -> 
     assert "there is no store at var/bullion.db" in sentence(nowhere)
     taken = bullion(tmp_path, "console", BULLION_CONSOLE_PORT=str(urlsplit(node.api_url).port))
     assert "BULLION_CONSOLE_PORT: cannot listen on 127.0.0.1" in sentence(taken)
+
+
+def test_a_key_that_is_on_its_way_is_waited_for(someone: Visitor, office: Office, admin: str) -> None:
+    """The escape key, pressed meanwhile, must not leave a secret behind a dialog that nobody sees."""
+    office.desk.account("asha")
+    page = someone.open(admin, "accounts/asha")
+    page.get_by_role("button", name="Issue a key").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("a program")
+    page.evaluate(SLOW, "/actions/")
+    dialog.get_by_role("button", name="Issue the key").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(dialog).to_contain_text("It is shown only now.")
+    expect(dialog.get_by_role("button", name="Copy: the key")).to_be_focused()
+
+
+def test_a_dialog_that_comes_late_takes_no_others_place(
+    someone: Visitor, dealing: Dealing, admin: str
+) -> None:
+    assert dealing.desk.do("GET", "/symbols")["total"] == 2
+    page = someone.open(admin, "market/symbols")
+    page.evaluate(SLOW, "freeze?code=GOLD")
+    page.get_by_role("button", name="Freeze GOLD").click()
+    page.get_by_role("button", name="Edit SILVER").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Symbol SILVER")
+    page.wait_for_timeout(2_000)
+    expect(dialog).to_contain_text("Symbol SILVER")
+    assert "edit-symbol" in (dialog.locator("form").get_attribute("action") or "")

@@ -86,10 +86,15 @@ def test_text_never_becomes_markup() -> None:
 
 
 def test_charts_draw_what_they_are_given() -> None:
-    assert "polyline" not in line_chart([(1, 5)], width=100, height=20, label="x")
-    drawn = line_chart([(0, 10), (5, 20), (10, 10)], width=100, height=20, label="x")
+    size = {"width": 100, "height": 20}
+    assert "polyline" not in line_chart([(1, 5)], until=10, span=10, label="x", **size)
+    drawn = line_chart([(0, 10), (5, 20), (10, 10)], until=10, span=10, label="x", **size)
     assert 'points="0,18 50,2 100,18"' in drawn
     assert 'class="line-chart level"' in drawn
+    # A short course does not fill the time, and what nobody saw is not drawn.
+    drawn = line_chart([(80, 10), (82, 20), (98, 20), (100, 10)], until=100, span=100, label="x", **size)
+    assert 'points="80,18 82,2"' in drawn
+    assert 'points="98,2 100,18"' in drawn
     bars = bar_chart(
         [("first", [("taken", 3), ("refused", 1)]), ("second", [])], width=20, height=42, label="x"
     )

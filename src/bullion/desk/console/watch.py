@@ -67,12 +67,15 @@ class BrokerWatch:
         self.queue: SharedRead[Listed] = SharedRead(
             lambda actor: hedge.list_queue(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
+        self.breaks: SharedRead[Listed] = SharedRead(
+            lambda actor: hedge.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0))
+        )
         self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
         self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
-        return self.switches, self.opening, self.quotes, self.queue, self.exposure, self.activity
+        return self.switches, self.opening, self.quotes, self.queue, self.breaks, self.exposure, self.activity
 
     def shared(
         self, about: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S

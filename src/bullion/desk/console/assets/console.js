@@ -9,6 +9,8 @@ let shown = {};
 let looking = false;
 let askedAt = 0;
 let turn = 0;
+let acting = false;
+let unansweredSince = null;
 
 // --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
 
@@ -75,12 +77,14 @@ async function look() {
   if (looking || !body.dataset.live) return;
   looking = true;
   askedAt = Date.now();
+  unansweredSince ??= askedAt;
   const path = body.dataset.live;
   try {
     const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
     if (answer.status === 401) return toLogin();
     if (!answer.ok) throw new Error(answer.status);
     const { parts } = await answer.json();
+    unansweredSince = null;
     if (path !== body.dataset.live) return; // Something else was chosen meanwhile.
     for (const [name, html] of Object.entries(parts)) {
       if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
@@ -107,14 +111,14 @@ function narrow(form) {
 
 function tellAway() {
   const seconds = Math.round((Date.now() - seenAt) / 1000);
-  if (seconds < 3) return;
+  if (unansweredSince === null || Date.now() - unansweredSince < 3000) return;
   body.classList.add("away");
   const words = document.createElement("p");
   words.className = "banner bad";
   words.setAttribute("role", "alert");
   words.textContent =
     `The console does not answer. What you see is ${seconds} s old. ` +
-    "It is tried again every second, and the page mends itself.";
+    "It is tried again by itself. If it was started anew, you have to log in again.";
   shown.banner = null;
   document.getElementById("banner").replaceChildren(words);
 }
@@ -130,6 +134,8 @@ function keepLooking() {
     // One that nobody sees asks now and then, so that its session goes on.
     if (!document.hidden || Date.now() - askedAt > 60000) look();
   }, 1000 * (every || 5));
+  // A console that hangs says nothing at all: the page's age is told without it.
+  setInterval(() => document.hidden || tellAway(), 1000);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) look();
   });
@@ -137,9 +143,13 @@ function keepLooking() {
 
 // --- Dialogs and what they do ---------------------------------------------------------------------------
 
-async function ask(path) {
-  const answer = await sent(path, {});
-  if (!answer) return;
+async function ask(path, button) {
+  const mine = ++turn;
+  button.setAttribute("aria-busy", "true");
+  const answer = await sent(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  button.removeAttribute("aria-busy");
+  // Something else was asked meanwhile, or is open: an answer that comes late must not take its place.
+  if (!answer || mine !== turn || dialog.open) return;
   if (!answer.contents) return toast(answer.refused, "bad");
   const form = dialog.querySelector("form");
   form.action = answer.action;
@@ -154,10 +164,13 @@ async function ask(path) {
 }
 
 async function act(form) {
+  if (acting) return;
   tellFields(form, {});
   const buttons = form.querySelectorAll("button");
   buttons.forEach((each) => (each.disabled = true));
+  acting = true; // Until it is answered the dialog stays: its answer may be something that is shown once.
   const answer = await sent(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  acting = false;
   buttons.forEach((each) => (each.disabled = false));
   if (!answer) return;
   if (answer.refused) {
@@ -171,6 +184,8 @@ async function act(form) {
   }
   if (answer.reveal) {
     form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
+    if (!dialog.open) dialog.showModal();
+    form.querySelector("[data-copy]")?.focus();
   } else {
     shut();
   }
@@ -236,7 +251,8 @@ async function preview(form, pauseMs) {
 
 async function sent(path, options) {
   try {
-    const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(15000), ...options });
+    const patience = { cache: "no-store", signal: AbortSignal.timeout(15000) };
+    const answer = await fetch(path, { ...patience, ...options });
     if (answer.status === 401) {
       toLogin();
       return null;
@@ -290,7 +306,7 @@ function turnTheme() {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if (button.dataset.dialog) ask(button.dataset.dialog);
+  if (button.dataset.dialog) ask(button.dataset.dialog, button);
   else if ("themeButton" in button.dataset) turnTheme();
   else if ("close" in button.dataset) shut();
   else if ("copy" in button.dataset) copy(button);
@@ -317,10 +333,14 @@ if (dialog) {
     act(event.target);
   });
   dialog.addEventListener("input", () => preview(dialog.querySelector("form"), 200));
-  // What is shown once is not closed by the escape key, pressed by mistake.
-  dialog.addEventListener("cancel", (event) => {
-    if (dialog.querySelector("[data-stay]")) event.preventDefault();
-  });
+  // What is shown once, or about to be, is not closed by the escape key, pressed by mistake. Both events: a browser
+  // asks about the second of two such keys only here.
+  for (const name of ["cancel", "keydown"]) {
+    dialog.addEventListener(name, (event) => {
+      const escape = name === "cancel" || event.key === "Escape";
+      if (escape && (acting || dialog.querySelector("[data-stay]"))) event.preventDefault();
+    });
+  }
   dialog.addEventListener("close", forget);
   keepLooking();
 }

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Page, Visit
+from bullion.desk.console.pages.accounts.addresses import account_path
 from bullion.desk.console.pages.orders.addresses import order_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import COURSE_S, MINUTES, Listed
@@ -54,7 +55,13 @@ async def _render(visit: Visit) -> Html:
     return el(
         "div",
         el("h1", "Overview", class_="unseen"),
-        el("div", _rates(visit, quotes), _pending(visit, queue), class_="wide"),
+        el(
+            "div",
+            await _breaks(visit, exposure),
+            _rates(visit, quotes),
+            _pending(visit, queue),
+            class_="wide",
+        ),
         el("div", _exposure(exposure), _activity(visit, activity), class_="narrow"),
         class_="overview",
     )
@@ -111,7 +118,14 @@ def _rate_cells(visit: Visit, quote: View) -> Sequence[Child]:
         _price(quote, "bid"),
         _price(quote, "ask"),
         _amount(quote["spread"]),
-        line_chart(course, width=120, height=30, label=f"{code} over the last minutes"),
+        line_chart(
+            course,
+            until=int(visit.now.timestamp()),
+            span=COURSE_S,
+            width=120,
+            height=30,
+            label=f"{code} over the last minutes",
+        ),
         _NOTHING if quote["age_s"] is None else age(quote["age_s"]),
         state(kind, words, quote["words"]),
     )
@@ -147,7 +161,7 @@ def _exposure_cells(each: View) -> Sequence[Child]:
     open_ = each["unhedged"].strip("-0.") != ""
     why = [
         f"{each['waiting']} waiting" if each["waiting"] else None,
-        f"{each['breaks']} in contradiction" if each["breaks"] else None,
+        f"{each['breaks']} in a break" if each["breaks"] else None,
     ]
     reasons = ", ".join(word for word in why if word)
     return (
@@ -156,6 +170,30 @@ def _exposure_cells(each: View) -> Sequence[Child]:
         el("span", signed_weight(each["hedged"], each["unit"]), class_="price"),
         el("span", signed_weight(each["unhedged"], each["unit"]), class_="price open" if open_ else "price"),
     )
+
+
+async def _breaks(visit: Visit, exposure: Reading[list[View]]) -> Child:
+    """Only while there are any; then above everything else."""
+    if not any(each["breaks"] for each in exposure.value or ()):
+        return None
+    reading = await visit.watch.breaks.get(visit.actor)
+    if reading.value is None:
+        return None
+    found, total = reading.value
+    columns = (Column("Order"), Column("Account"), Column("The order is"), Column("The venue said"))
+    lines = [
+        Line(
+            each["order_id"],
+            (_order_link(each), each["login_id"], each["status"], each["words"] or _NOTHING),
+            "late",
+        )
+        for each in found
+    ]
+    aside = [
+        state(BAD, f"{total} to settle"),
+        el("span", "open the order to settle it", class_="hint"),
+    ]
+    return card("Breaks", table(columns, lines, name="breaks-table"), aside=aside, name="breaks")
 
 
 def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
@@ -197,27 +235,32 @@ def _late(visit: Visit, each: View) -> bool:
 
 
 def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:
-    side = each["trade_type"]
+    gone = None if each["status"] == Status.PENDING else el("small", f"{each['status']} by the desk")
     return (
         el(
             "b",
             age(each["age_s"]),
             title=f"since {clock(datetime.fromisoformat(each['created_at']), visit.zone)}",
         ),
-        each["login_id"],
-        el(
-            "a",
-            el("b", side, class_=f"side {side}"),
-            f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
-            class_="order",
-            href=order_path(each["order_id"]),
-        ),
+        el("a", each["login_id"], href=account_path(each["login_id"])),
+        [_order_link(each), gone],
         rupees(each["price"]),
         rupees(each["total"]),
         [
             each["words"] or _NOTHING,
             el("small", f"asked {times_words(each['tries'])}") if each["tries"] else None,
         ],
+    )
+
+
+def _order_link(each: View) -> Html:
+    side = each["trade_type"]
+    return el(
+        "a",
+        el("b", side, class_=f"side {side}"),
+        f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
+        class_="order",
+        href=order_path(each["order_id"]),
     )
 
 

@@ -8,23 +8,35 @@ from bullion.desk.console.html import Html, el
 _EDGE = 2
 
 
-def line_chart(points: Sequence[tuple[int, int]], *, width: int, height: int, label: str) -> Html:
-    """The course of a number: pairs of time and value. Whole numbers alone, also on the way to the screen."""
+_GAP = 5
+"""Points further apart than so many seconds are not joined: nobody looked in between."""
+
+
+def line_chart(
+    points: Sequence[tuple[int, int]], *, until: int, span: int, width: int, height: int, label: str
+) -> Html:
+    """The course of a number over the last `span` seconds: pairs of time and value.
+
+    Whole numbers alone, also on the way to the screen.
+    """
     if len(points) < 2:
         return el("svg", width=width, height=height, viewBox=f"0 0 {width} {height}", class_="line-chart")
-    times, values = [at for at, _ in points], [value for _, value in points]
-    first, span = times[0], max(1, times[-1] - times[0])
+    values = [value for _, value in points]
     least, range_ = min(values), max(1, max(values) - min(values))
     inner = height - 2 * _EDGE
-    path = " ".join(
-        f"{(at - first) * width // span},{height - _EDGE - (value - least) * inner // range_}"
-        for at, value in points
-    )
+    lines: list[list[str]] = []
+    before = None
+    for at, value in points:
+        if before is None or at - before > _GAP:
+            lines.append([])
+        x = max(0, at - until + span) * width // span
+        lines[-1].append(f"{x},{height - _EDGE - (value - least) * inner // range_}")
+        before = at
     course = "up" if values[-1] > values[0] else "down" if values[-1] < values[0] else "level"
     return el(
         "svg",
         el("title", label),
-        el("polyline", points=path),
+        [el("polyline", points=" ".join(line)) for line in lines],
         width=width,
         height=height,
         viewBox=f"0 0 {width} {height}",

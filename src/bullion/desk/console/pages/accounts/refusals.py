@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Visit
+from bullion.desk.console.pages.orders.addresses import decision_path
+from bullion.desk.console.pages.orders.compared import compared_facts, compared_words
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.widgets.numbers import weight
 from bullion.desk.console.widgets.pieces import Column, Line, card, empty, table
@@ -19,7 +21,7 @@ _COLUMNS = (
     Column("Where"),
     Column("Asked for"),
     Column("Refused with"),
-    Column("By these numbers"),
+    Column("What was compared"),
 )
 
 
@@ -49,11 +51,20 @@ def _cells(visit: Visit, each: View) -> Sequence[Child]:
         _asked(each["asked"]),
         [el("code", each["outcome"]), el("small", each["message"]) if each["message"] else None],
         [
-            el("span", f"{name.replace('_', ' ')} ", el("b", _plain(value)), class_="compared")
-            for name, value in each["compared"].items()
-            if value is not None
+            _compared(visit, each),
+            el("small", el("a", "Why, in full", href=decision_path(each["request_id"]))),
         ],
     )
+
+
+def _compared(visit: Visit, each: View) -> Child:
+    """In a sentence where there is one, and else number by number."""
+    compared = each["compared"]
+    unit = compared.get("unit")
+    return compared_words(each, unit) or [
+        el("span", f"{label}: ", el("b", value), class_="compared")
+        for label, value in compared_facts(visit, compared, unit)
+    ]
 
 
 def _asked(asked: View | None) -> Child:
@@ -63,10 +74,3 @@ def _asked(asked: View | None) -> Child:
     amount = weight(asked["quantity"], "").strip()
     kind = f"side {side}" if side in ("buy", "sell") else "side"
     return el("span", el("b", side, class_=kind), f" {amount} {asked['symbol_code']}", class_="order")
-
-
-def _plain(value: object) -> str:
-    """Numbers as people write them; anything else as it is."""
-    text = str(value)
-    plain = text.removeprefix("-").replace(".", "", 1)
-    return weight(text, "").strip() if plain.isascii() and plain.isdigit() else text

@@ -3,15 +3,18 @@
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import order_life, orders
-from bullion.desk.bodies import CompleteBody, ReasonBody
-from bullion.desk.console.html import Child, Html, el
+from bullion.desk.actions import hedge, order_life, orders
+from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
+from bullion.desk.console.html import Child, Html, el, join
 from bullion.desk.console.page import Action, Result, Visit
-from bullion.desk.console.widgets.dialog import action_button, dialog, field, preview_place
-from bullion.desk.console.widgets.numbers import rupees, weight
-from bullion.desk.desk import View
+from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
+from bullion.desk.console.widgets.numbers import grouped, rupees, weight
+from bullion.desk.console.widgets.pieces import BAD, state
+from bullion.desk.desk import View, require
 from bullion.hedge.venue import BY_HAND
+from bullion.metals.rupees import paise
 from bullion.orders.status import FINAL, Status
+from bullion.records.hedges import BROKEN
 from bullion.records.token import Role
 from bullion.refusals.refusal import Refused
 
@@ -19,6 +22,8 @@ from .addresses import PAGE_NAME
 from .showing import deal, is_test
 
 _LOGGED = "It holds at once, and your name stands in the order's life and in the audit trail."
+_FAR_PERCENT = 10
+"""A closing price so far from the deal's is asked about again."""
 _REASON_HINT = "If you like, up to 500 characters. It stays with the order."
 
 
@@ -26,9 +31,14 @@ def buttons(visit: Visit, order: View) -> Child:
     """Those that the order's state allows; in words why there is none."""
     if is_test(order):
         return el("span", "A test order: nothing is left to do.", class_="hint")
+    about = {"id": order["id"]}
+    if order["hedge"] is not None and order["hedge"]["state"] == BROKEN:
+        return [
+            state(BAD, "A break: the venue's word contradicts the order"),
+            action_button(visit, PAGE_NAME, RESOLVE, "Settle the break", about=about, kind="primary"),
+        ]
     if order["status"] in FINAL or order["archived"]:
         return el("span", f"It is {order['status']}: nothing is left to do.", class_="hint")
-    about = {"id": order["id"]}
     allowed: list[Child] = []
     match order["status"]:
         case Status.PENDING if _by_hand(visit, order):
@@ -124,12 +134,24 @@ async def _preview_complete(visit: Visit) -> Html:
         words, kind = "The client neither gains nor loses", ""
     else:
         words, kind = ("The client loses", "loss") if pnl.startswith("-") else ("The client gains", "gain")
-    return el(
+    told = el(
         "p",
         f"Closed at {rupees(found['close_price'])}. {words} ",
         el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}".strip()),
         ".",
     )
+    return join([told, el("p", odd, class_="refused")]) if (odd := _odd(found)) else told
+
+
+def _odd(found: View) -> str | None:
+    """Why somebody should look twice: a digit too many or too few is far from the price it was dealt at."""
+    dealt, closed = paise(found["price"]), paise(found["close_price"])
+    if abs(closed - dealt) * 100 <= dealt * _FAR_PERCENT:
+        return None
+    tenths = abs(closed - dealt) * 1000 // dealt
+    way = "above" if closed > dealt else "below"
+    percent = f"{grouped(str(tenths // 10))}.{tenths % 10}"
+    return f"This is {percent} % {way} the price of the deal, which is {rupees(found['price'])}."
 
 
 def _close_price(typed: str) -> CompleteBody:
@@ -139,9 +161,26 @@ def _close_price(typed: str) -> CompleteBody:
 
 
 async def _complete(visit: Visit) -> Result:
+    require(visit.actor, Role.DEALER)  # Before anything is told of the deal.
     body = _close_price(visit.form.get("close_price", ""))
+    order_id = visit.query.get("id", "")
+    found = await order_life.preview_completion(visit.desk, visit.actor, order_id, body)
+    odd = _odd(found)
+    if odd and visit.form.get("sure") != body.close_price:
+        return Result("", ask_again=_again(body.close_price, odd))
     done = await order_life.complete_order(visit.desk, visit.actor, visit.query.get("id", ""), body)
     return Result(f"The deal is closed at {rupees(done['close_price'])}.")
+
+
+def _again(close_price: str, odd: str) -> Html:
+    """That somebody is sure holds for this very price alone."""
+    return dialog(
+        f"Is {rupees(close_price)} right?",
+        [odd, "Nothing was done so far. The result is final once you complete it."],
+        confirm="It is right, complete",
+        danger=True,
+        fields=[hidden("close_price", close_price), hidden("sure", close_price)],
+    )
 
 
 async def _ask_delete(visit: Visit) -> Html:
@@ -219,9 +258,35 @@ async def _refuse(visit: Visit) -> Result:
     return Result("The order is rejected.")
 
 
+async def _ask_resolve(visit: Visit) -> Html:
+    order = await _order(visit)
+    return dialog(
+        "Settle the break?",
+        [
+            _told(order),
+            f"The order is {order['status']}, and the venue's last word is: {order['hedge']['words']}",
+            (
+                "Nothing is mended by itself: settle it with the venue first, then write down what was done. "
+                "The break leaves the overview, and the order stays as it is."
+            ),
+            _LOGGED,
+        ],
+        confirm="It is settled",
+        fields=[field("What was done", "note", hint="It stays with the order.", required=True)],
+    )
+
+
+async def _resolve(visit: Visit) -> Result:
+    sent = msgspec.json.encode({"note": visit.form.get("note", "").strip()})
+    body = bodies.read(sent, NoteBody)
+    await hedge.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
+    return Result("The break is settled.")
+
+
 CLOSE = Action("close", Role.DEALER, _ask_close, _close)
 COMPLETE = Action("complete", Role.DEALER, _ask_complete, _complete, _preview_complete)
 DELETE = Action("delete", Role.DEALER, _ask_delete, _delete)
 CONFIRM = Action("confirm", Role.DEALER, _ask_confirm, _confirm)
 REFUSE = Action("refuse", Role.DEALER, _ask_refuse, _refuse)
-ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE)
+RESOLVE = Action("resolve", Role.DEALER, _ask_resolve, _resolve)
+ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, RESOLVE)

@@ -15,9 +15,9 @@ from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Refusal, Retry
 
-from .addresses import DECISIONS, PAGE_NAME, decision_path, list_path, order_path
+from .addresses import DECISIONS, PAGE_NAME, decision_path, order_path
 from .compared import asked_words, compared_facts, compared_words
-from .showing import environment, facts
+from .showing import account_link, environment, facts
 from .stages import stages
 
 _REPLAYED, _SCENARIO = "replayed", "scenario"
@@ -178,7 +178,7 @@ def _asked(visit: Visit, trace: View, unit: str | None) -> Html:
         facts(
             [
                 ("Asked for", asked_words(asked, unit)),
-                ("Account", el("a", login_id, href=list_path({"login_id": login_id}))),
+                ("Account", account_link(login_id)),
                 ("When", moment(trace["at"], visit.zone, visit.now)),
                 ("Client order id", None if asked is None else asked["client_order_id"]),
                 ("Expected price", None if asked is None else asked["expected_price"]),

@@ -14,10 +14,10 @@ from bullion.records.port import Page
 from bullion.records.token import Actor
 
 from .acting import buttons
-from .addresses import PAGE_NAME, decision_path, list_path
+from .addresses import PAGE_NAME, decision_path
 from .anatomy import anatomy_card
 from .decision import decision_card
-from .showing import deal, environment, facts, freshness, in_words, is_test, status, what
+from .showing import account_link, deal, environment, facts, freshness, in_words, is_test, status, what
 
 _EXECUTIONS = Page(50, 0)
 _Whole = tuple[View, list[View]]
@@ -106,7 +106,7 @@ def _about(visit: Visit, order: View) -> Html:
                 ("The client's result", order["realized_pnl"] and result(order["realized_pnl"])),
                 ("Deal", deal(order)),
                 ("Placed", moment(order["created_at"], visit.zone, visit.now)),
-                ("Account", el("a", login_id, href=list_path({"login_id": login_id}))),
+                ("Account", account_link(login_id)),
                 ("Channel", _channel(order)),
                 ("Client order id", order["client_order_id"]),
                 ("Order id", el("code", order["id"])),
@@ -206,5 +206,5 @@ def _hedge_state(held: View) -> Html:
     if held["state"] == WAITING:
         return state(WARN, "waits for you" if held["venue"] == BY_HAND else "waits for the venue")
     if held["state"] == BROKEN:
-        return state(BAD, "contradicts the order")
+        return state(BAD, "a break: it contradicts the order")
     return state(GOOD, held["outcome"] or held["state"])

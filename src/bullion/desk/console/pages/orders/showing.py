@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.pages.accounts.addresses import account_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.widgets.numbers import weight
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, state
@@ -15,11 +16,11 @@ from bullion.orders.status import Status
 T = TypeVar("T")
 NOTHING = "–"
 _STATES: dict[str, tuple[str, str]] = {
-    Status.FILLED: (GOOD, "a test order: simulated, and nothing was booked"),
+    Status.FILLED: (GOOD, "simulated, and nothing was booked"),
     Status.PENDING: (WARN, "waits for the hedge"),
     Status.OPEN: (GOOD, "a deal"),
     Status.CLOSING: (WARN, "the desk is closing it"),
-    Status.CLOSED: (OFF, "closed, with profit or loss"),
+    Status.CLOSED: (OFF, "over, with the client's result below"),
     Status.REJECTED: (BAD, "the hedge refused it: nothing was booked"),
     Status.DELETED: (OFF, "removed by the desk"),
 }
@@ -46,6 +47,10 @@ def what(each: View) -> Sequence[Child]:
         el("b", side, class_=f"side {side}" if side in ("buy", "sell") else "side"),
         f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
     ]
+
+
+def account_link(login_id: str) -> Html:
+    return el("a", login_id, href=account_path(login_id))
 
 
 def is_test(each: View) -> bool:

@@ -23,7 +23,7 @@ class Stage:
 STAGES = (
     Stage("The key, the account and the budget are in order", codes.UNSUPPORTED_ENCODING),
     Stage("Production is open to the account", codes.PRODUCTION_PREREQUISITES_UNMET, production=True),
-    Stage("The request is whole, and its key is not spent", codes.ORDER_NOT_FOUND),
+    Stage("The request is whole, and its Idempotency-Key is not spent", codes.ORDER_NOT_FOUND),
     Stage("The symbol is traded, and on this side", codes.SIDE_NOT_OFFERED),
     Stage("There is a fresh rate, and trading is open", codes.SYMBOL_FROZEN),
     Stage("The quantity fits the symbol", codes.QUANTITY_RULE),
@@ -31,7 +31,7 @@ STAGES = (
     Stage("The terms of the group allow it and give a price", codes.PRICING_UNAVAILABLE),
     Stage("It fits the client's allocation, and the stock", codes.OUT_OF_STOCK),
     Stage("The price is near enough to what the client expected", codes.PRICE_MOVED),
-    Stage("It is recorded, and in production covered", codes.BOOKING_OUTCOME_UNKNOWN),
+    Stage("It is recorded, and in production handed to the hedge", codes.BOOKING_OUTCOME_UNKNOWN),
 )
 _PLACES = {refusal.code: place for place, refusal in enumerate(CATALOGUE)}
 _PASSED, _FAILED, _NOT_REACHED = ("passed", "✓"), ("failed", "✗"), ("unreached", "·")
