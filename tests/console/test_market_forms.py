@@ -2,15 +2,9 @@
 
 import pytest
 
+from bullion.desk.console.overtaken import require_seen, seen
 from bullion.desk.console.page import Mistyped
-from bullion.desk.console.pages.market.forms import (
-    Form,
-    beside_fields,
-    difference,
-    require_seen,
-    saved,
-    seen,
-)
+from bullion.desk.console.pages.market.forms import Form, beside_fields, difference, saved
 from bullion.desk.console.pages.market.rates import _odd
 from bullion.desk.console.pages.market.symbol_words import part_words
 from bullion.refusals.desk import CONFLICT, INVALID_BODY

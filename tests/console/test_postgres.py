@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
-import httpx
 import pytest
 
-from tests.support.console import ConsoleProcess, running_console, session_of
+from tests.support.clerk import clerk
+from tests.support.console import ConsoleProcess, running_console
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
@@ -19,52 +16,6 @@ from tests.support.servers import Postgres, Redis
 pytestmark = pytest.mark.xdist_group("console-postgres")
 
 TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")
-
-
-@dataclass
-class Clerk:
-    """Somebody logged in who sends what the browser would."""
-
-    console: ConsoleProcess
-    client: httpx.Client
-    csrf: str
-
-    def see(self, path: str) -> str:
-        """A page as it looks anew by itself, with nothing wrong on it."""
-        answer = self.client.get(f"/live/{path}")
-        assert answer.status_code == 200, answer.text
-        parts: dict[str, str] = answer.json()["parts"]
-        assert parts["banner"] == ""
-        assert 'class="empty trouble"' not in parts["main"], parts["main"]
-        return parts["main"]
-
-    def ask(self, action: str) -> dict[str, str]:
-        """The fields that a dialog comes with."""
-        answer = self.client.get(f"/dialogs/{action}")
-        assert answer.status_code == 200, answer.text
-        contents = answer.json()["contents"]
-        tags = re.findall(r"<input [^>]*>", contents)
-        named = [(re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)) for tag in tags]
-        fields = {name[1]: value[1] if value else "" for name, value in named if name}
-        for select, options in re.findall(r'<select name="([^"]*)">(.*?)</select>', contents):
-            chosen = re.search(r'value="([^"]*)" selected', options)
-            fields[select] = chosen[1] if chosen else ""
-        return fields
-
-    def do(self, action: str, **typed: str) -> dict[str, Any]:
-        fields = {**self.ask(action), **typed, "csrf": self.csrf}
-        answer = self._post(f"/actions/{action}", fields)
-        assert answer.status_code == 200, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
-
-    def preview(self, action: str, **typed: str) -> str:
-        answer = self._post(f"/previews/{action}", {**self.ask(action), **typed, "csrf": self.csrf})
-        assert answer.status_code == 200, answer.text
-        return str(answer.json()["contents"])
-
-    def _post(self, path: str, fields: dict[str, str]) -> httpx.Response:
-        return self.client.post(path, data=fields, headers={"Origin": self.console.url})
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +51,6 @@ def dealing(node: Node) -> Iterator[Dealing]:
         office = Office.open(node, first)
         yield Dealing(office)
         office.close()
-
-
-@contextmanager
-def clerk(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
-    with session_of(console, office.admin_token["token"]) as (client, csrf):
-        yield Clerk(console, client, csrf)
 
 
 def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from bullion.desk.actions import duties
 from bullion.desk.bodies import DutyBody
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.overtaken import new, seen, still
 from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden
 from bullion.desk.console.widgets.numbers import rupees
@@ -17,7 +18,7 @@ from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import Refused
 
-from .forms import Form, beside_fields, seen, still
+from .forms import Form, beside_fields
 from .names import PAGE_NAME
 from .reads import duties_of, symbols_of
 
@@ -28,17 +29,17 @@ _COLUMNS = (Column("From"), Column("Duty", number=True), Column("State"), Column
 
 async def render(visit: Visit) -> Html:
     found = await duties_of(visit)
-    new = action_button(visit, PAGE_NAME, NEW, "New duty table", kind="small primary")
+    make = action_button(visit, PAGE_NAME, NEW, "New duty table", kind="small primary")
     if not found:
         shown = empty(
             "There is no duty table yet.",
             "A landed price adds a duty per quoted weight. Make a table with New duty table, "
             "and name it in the symbol.",
         )
-        return card("Duty", shown, aside=new, name="duties")
+        return card("Duty", shown, aside=make, name="duties")
     symbols, _ = await symbols_of(visit)
     note = "An entry holds from the first moment of its date in India, until the next one does."
-    intro = el("div", el("p", note, class_="hint"), new, class_="intro")
+    intro = el("div", el("p", note, class_="hint"), make, class_="intro")
     return el("div", intro, [_table(visit, each, symbols) for each in found], class_="stack")
 
 
@@ -189,10 +190,9 @@ async def _make(visit: Visit) -> Result:
     form = Form(visit.form)
     name, entry = form.code("name"), _entry(form)
     form.check()
-    if any(each["name"] == name for each in await duties.list_duties(visit.desk, visit.actor)):
-        raise Mistyped({"name": f"There is a duty table {name} already."})
+    desk = new(visit, "name", f"There is a duty table {name} already.")
     with beside_fields(visit.form):
-        made = await duties.put_duty(visit.desk, visit.actor, name, [entry])
+        made = await duties.put_duty(desk, visit.actor, name, [entry])
     row = made["duties"][0]
     return Result(f"Duty {name} is made: {rupees(row['rupees'])} from {day_words(row['from'])}, Indian date.")
 

@@ -1,17 +1,13 @@
 """What was typed into a form, read field by field, and what a change came to, told before and after."""
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-import msgspec
-
-from bullion.desk.console.page import Mistyped, Visit
+from bullion.desk.console.page import Mistyped
 from bullion.desk.console.widgets.numbers import grouped
-from bullion.desk.desk import Desk, View
 from bullion.metals.scaled import NotAnAmount, scaled
-from bullion.refusals.desk import CONFLICT, INVALID_BODY
+from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
 
 NOTHING = "–"
@@ -110,38 +106,6 @@ def beside_fields(names: Mapping[str, str]) -> Iterator[None]:
 def _without_subject(message: str) -> str:
     _, colon, rest = message.partition(": ")
     return f"{rest[:1].upper()}{rest[1:]}" if colon else f"{message[:1].upper()}{message[1:]}"
-
-
-def _all(view: View) -> View:
-    return view
-
-
-def seen(view: View | None) -> str:
-    """A mark of what somebody saw when they opened a form."""
-    return hashlib.sha256(msgspec.json.encode(view, order="sorted")).hexdigest()[:24]
-
-
-def still(visit: Visit, subject: str, found: View | None, part: Callable[[View], View | None] = _all) -> Desk:
-    """The desk, for a change of what somebody saw when they opened the form, and of nothing newer.
-
-    Who saved what they saw an hour ago would undo what somebody else did meanwhile. `found` is looked at
-    now, and what is there by then with the change in hand; `part` is what of it the form is about.
-    """
-
-    def judge(before: View | None) -> None:
-        require_seen(visit.form, None if before is None else part(before), subject)
-
-    judge(found)
-    return visit.desk.if_found(judge)
-
-
-def require_seen(typed: Mapping[str, str], view: View | None, subject: str) -> None:
-    if typed.get("seen") != seen(view):
-        raise Refused(
-            CONFLICT,
-            f"{subject} was changed since you opened this, so nothing was saved. "
-            "Cancel, look at what it is now, and change it again.",
-        )
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:

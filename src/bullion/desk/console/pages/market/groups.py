@@ -9,7 +9,8 @@ import msgspec
 from bullion.desk.actions import groups
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.console.html import Child, Html, el
-from bullion.desk.console.page import Action, Mistyped, Result, Visit
+from bullion.desk.console.overtaken import new, seen, still
+from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden
 from bullion.desk.console.widgets.numbers import rupees, weight
 from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
@@ -20,7 +21,7 @@ from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
-from .forms import NOTHING, Form, beside_fields, saved, seen, short, still
+from .forms import NOTHING, Form, beside_fields, saved, short
 from .names import PAGE_NAME
 from .reads import groups_of, symbols_of
 
@@ -40,14 +41,14 @@ _COLUMNS = (
 
 async def render(visit: Visit) -> Html:
     (found, total), (symbols, _) = await asyncio.gather(groups_of(visit), symbols_of(visit))
-    new = action_button(visit, PAGE_NAME, NEW, "New group", kind="small primary")
+    make = action_button(visit, PAGE_NAME, NEW, "New group", kind="small primary")
     if not found:
         shown = empty(
             "There is no group yet.",
             "Each client trades in a group, which says what is added to the price. "
             "Make the first one with New group.",
         )
-        return card("Groups", shown, aside=new, name="groups")
+        return card("Groups", shown, aside=make, name="groups")
     units = {each["code"]: each["unit"] for each in symbols}
     more = f", the first {len(found)} of {total}" if total > len(found) else ""
     intro = el(
@@ -57,7 +58,7 @@ async def render(visit: Visit) -> Html:
             f"Premiums are rupees per quoted weight, added to the symbol's price; below 0 takes away{more}.",
             class_="hint",
         ),
-        new,
+        make,
         class_="intro",
     )
     return el("div", intro, [_group(visit, each, units) for each in found], class_="stack")
@@ -268,11 +269,10 @@ async def _make(visit: Visit) -> Result:
         sell_premium=form.amount_if_any("sell_premium", RUPEES_PLACES),
     )
     form.check()
-    if any(each["code"] == code for each in (await groups_of(visit))[0]):
-        raise Mistyped({"code": f"There is a group {code} already."})
+    desk = new(visit, "code", f"There is a group {code} already.")
     with beside_fields(visit.form):
         body = GroupBody(trading=form.is_yes("trading"), default_terms=terms)
-        made = await groups.put_group(visit.desk, visit.actor, code, body)
+        made = await groups.put_group(desk, visit.actor, code, body)
     told = _spoken(made, DEFAULT)
     buys, sells = told["premium on buys"], told["premium on sells"]
     return Result(f"The group {code} is made: premium on buys {buys}, on sells {sells}.")

@@ -10,6 +10,7 @@ import msgspec
 from bullion.accounts.trading_hours import DAYS
 from bullion.desk.actions import switches
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.overtaken import seen, still
 from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden, lines
 from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
@@ -20,7 +21,7 @@ from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
 
 from .duties import day_words
-from .forms import Form, saved, seen, still
+from .forms import Form, saved
 from .names import PAGE_NAME
 from .reads import opening_of, switches_of
 

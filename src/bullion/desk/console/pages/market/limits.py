@@ -4,6 +4,7 @@ import msgspec
 
 from bullion.desk.actions import switches
 from bullion.desk.console.html import Html, el
+from bullion.desk.console.overtaken import seen, still
 from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden
 from bullion.desk.console.widgets.numbers import grouped
@@ -11,7 +12,7 @@ from bullion.desk.console.widgets.pieces import Column, Line, card, table
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
-from .forms import Form, beside_fields, saved, seen, short, still
+from .forms import Form, beside_fields, saved, short
 from .names import PAGE_NAME
 from .reads import switches_of
 

@@ -8,6 +8,7 @@ import msgspec
 from bullion.desk.actions import quotes, symbols
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.overtaken import new, seen, still
 from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import choice, dialog, field, hidden, preview_place
 from bullion.desk.console.widgets.numbers import rupees, weight
@@ -17,10 +18,9 @@ from bullion.desk.desk import View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
-from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
-from .forms import Form, beside_fields, saved, seen, short, still
+from .forms import Form, beside_fields, saved, short
 from .names import PAGE_NAME
 from .reads import duties_of, rates_of
 from .symbol_words import KINDS, PART_NAMES, part_words, spoken
@@ -207,26 +207,15 @@ async def _make(visit: Visit) -> Result:
     except Mistyped as mistyped:
         raise Mistyped({**form.troubles, **mistyped.troubles}) from None
     form.check()
-    if await _is_there(visit, code):
-        raise Mistyped({"code": f"There is a symbol {code} already."})
+    desk = new(visit, "code", f"There is a symbol {code} already.")
     with beside_fields(visit.form):
-        made = await symbols.put_symbol(visit.desk, visit.actor, code, body)
+        made = await symbols.put_symbol(desk, visit.actor, code, body)
     told = spoken(made)
     sizes = f"{told['minimum']} to {told['maximum']} in steps of {told['step']}"
     per, pricing = told["quoted weight"], told["pricing"]
     return Result(
         f"{code} is made: {made['metal']} per {per}, {sizes}, {pricing}; trading {told['trading']}."
     )
-
-
-async def _is_there(visit: Visit, code: str) -> bool:
-    try:
-        await symbols.get_symbol(visit.desk, visit.actor, code)
-    except Refused as refused:
-        if refused.refusal is NOT_FOUND:
-            return False
-        raise
-    return True
 
 
 async def _preview(visit: Visit) -> Html:

@@ -6,6 +6,7 @@ import msgspec
 
 from bullion.desk.actions import hedge
 from bullion.desk.console.html import Html, el
+from bullion.desk.console.overtaken import seen, still
 from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden
 from bullion.desk.console.widgets.numbers import grouped
@@ -13,7 +14,7 @@ from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, Column, Line, c
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
-from .forms import Form, saved, seen, still
+from .forms import Form, saved
 from .names import PAGE_NAME
 from .reads import symbols_of, venue_of
 

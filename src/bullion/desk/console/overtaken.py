@@ -1,0 +1,57 @@
+"""Forms that somebody else was quicker with: nothing of what others did meanwhile is undone unseen."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from bullion.desk.desk import Desk, View
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+from .page import Mistyped, Visit
+
+
+def _all(view: View) -> View:
+    return view
+
+
+def seen(view: View | None) -> str:
+    """A mark of what somebody saw when they opened a form."""
+    return hashlib.sha256(msgspec.json.encode(view, order="sorted")).hexdigest()[:24]
+
+
+def new(visit: Visit, field: str, words: str) -> Desk:
+    """The desk, for making what is not there yet; else `words` are told beside the field that names it.
+
+    Looked at with the change in hand: somebody else may make one of the same name in the same moment.
+    """
+
+    def judge(before: View | None) -> None:
+        if before is not None:
+            raise Mistyped({field: words})
+
+    return visit.desk.if_found(judge)
+
+
+def still(visit: Visit, subject: str, found: View | None, part: Callable[[View], View | None] = _all) -> Desk:
+    """The desk, for a change of what somebody saw when they opened the form, and of nothing newer.
+
+    Who saved what they saw an hour ago would undo what somebody else did meanwhile. `found` is looked at
+    now, and what is there by then with the change in hand; `part` is what of it the form is about.
+    """
+
+    def judge(before: View | None) -> None:
+        require_seen(visit.form, None if before is None else part(before), subject)
+
+    judge(found)
+    return visit.desk.if_found(judge)
+
+
+def require_seen(typed: Mapping[str, str], view: View | None, subject: str) -> None:
+    if typed.get("seen") != seen(view):
+        raise Refused(
+            CONFLICT,
+            f"{subject} was changed since you opened this, so nothing was saved. "
+            "Cancel, look at what it is now, and change it again.",
+        )

@@ -1,0 +1,74 @@
+"""Somebody at the console without a browser: quick, and for what no browser would send."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from .console import ConsoleProcess, session_of
+from .desk import Office
+
+
+@dataclass
+class Clerk:
+    """Somebody logged in who sends what the browser would."""
+
+    console: ConsoleProcess
+    client: httpx.Client
+    csrf: str
+
+    def see(self, path: str) -> str:
+        """A page as it looks anew by itself, with nothing wrong on it."""
+        answer = self.client.get(f"/live/{path}")
+        assert answer.status_code == 200, answer.text
+        parts: dict[str, str] = answer.json()["parts"]
+        assert parts["banner"] == ""
+        assert 'class="empty trouble"' not in parts["main"], parts["main"]
+        return parts["main"]
+
+    def ask(self, action: str) -> dict[str, str]:
+        """The fields that a dialog comes with."""
+        answer = self.client.get(f"/dialogs/{action}")
+        assert answer.status_code == 200, answer.text
+        contents = answer.json()["contents"]
+        tags = re.findall(r"<input [^>]*>", contents)
+        named = [(re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)) for tag in tags]
+        fields = {name[1]: value[1] if value else "" for name, value in named if name}
+        for select, options in re.findall(r'<select name="([^"]*)">(.*?)</select>', contents):
+            chosen = re.search(r'value="([^"]*)" selected', options)
+            fields[select] = chosen[1] if chosen else ""
+        return fields
+
+    def do(self, action: str, **typed: str) -> dict[str, Any]:
+        answer = self.send(action, {**self.ask(action), **typed})
+        assert answer.status_code == 200, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def send(self, action: str, fields: Mapping[str, str]) -> httpx.Response:
+        """Just these fields, perhaps of a dialog that was opened a while ago."""
+        return self._post(f"/actions/{action}", {**fields, "csrf": self.csrf})
+
+    def mistyped(self, action: str, **typed: str) -> dict[str, str]:
+        """What is told beside the fields of what cannot be taken."""
+        answer = self.send(action, {**self.ask(action), **typed})
+        assert answer.status_code == 422, answer.text
+        troubles: dict[str, str] = answer.json()["fields"]
+        return troubles
+
+    def preview(self, action: str, **typed: str) -> str:
+        answer = self._post(f"/previews/{action}", {**self.ask(action), **typed, "csrf": self.csrf})
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["contents"])
+
+    def _post(self, path: str, fields: dict[str, str]) -> httpx.Response:
+        return self.client.post(path, data=fields, headers={"Origin": self.console.url})
+
+
+@contextmanager
+def clerk(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
+    with session_of(console, office.admin_token["token"]) as (client, csrf):
+        yield Clerk(console, client, csrf)
