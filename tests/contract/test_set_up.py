@@ -10,10 +10,10 @@ import pytest
 from bullion.desk import bodies
 from bullion.desk.actions import audit, duties, groups, quotes, rates, switches, symbols
 from bullion.desk.actions.audit import Wanted
-from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody
+from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody, TermsBody
 from bullion.desk.desk import Desk, View
 from bullion.records.port import Page
-from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 from .desk_over import ADMIN, OTHER
@@ -92,3 +92,14 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
     assert (await groups.get_group(desk, ADMIN, "retail"))["trading"] is False
     found = await audit.find_audit(desk, ADMIN, Wanted(), 10)
     assert [each["action"] for each in found.entries] == ["put_group"]
+
+
+@pytest.mark.parametrize("symbol", ["", "no such", "a\x00", "a\n", "x" * 33])
+async def test_terms_are_for_what_can_be_a_symbol(desk: Desk, symbol: str) -> None:
+    """Also from where no body was read: a form, or a program."""
+    before = await groups.get_group(desk, ADMIN, "retail")
+    with pytest.raises(Refused) as refused:
+        await groups.put_group(desk, ADMIN, "retail", GroupBody(terms={symbol: TermsBody(buy_premium="1")}))
+    assert refused.value.refusal is INVALID_BODY
+    assert refused.value.message.startswith("symbol code in terms: use up to 32 letters")
+    assert await groups.get_group(desk, ADMIN, "retail") == before

@@ -14,6 +14,8 @@ from bullion.refusals.refusal import Refused
 
 async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:
     bodies.code("group code", code)
+    for symbol in body.terms:
+        bodies.code("symbol code in terms", symbol)
     group = Group(
         broker=actor.broker,
         code=code,

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from bullion.desk.actions import groups
+from bullion.desk import bodies
+from bullion.desk.actions import groups, symbols
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.overtaken import new, seen, still
-from bullion.desk.console.page import Action, Result, Visit
+from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, choice, dialog, field, hidden
 from bullion.desk.console.widgets.numbers import rupees, weight
 from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
@@ -18,7 +19,7 @@ from bullion.desk.desk import View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
-from bullion.refusals.desk import CONFLICT
+from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 from .forms import NOTHING, Form, beside_fields, saved, short
@@ -40,7 +41,7 @@ _COLUMNS = (
 
 
 async def render(visit: Visit) -> Html:
-    (found, total), (symbols, _) = await asyncio.gather(groups_of(visit), symbols_of(visit))
+    (found, total), (listed, _) = await asyncio.gather(groups_of(visit), symbols_of(visit))
     make = action_button(visit, PAGE_NAME, NEW, "New group", kind="small primary")
     if not found:
         shown = empty(
@@ -49,7 +50,7 @@ async def render(visit: Visit) -> Html:
             "Make the first one with New group.",
         )
         return card("Groups", shown, aside=make, name="groups")
-    units = {each["code"]: each["unit"] for each in symbols}
+    units = {each["code"]: each["unit"] for each in listed}
     more = f", the first {len(found)} of {total}" if total > len(found) else ""
     intro = el(
         "div",
@@ -179,6 +180,8 @@ def _fields(group: View, now: View | None) -> list[Child]:
 
 async def _save_terms(visit: Visit) -> Result:
     code, symbol = _named(visit)
+    if symbol != DEFAULT:
+        await _require_symbol(visit, symbol)
     form = Form(visit.form)
     terms = TermsBody(
         buy_premium=form.amount_if_any("buy_premium", RUPEES_PLACES),
@@ -189,6 +192,17 @@ async def _save_terms(visit: Visit) -> Result:
     )
     form.check()
     return await _put(visit, code, symbol, terms)
+
+
+async def _require_symbol(visit: Visit, symbol: str) -> None:
+    """Terms for a mistyped symbol would never count, and nobody would see why."""
+    try:
+        bodies.code("symbol", symbol)
+        await symbols.get_symbol(visit.desk, visit.actor, symbol)
+    except Refused as refused:
+        if refused.refusal in (INVALID_BODY, NOT_FOUND) and "symbol" in visit.form:
+            raise Mistyped({"symbol": f"There is no symbol {symbol[:32]!r}."}) from None
+        raise
 
 
 async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) -> Result:

@@ -1,0 +1,32 @@
+"""What the market's forms answer to what no browser of ours would send, or nobody should."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.clerk import Clerk, clerk
+from tests.support.console import ConsoleProcess
+from tests.support.desk import SYMBOL, Office, nothing_changed
+
+pytestmark = pytest.mark.xdist_group("console")
+
+
+@pytest.fixture
+def at(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
+    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    office.desk.do("PUT", "/groups/mine", {"default_terms": {"buy_premium": "100"}})
+    with clerk(console, office) as at:
+        yield at
+
+
+@pytest.mark.parametrize("symbol", ["NOSUCH", "no such", "a\x00", "x" * 33])
+def test_a_group_has_terms_for_symbols_that_there_are(at: Clerk, office: Office, symbol: str) -> None:
+    with nothing_changed(office.desk):
+        told = at.mistyped("market/add-terms?group=mine", symbol=symbol)
+        assert told["symbol"].startswith("There is no symbol")
+        fields = at.ask("market/edit-terms?group=mine&symbol=GOLD")
+        answer = at.send(f"market/edit-terms?group=mine&symbol={quote(symbol)}", fields)
+        assert answer.status_code in (404, 422), answer.text
+        assert "symbol" in answer.json()["refused"]
+    at.do("market/add-terms?group=mine", symbol="GOLD", buy_premium="5")
