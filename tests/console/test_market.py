@@ -205,6 +205,8 @@ def test_hours_that_are_over_close_the_market(
     expect(page.locator("#hours")).to_contain_text("open round the clock")
     someone.expect_trouble("422")
     dialog = asked(page, "Change the hours")
+    expect(dialog.get_by_label("The market is open")).to_have_value("always")
+    dialog.get_by_label("The market is open").select_option("week")
     # Two days from now, whatever it is: closed today.
     day = (datetime.now(INDIA) + timedelta(days=2)).strftime("%A")
     dialog.get_by_label(day).fill("9:00 - 25:30")
@@ -222,6 +224,7 @@ def test_hours_that_are_over_close_the_market(
         day[:3].lower(): [["09:00", "17:30"], ["18:00", "23:30"]]
     }
     dialog = asked(page, "Change the hours")
+    expect(dialog.get_by_label("The market is open")).to_have_value("week")
     dialog.get_by_label("The market is open").select_option("always")
     save(dialog)
     expect(page.locator("#hours")).to_contain_text("open round the clock")

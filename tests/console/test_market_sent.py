@@ -30,3 +30,14 @@ def test_a_group_has_terms_for_symbols_that_there_are(at: Clerk, office: Office,
         assert answer.status_code in (404, 422), answer.text
         assert "symbol" in answer.json()["refused"]
     at.do("market/add-terms?group=mine", symbol="GOLD", buy_premium="5")
+
+
+def test_the_hours_open_on_what_holds_and_never_close_for_good(at: Clerk, office: Office) -> None:
+    assert at.ask("market/hours")["kind"] == "always"
+    with nothing_changed(office.desk):
+        told = at.mistyped("market/hours", kind="week")
+        assert told["kind"].startswith("A week without any opening would close the market for good")
+        assert at.mistyped("market/hours", kind="week", mon="closed", tue="soon").keys() == {"tue"}
+    at.do("market/hours", kind="week", mon="9:00 - 17:00")
+    assert at.ask("market/hours")["kind"] == "week"
+    assert at.mistyped("market/hours", mon="").keys() == {"kind"}

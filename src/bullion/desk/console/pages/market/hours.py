@@ -33,6 +33,10 @@ _ZONES = ("Asia/Kolkata", "Asia/Dubai", "Asia/Singapore", "Europe/London", "Amer
 _OPENING = re.compile(r"([0-9]{1,2}:[0-9]{2})\s*(?:-|–|to)\s*([0-9]{1,2}:[0-9]{2})")
 _ALL_DAY = ("00:00", "24:00")
 _MINUTES_A_DAY = 24 * 60
+_NEVER = (
+    "A week without any opening would close the market for good: "
+    "halt trading instead, or write when a day is open."
+)
 
 
 async def render(visit: Visit) -> Html:
@@ -149,7 +153,7 @@ async def _ask_week(visit: Visit) -> Html:
         hidden("seen", seen(hours)),
         el(
             "div",
-            choice("The market is open", "kind", kinds, value="week"),
+            choice("The market is open", "kind", kinds, value="always" if hours is None else "week"),
             field("Time zone", "zone", value=zone, suggested=_ZONES, hint="whose clocks and calendar count"),
             class_="whole row",
         ),
@@ -196,6 +200,8 @@ async def _set_week(visit: Visit) -> Result:
     wanted: View | None = None
     if form.text("kind") != "always":
         week = {day: found for day in DAYS if (found := _openings(form, day))}
+        if not week and not form.troubles:
+            form.troubles["kind"] = _NEVER
         wanted = {"zone": form.text("zone"), "week": week, "holidays": []}
     form.check()
     held = await switches.get_switches(visit.desk, visit.actor)
