@@ -35,3 +35,28 @@ def test_what_is_there_is_not_made_again(at: Clerk, office: Office) -> None:
     at.do("market/new-group", code="other")
     at.do("market/new-symbol", code="OTHER", **symbol)
     at.do("market/new-duty", name="other", **entry)
+
+
+def test_an_account_is_changed_by_who_saw_it_as_it_is(at: Clerk, office: Office) -> None:
+    office.desk.account("asha", allocation={"gold": "100", "silver": "1"})
+    office.desk.do("PUT", "/groups/other", {})
+    edit, allocate = "accounts/edit?login=asha", "accounts/allocate?login=asha"
+    edited, allocated = at.ask(edit), at.ask(allocate)
+    office.desk.do("PATCH", "/accounts/asha", {"active": False})
+    office.desk.do("PATCH", "/accounts/asha", {"firm_name": "Asha and Sons", "allocation": {"gold": "5"}})
+    with nothing_changed(office.desk):
+        for action, fields in (
+            (edit, {**edited, "group": "other"}),
+            (allocate, {**allocated, "silver": "2"}),
+        ):
+            answer = at.send(action, fields)
+            assert answer.status_code == 409, answer.text
+            assert "was changed since you opened this" in answer.json()["refused"]
+    # What the form is not about may have changed.
+    edited, allocated = at.ask(edit), at.ask(allocate)
+    office.desk.do("PATCH", "/accounts/asha", {"active": True})
+    assert at.send(edit, {**edited, "group": "other"}).status_code == 200
+    assert at.send(allocate, {**allocated, "silver": "2"}).status_code == 200
+    (asha,) = [each for each in office.desk.all("/accounts") if each["login_id"] == "asha"]
+    assert (asha["firm_name"], asha["group"], asha["active"]) == ("Asha and Sons", "other", True)
+    assert asha["allocation"] == {"gold": "5.0000", "silver": "2.0000"}

@@ -35,23 +35,32 @@ def new(visit: Visit, field: str, words: str) -> Desk:
 
 
 def still(visit: Visit, subject: str, found: View | None, part: Callable[[View], View | None] = _all) -> Desk:
+    """As `if_still`, and `found` is looked at now already, before anything is made of it."""
+    require_seen(visit.form, None if found is None else part(found), subject)
+    return if_still(visit, subject, part)
+
+
+def if_still(visit: Visit, subject: str, part: Callable[[View], View | None] = _all) -> Desk:
     """The desk, for a change of what somebody saw when they opened the form, and of nothing newer.
 
-    Who saved what they saw an hour ago would undo what somebody else did meanwhile. `found` is looked at
-    now, and what is there by then with the change in hand; `part` is what of it the form is about.
+    Who saved what they saw an hour ago would undo what somebody else did meanwhile. What is there by then
+    is looked at with the change in hand; `part` is what of it the form is about.
     """
 
     def judge(before: View | None) -> None:
         require_seen(visit.form, None if before is None else part(before), subject)
 
-    judge(found)
     return visit.desk.if_found(judge)
 
 
 def require_seen(typed: Mapping[str, str], view: View | None, subject: str) -> None:
     if typed.get("seen") != seen(view):
-        raise Refused(
-            CONFLICT,
-            f"{subject} was changed since you opened this, so nothing was saved. "
-            "Cancel, look at what it is now, and change it again.",
-        )
+        raise overtaken(subject)
+
+
+def overtaken(subject: str) -> Refused:
+    return Refused(
+        CONFLICT,
+        f"{subject} was changed since you opened this, so nothing was saved. "
+        "Cancel, look at what it is now, and change it again.",
+    )

@@ -8,10 +8,11 @@ from bullion.desk import bodies
 from bullion.desk.actions import accounts, book_reset, groups, overseeing
 from bullion.desk.bodies import NewAccountBody
 from bullion.desk.console.html import Child, Html, el
+from bullion.desk.console.overtaken import if_still, seen
 from bullion.desk.console.page import Action, Result, Visit
-from bullion.desk.console.widgets.dialog import choice, dialog, field, tick
+from bullion.desk.console.widgets.dialog import choice, dialog, field, hidden, tick
 from bullion.desk.console.widgets.numbers import grouped, weight
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.records.port import Page
@@ -96,9 +97,17 @@ async def _create(visit: Visit) -> Result:
 # --- Name, group, allocation ----------------------------------------------------------------------------
 
 
-async def _patch(visit: Visit, fields: View) -> View:
+async def _patch(visit: Visit, desk: Desk, fields: View) -> View:
     raw = msgspec.json.encode(fields)
-    return await accounts.patch_account(visit.desk, visit.actor, _login(visit), raw)
+    return await accounts.patch_account(desk, visit.actor, _login(visit), raw)
+
+
+def _firm_and_group(account: View) -> View:
+    return {"firm_name": account["firm_name"], "group": account["group"]}
+
+
+def _allocation(account: View) -> View:
+    return {"allocation": account["allocation"]}
 
 
 async def _ask_edit(visit: Visit) -> Html:
@@ -108,6 +117,7 @@ async def _ask_edit(visit: Visit) -> Html:
         ["In another group it trades at that group's premiums and sizes from its next order on."],
         confirm="Change",
         fields=[
+            hidden("seen", seen(_firm_and_group(now))),
             field("Firm", "firm_name", value=now["firm_name"] or "", hint="May be empty."),
             await _group_choice(visit, now["group"]),
         ],
@@ -119,6 +129,7 @@ async def _edit(visit: Visit) -> Result:
     with beside_fields("firm_name", "group"):
         now = await _patch(
             visit,
+            if_still(visit, _login(visit), _firm_and_group),
             {"firm_name": form.get("firm_name", "").strip() or None, "group": form.get("group", "")},
         )
     return Result(f"{now['login_id']} is in the group {now['group']}.")
@@ -142,7 +153,10 @@ async def _ask_allocate(visit: Visit) -> Html:
         f"Allocation of {now['login_id']}",
         explanation,
         confirm="Change the allocation",
-        fields=[el("div", _allocation_fields(*shown), class_="pair")],
+        fields=[
+            hidden("seen", seen(_allocation(now))),
+            el("div", _allocation_fields(*shown), class_="pair"),
+        ],
     )
 
 
@@ -152,7 +166,8 @@ def _short(plain: str) -> str:
 
 async def _allocate(visit: Visit) -> Result:
     with beside_fields("gold", "silver"):
-        now = await _patch(visit, {"allocation": weights(visit.form)})
+        desk = if_still(visit, f"The allocation of {_login(visit)}", _allocation)
+        now = await _patch(visit, desk, {"allocation": weights(visit.form)})
     told = [weight(now["allocation"][metal], metal.unit) + f" of {metal}" for metal in Metal]
     return Result(f"{now['login_id']} may hold {' and '.join(told)}.")
 
@@ -243,7 +258,7 @@ async def _ask_turn(visit: Visit) -> Html:
 
 async def _turn(visit: Visit) -> Result:
     switch, on = _switch(visit)
-    now = await _patch(visit, {switch.field: on})
+    now = await _patch(visit, visit.desk, {switch.field: on})
     return Result(f"{switch.name} of {now['login_id']} is {'on' if now[switch.field] else 'off'}.")
 
 
