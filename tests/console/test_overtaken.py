@@ -60,3 +60,22 @@ def test_an_account_is_changed_by_who_saw_it_as_it_is(at: Clerk, office: Office)
     (asha,) = [each for each in office.desk.all("/accounts") if each["login_id"] == "asha"]
     assert (asha["firm_name"], asha["group"], asha["active"]) == ("Asha and Sons", "other", True)
     assert asha["allocation"] == {"gold": "5.0000", "silver": "2.0000"}
+
+
+def test_a_stock_that_moved_meanwhile_is_not_set(at: Clerk, office: Office) -> None:
+    office.desk.do("PUT", "/symbols/GOLD", {**SYMBOL, "stock": "100"})
+    edit = "market/edit-symbol?code=GOLD"
+    fields = at.ask(edit)
+    office.desk.do("PATCH", "/symbols/GOLD", {"stock": "60"})
+    with nothing_changed(office.desk):
+        answer = at.send(edit, {**fields, "stock": "200"})
+        assert answer.status_code == 409, answer.text
+        assert "The stock of GOLD was changed since you opened this" in answer.json()["refused"]
+    # Who leaves the stock alone may save the rest, and the stock stays what bookings made of it.
+    assert at.send(edit, {**fields, "maximum": "500"}).status_code == 200
+    (gold,) = [each for each in office.desk.all("/symbols") if each["code"] == "GOLD"]
+    assert (gold["stock"], gold["maximum"]) == ("60.0000", "500.0000")
+    at.do(edit, stock="200")
+    at.do(edit, stock="")
+    (gold,) = [each for each in office.desk.all("/symbols") if each["code"] == "GOLD"]
+    assert gold["stock"] is None

@@ -8,13 +8,13 @@ import msgspec
 from bullion.desk.actions import quotes, symbols
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.console.html import Child, Html, el
-from bullion.desk.console.overtaken import new, seen, still
+from bullion.desk.console.overtaken import new, overtaken, seen, still
 from bullion.desk.console.page import Action, Mistyped, Result, Visit
 from bullion.desk.console.widgets.dialog import choice, dialog, field, hidden, preview_place
 from bullion.desk.console.widgets.numbers import rupees, weight
 from bullion.desk.console.widgets.pieces import BAD, state
 from bullion.desk.console.widgets.times import clock
-from bullion.desk.desk import View
+from bullion.desk.desk import Desk, View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
@@ -191,12 +191,26 @@ async def _edit(visit: Visit) -> Result:
         patch = {name: value for name, value in _lasting(wanted).items() if value != before[name]}
         if (wanted["stock"] or "") != typed.get("seen_stock"):
             patch["stock"] = wanted["stock"]
+            desk = _if_stock_still(desk, code, typed.get("seen_stock"))
         if not patch:
             return Result(f"{code} is as it was: nothing was changed.")
         raw = msgspec.json.encode(patch)
         after = await symbols.patch_symbol(desk, visit.actor, code, raw)
     told = spoken(before) if "stock" in patch else {**spoken(before), "stock": spoken(after)["stock"]}
     return Result(saved(code, told, spoken(after)))
+
+
+def _if_stock_still(desk: Desk, code: str, shown: str | None) -> Desk:
+    """Who sets the stock counted it from what the form showed: what was booked meanwhile would be lost."""
+    lasting = desk.judge
+
+    def judge(before: View | None) -> None:
+        if lasting is not None:
+            lasting(before)
+        if before is None or (before["stock"] or "") != shown:
+            raise overtaken(f"The stock of {code}")
+
+    return desk.if_found(judge)
 
 
 async def _make(visit: Visit) -> Result:
