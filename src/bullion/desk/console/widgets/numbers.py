@@ -2,6 +2,8 @@
 
 _MINUS = "\N{MINUS SIGN}"
 _THIN = "\N{NO-BREAK SPACE}"
+_TYPED_MAX = 40
+"""No number of ours is written longer; Python itself refuses to read those of thousands of digits."""
 
 
 def grouped(plain: str) -> str:
@@ -14,6 +16,18 @@ def grouped(plain: str) -> str:
         pairs.append(head[-2:])
         head = head[:-2]
     return sign + ",".join([*reversed(pairs), tail]) + point + part
+
+
+def ungrouped(text: str) -> str:
+    """Without commas where they stand as people put them: a comma in another place may be a lost digit."""
+    if len(text) > _TYPED_MAX:
+        return text
+    plain = text.replace(",", "").replace(_MINUS, "-")
+    whole = plain.lstrip("-").partition(".")[0]
+    if "," not in text or not (whole.isascii() and whole.isdigit()):
+        return text.replace(_MINUS, "-")
+    typed = text.lstrip(f"-{_MINUS}").partition(".")[0]
+    return plain if typed in (grouped(whole), f"{int(whole):,}") else text
 
 
 def rupees(plain: str) -> str:

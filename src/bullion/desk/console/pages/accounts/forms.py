@@ -7,6 +7,7 @@ from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
 from bullion.desk.console.page import Mistyped
+from bullion.desk.console.widgets.numbers import ungrouped
 from bullion.orders.instant import instant_text
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
 from bullion.refusals.refusal import Refused
@@ -59,8 +60,8 @@ def _subject(message: str) -> tuple[str | None, str]:
 
 
 def weights(form: Mapping[str, str]) -> dict[str, str]:
-    """The allocation; commas may group its digits."""
-    typed = {metal: form.get(metal, "").replace(",", "").strip() for metal in ("gold", "silver")}
+    """The allocation; commas may group its digits as people do, and stay elsewhere, to be refused."""
+    typed = {metal: ungrouped(form.get(metal, "").strip()) for metal in ("gold", "silver")}
     missing = {metal: f"{_SHAPES[metal]} 0 is none." for metal, text in typed.items() if not text}
     if missing:
         raise Mistyped(missing)

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from bullion.desk.console.page import Mistyped
-from bullion.desk.console.widgets.numbers import grouped
+from bullion.desk.console.widgets.numbers import grouped, ungrouped
 from bullion.metals.scaled import NotAnAmount, scaled
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import Refused
 
 NOTHING = "–"
-_MINUS = "\N{MINUS SIGN}"
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 _SUBJECT = re.compile(r"(?:pricing\.|terms\.[^:]*\.|default_terms\.)?([a-z_]+)(?::| must| is)")
 """With which field the refusals of the desk's bodies begin."""
@@ -50,7 +49,7 @@ class Form:
         text = self.text(name)
         if not text:
             return None
-        plain = _ungrouped(text)
+        plain = ungrouped(text)
         try:
             scaled(plain, places)
         except NotAnAmount as error:
@@ -68,7 +67,7 @@ class Form:
         text = self.text(name)
         if not text:
             return None
-        plain = _ungrouped(text)
+        plain = ungrouped(text)
         if not (plain.isascii() and plain.isdigit() and len(plain) < 12 and least <= int(plain) <= most):
             self.troubles[name] = f"{text[:20]!r} is not a whole number from {least} to {grouped(str(most))}."
             return least
@@ -77,16 +76,6 @@ class Form:
     def check(self) -> None:
         if self.troubles:
             raise Mistyped(self.troubles)
-
-
-def _ungrouped(text: str) -> str:
-    """Without commas where they stand as people put them: a comma in another place may be a lost digit."""
-    plain = text.replace(",", "").replace(_MINUS, "-")
-    whole = plain.lstrip("-").partition(".")[0]
-    if "," not in text or not (whole.isascii() and whole.isdigit()):
-        return text.replace(_MINUS, "-")
-    typed = text.lstrip(f"-{_MINUS}").partition(".")[0]
-    return plain if typed in (grouped(whole), f"{int(whole):,}") else text
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the market's forms answer to what no browser of ours would send, or nobody should."""
+"""What the forms answer to what no browser of ours would send, or nobody should."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -41,3 +41,11 @@ def test_the_hours_open_on_what_holds_and_never_close_for_good(at: Clerk, office
     at.do("market/hours", kind="week", mon="9:00 - 17:00")
     assert at.ask("market/hours")["kind"] == "week"
     assert at.mistyped("market/hours", mon="").keys() == {"kind"}
+
+
+def test_an_allocation_with_a_comma_out_of_place_is_refused(at: Clerk, office: Office) -> None:
+    office.desk.account("asha")
+    with nothing_changed(office.desk):
+        for typed in ("1,5", "1,2345", "1," + "9" * 5000):
+            assert at.mistyped("accounts/allocate?login=asha", gold=typed).keys() == {"gold"}
+    at.do("accounts/allocate?login=asha", gold="1,23,456.5")
