@@ -75,6 +75,7 @@ HALT = "/actions/frame/halt"
     [
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {},
         {"Origin": "here", "Sec-Fetch-Site": "cross-site"},
         {"Origin": "here", "Sec-Fetch-Site": "same-site"},
@@ -90,6 +91,15 @@ def test_a_forged_post_changes_nothing(
         assert answer.status_code == 403
         assert "did not come from" in answer.json()["refused"]
     assert office.desk.do("GET", "/switches")["halted"] is False
+
+
+def test_an_origin_that_cannot_be_read_is_not_from_here(console: ConsoleProcess, admin: str) -> None:
+    broken = {"Origin": "http://["}
+    assert httpx.get(f"{console.url}/login", headers=broken).status_code == 200
+    assert httpx.post(f"{console.url}/login", headers=broken, data={"token": admin}).status_code == 403
+    with session_of(console, admin) as (client, _):
+        assert client.get("/overview", headers=broken).status_code == 200
+        assert client.get("/live/overview", headers=broken).status_code == 403
 
 
 def test_a_post_without_the_forms_token_changes_nothing(

@@ -67,7 +67,10 @@ class Call:
         origin = self.headers.get("origin")
         if origin is None:
             return self.method in ("GET", "HEAD")
-        return urlsplit(origin).netloc == self.headers.get("host")
+        try:
+            return urlsplit(origin).netloc == self.headers.get("host")
+        except ValueError:  # Such as `http://[`, which is no origin at all.
+            return False
 
     def set_session(self, value: str, lasts_s: int) -> tuple[bytes, bytes]:
         name, secure = (_COOKIE_TLS, "; Secure") if self.tls else (_COOKIE, "")
