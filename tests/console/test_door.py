@@ -49,6 +49,7 @@ def test_a_wrong_token_is_told_and_too_many_have_to_wait(someone: Visitor, admin
     with httpx.Client(base_url=someone.console.url, headers=headers) as guesser:
         answers = [guesser.post("/login", data={"token": f"guess {number}"}) for number in range(21)]
         assert [each.status_code for each in answers] == [401] * 20 + [429]
+        assert int(answers[-1].headers["retry-after"]) > 0
         # Also the right one has to wait then.
         assert guesser.post("/login", data={"token": admin}).status_code == 429
         assert "Too many" in answers[-1].text
@@ -222,7 +223,8 @@ def test_what_is_not_there_is_told_in_words(console: ConsoleProcess, admin: str)
         assert 'href="/overview"' in page.text
         form, own = {"csrf": csrf}, {"Origin": console.url}
         assert client.post("/actions/overview/nothing", data=form, headers=own).status_code == 404
-        assert client.put("/overview").status_code == 405
+        put = client.put("/overview")
+        assert (put.status_code, put.headers["allow"]) == (405, "GET, POST")
         assert client.get("/assets/../app.py").status_code in (303, 404)
         assert client.get("/assets/__init__.py").status_code == 404
 

@@ -1,6 +1,6 @@
 """An answer, and the one way it is written to the wire."""
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from random import getrandbits
 from time import time_ns
 from typing import Any
@@ -55,14 +55,18 @@ def json_answer(value: Any, status: int = 200) -> Answer:
 
 
 def refusal_answer(refused: Refused) -> Answer:
-    headers = [JSON, *_lines(refused.headers)]
-    if refused.retry_after_s is not None:
-        headers.append((b"retry-after", b"%d" % refused.retry_after_s))
+    headers = (JSON, *refusal_headers(refused))
     return Answer(refused.refusal.status, encode_json(refused.body()), headers)
 
 
-def _lines(headers: Mapping[str, str]) -> Headers:
-    return [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+def refusal_headers(refused: Refused) -> Headers:
+    """What goes with a refusal besides its body."""
+    headers = [
+        (name.lower().encode("ascii"), value.encode("ascii")) for name, value in refused.headers.items()
+    ]
+    if refused.retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % refused.retry_after_s))
+    return headers
 
 
 def new_request_id() -> bytes:

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from bullion.web.answer import JSON, Answer, Headers
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import JSON, Answer, Headers, refusal_headers
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 """Markup is text too."""
@@ -26,9 +27,13 @@ def page(html: bytes, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer
     return Answer(status, html, (*_PAGE, *more))
 
 
-def told(value: Any, status: int = HTTPStatus.OK) -> Answer:
+def told(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
     """For the console's own script."""
-    return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin")))
+    return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin"), *more))
+
+
+def told_refused(refused: Refused) -> Answer:
+    return told({"refused": refused.message}, refused.refusal.status, refusal_headers(refused))
 
 
 def redirect(path: str, more: Headers = ()) -> Answer:

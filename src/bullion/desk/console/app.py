@@ -16,7 +16,7 @@ from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
 from bullion.refusals.refusal import Refused
 from bullion.web import health
-from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, send_answer
+from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, refusal_headers, send_answer
 from bullion.web.body import CallerLeft
 
 from . import answers, switchboard
@@ -33,6 +33,7 @@ _log = structlog.get_logger("console")
 _FORGED = "This did not come from a page of this console. Open the console anew and try again."
 _NOT_KNOWN = "This is not a desk token, or it was deleted. Try another."
 _KEPT_S = 31_536_000
+_METHODS = ("GET", "POST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Console:
         except Elsewhere as elsewhere:
             answer = answers.redirect(elsewhere.path)
         except Refused as refused:
-            answer = answers.told({"refused": refused.message}, refused.refusal.status)
+            answer = answers.told_refused(refused)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=request_id.decode("ascii"))
             answer = answers.told({"refused": INTERNAL_ERROR.message}, INTERNAL_ERROR.status)
@@ -70,8 +71,8 @@ class Console:
         first = call.path[0] if call.path else ""
         if call.whole_path == health.LIVE:
             return health.live()
-        if call.method not in ("GET", "POST"):
-            raise Refused(METHOD_NOT_ALLOWED)
+        if call.method not in _METHODS:
+            raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(_METHODS)})
         if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
             _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
             return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
@@ -114,7 +115,7 @@ class Console:
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)
             words = _NOT_KNOWN if refused.refusal is TOKEN_REQUIRED else refused.message
             html = login_page(theme=call.theme, go_to=go_to, trouble=words)
-            return answers.page(html, refused.refusal.status)
+            return answers.page(html, refused.refusal.status, refusal_headers(refused))
         session = self.sessions.begin(actor)
         _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
         return answers.redirect(_own_path(go_to), (call.set_session(self.sessions.cookie(session), LASTS_S),))
@@ -144,8 +145,7 @@ class Console:
             done = await action.do(visit)
         except StoreFault as fault:
             _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
-            refused = unavailable(fault)
-            return answers.told({"refused": refused.message}, refused.refusal.status)
+            return answers.told_refused(unavailable(fault))
         finally:
             visit.watch.expire()
         told = {"done": done.words, "reveal": done.reveal, "go_to": done.go_to, "ask_again": done.ask_again}
