@@ -29,6 +29,7 @@ _WORDS = {
     "suspended": (WARN, "suspended", "new production orders are refused for now"),
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
+_DECIDES = ("fill", "refuse")
 _DELAY_MS_MAX = 600_000
 
 
@@ -44,6 +45,8 @@ async def render(visit: Visit) -> Html:
     change = action_button(visit, PAGE_NAME, CONDUCT, "Change its conduct", kind="small")
     delay = found["delay_ms"]
     pause = f"It takes {grouped(str(delay))} ms for each." if delay else "It decides at once."
+    if found["mode"] not in _DECIDES:
+        pause = ""
     now = el(
         "p",
         state(kind, f"The venue {words}"),

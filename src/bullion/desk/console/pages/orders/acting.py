@@ -8,7 +8,7 @@ from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
 from bullion.desk.console.html import Child, Html, el, join
 from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
-from bullion.desk.console.widgets.numbers import grouped, rupees, weight
+from bullion.desk.console.widgets.numbers import grouped, rupees, ungrouped, weight
 from bullion.desk.console.widgets.pieces import BAD, state
 from bullion.desk.desk import View, require
 from bullion.hedge.venue import BY_HAND
@@ -156,7 +156,7 @@ def _odd(found: View) -> str | None:
 
 def _close_price(typed: str) -> CompleteBody:
     """As people write amounts: 1,23,456.50 and a sign of the rupee are understood."""
-    plain = typed.strip().removeprefix("₹").strip().replace(",", "")
+    plain = ungrouped(typed.strip().removeprefix("₹").strip())
     return bodies.read(msgspec.json.encode({"close_price": plain}), CompleteBody)
 
 
