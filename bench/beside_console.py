@@ -3,9 +3,7 @@
 Meanwhile every symbol that it shows has a new rate five times a second.
 """
 
-import asyncio
 import contextlib
-import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,12 +13,10 @@ from functools import partial
 import httpx
 
 from bullion.rates.board import MARKET
-from bullion.rates.tick import Tick
-from bullion.store.engine import Transaction
 from bullion.store.postgres import PostgresEngine
-from bullion.store.rates import put_ticks
 from tests.support.console import running_console, session_of
 from tests.support.node import DESK_TOKEN, SECRET
+from tests.support.ticking import meanwhile, ticking
 
 from .calls import orders
 from .extent import Extent
@@ -33,7 +29,6 @@ from .service import Service, running_service
 from .spread import Spread
 
 _SYMBOLS = 20
-_TICK_EVERY_S = 0.2
 _LOOK_EVERY_S = 1.0
 """As the page's own script does."""
 _LONGER = 5
@@ -69,10 +64,7 @@ def measure_beside_console(
     ]
     if beside.page.gaps_s:
         gaps = "seconds between two updates of the overview under that load; the value is the median"
-        spread = Spread(
-            statistics.median(beside.page.gaps_s), min(beside.page.gaps_s), max(beside.page.gaps_s)
-        )
-        found.append(Found("console_update_s", spread, gaps, at_most(1.1)))
+        found.append(Found("console_update_s", Spread.of(beside.page.gaps_s), gaps, at_most(1.1)))
     return found
 
 
@@ -122,6 +114,8 @@ class _Beside:
     extent: Extent
 
     def orders(self) -> Outcome:
+        # A page that was closed has first to count what was decided meanwhile. Both sides have the same rest.
+        time.sleep(self.extent.warm_up_s * _SETTLED_AFTER)
         outcome = self.generator.measure(
             Job(
                 port=self.service.endpoint.port,
@@ -137,9 +131,7 @@ class _Beside:
         return outcome
 
     def orders_watched(self) -> Outcome:
-        with _meanwhile(self.page.keep_open):
-            # A page that was closed has first to count what was decided meanwhile.
-            time.sleep(self.extent.warm_up_s * _SETTLED_AFTER)
+        with meanwhile(self.page.keep_open):
             return self.orders()
 
 
@@ -153,61 +145,11 @@ def _running(extent: Extent, servers: Servers, generator: Generator) -> Iterator
             "BULLION_SECRET": SECRET,
             "BULLION_CONSOLE_API_URL": service.api_url,
         }
-        ticking = partial(_tick, settings["BULLION_DATABASE_URL"])
+        make_engine = partial(PostgresEngine, settings["BULLION_DATABASE_URL"], pool_size=1)
+        instruments = [DIRECT.format(number) for number in range(_SYMBOLS)]
         with (
             running_console(service.folder, **settings, **known) as console,
             session_of(console, DESK_TOKEN) as (client, _),
-            _meanwhile(ticking),
+            ticking(make_engine, MARKET, instruments),
         ):
             yield _Beside(service, generator, _Page(client), extent)
-
-
-@contextlib.contextmanager
-def _meanwhile(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Work in a thread of its own until the block ends; what goes wrong there goes wrong here."""
-    ended, errors = threading.Event(), list[BaseException]()
-
-    def run() -> None:
-        try:
-            work(ended)
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            errors.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
-def _tick(address: str, ended: threading.Event) -> None:
-    """Every symbol has a new rate, five times a second."""
-
-    async def keep() -> None:
-        engine = PostgresEngine(address, pool_size=1)
-        await engine.open()
-        try:
-            turn = 0
-            while not ended.is_set():
-                turn += 1
-                await engine.write("ticks", partial(_put, turn))
-                await asyncio.sleep(_TICK_EVERY_S)
-        finally:
-            await engine.close()
-
-    asyncio.run(keep())
-
-
-async def _put(turn: int, transaction: Transaction) -> None:
-    at_us = time.time_ns() // 1000
-    rates = [
-        (DIRECT.format(number), 70_000_000_000 + turn * 10_000 + number * 1_000_000)
-        for number in range(_SYMBOLS)
-    ]
-    ticks = [Tick(name, bid_e6, bid_e6 + 10_000_000, at_us, at_us) for name, bid_e6 in rates]
-    await put_ticks(transaction, MARKET, ticks)
-    await transaction.run("tell_nodes")

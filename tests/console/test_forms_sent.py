@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.clerk import Clerk, clerk
 from tests.support.console import ConsoleProcess
+from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -49,3 +50,14 @@ def test_an_allocation_with_a_comma_out_of_place_is_refused(at: Clerk, office: O
         for typed in ("1,5", "1,2345", "1," + "9" * 5000):
             assert at.mistyped("accounts/allocate?login=asha", gold=typed).keys() == {"gold"}
     at.do("accounts/allocate?login=asha", gold="1,23,456.5")
+
+
+def test_a_break_is_settled_where_there_is_one(console: ConsoleProcess, dealing: Dealing) -> None:
+    order = dealing.placed()
+    with clerk(console, dealing.office) as at:
+        path = f"orders/resolve?id={order['id']}"
+        asked = at.client.get(f"/dialogs/{path}")
+        assert asked.status_code == 409
+        assert "There is no break on this order" in asked.json()["contents"]
+        answer = at.send(path, {"note": "nothing to settle"})
+        assert (answer.status_code, answer.json()["refused"]) == (409, "There is no break on this order.")

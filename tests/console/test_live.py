@@ -3,7 +3,6 @@
 With `BULLION_TEST_SCALE` above 1, as in a campaign, for longer, and the pace is held to the letter.
 """
 
-import asyncio
 import os
 import threading
 import time
@@ -15,21 +14,18 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from bullion.rates.tick import Tick
-from bullion.store.engine import Transaction
-from bullion.store.rates import put_ticks
 from bullion.store.sqlite import SqliteEngine
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.node import Node
 from tests.support.orders import GOLD, ORDERS
+from tests.support.ticking import ticking
 
 pytestmark = pytest.mark.xdist_group("console")
 
 CAMPAIGN = int(os.environ.get("BULLION_TEST_SCALE", "1")) > 1
 SECONDS = 30 if CAMPAIGN else 6
 SYMBOLS = [f"LIVE{number:02d}" for number in range(20)]
-TICK_EVERY_S = 0.2
 CLIENTS = 4
 ORDERS_PER_S = 200
 COUNT_UPDATES = """
@@ -39,35 +35,6 @@ COUNT_UPDATES = """
     document.getElementById("rates-table"), {subtree: true, childList: true, characterData: true});
 }
 """
-
-
-@contextmanager
-def ticking(node: Node, broker: str) -> Iterator[None]:
-    ended = threading.Event()
-
-    async def keep() -> None:
-        engine = SqliteEngine(node.folder / "var" / "bullion.db")
-        await engine.open()
-        turn = 0
-        while not ended.is_set():
-            turn += 1
-            await engine.write("ticks", partial(put, turn))
-            await asyncio.sleep(TICK_EVERY_S)
-        await engine.close()
-
-    async def put(turn: int, transaction: Transaction) -> None:
-        at_us = time.time_ns() // 1000
-        bid_e6 = 71_000_000_000 + turn * 1_000_000
-        ticks = [Tick(name, bid_e6, bid_e6 + 10_000_000, at_us, at_us) for name in SYMBOLS]
-        await put_ticks(transaction, broker, ticks)
-
-    thread = threading.Thread(target=lambda: asyncio.run(keep()))
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 class Traders:
@@ -109,7 +76,8 @@ def test_the_overview_stays_live(someone: Visitor, node: Node, dealing: Dealing,
         pricing = {"kind": "direct", "instrument": name}
         dealing.desk.do("PUT", f"/symbols/{name}", GOLD | {"pricing": pricing})
     traders = Traders(dealing)
-    with ticking(node, dealing.office.broker):
+    make_engine = partial(SqliteEngine, node.folder / "var" / "bullion.db")
+    with ticking(make_engine, dealing.office.broker, SYMBOLS):
         page = someone.open(admin)
         expect(page.locator("#rates-table")).to_contain_text("LIVE19")
         expect(page.locator("tr[data-key=LIVE19] .state")).to_contain_text("live")

@@ -3,10 +3,14 @@
 import asyncio
 import re
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from bullion.desk.console.html import el
+from bullion.desk.console.page import Visit
+from bullion.desk.console.pages.orders.acting import buttons
 from bullion.desk.console.pages.orders.anatomy import price_steps
 from bullion.desk.console.pages.orders.stages import STAGES, stages
 from bullion.desk.console.shared_read import SharedRead
@@ -119,3 +123,21 @@ def test_who_looks_at_the_same_shares_a_read() -> None:
 
     asyncio.run(look())
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "left"),
+    [("open", ["Settle the break", "Close", "Delete"]), ("deleted", ["Settle the break"])],
+)
+def test_a_break_takes_nothing_else_away(status: str, left: list[str]) -> None:
+    visit = SimpleNamespace(may=lambda _role: True, desk=SimpleNamespace(hedge="simulated"))
+    order = {
+        "id": "1",
+        "environment": "production",
+        "status": status,
+        "archived": False,
+        "hedge": {"state": "broken", "venue": "simulated"},
+    }
+    shown = str(el("div", buttons(cast("Visit", visit), order)))
+    assert re.findall(r"<button[^>]*>([^<]+)</button>", shown) == left
+    assert "nothing is left to do" not in shown

@@ -218,3 +218,14 @@ async def test_a_hundred_writers_share_eight_connections(
     database = address.rpartition("/")[2]
     count = postgres.sql(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'")
     assert int(count) <= postgres_module.POOL_SIZE
+
+
+async def test_the_server_looks_whether_a_nodes_machine_is_still_there(engine: PostgresEngine) -> None:
+    """As its own socket has it: a session over TCP tells what the system took over."""
+    names = ("idle", "interval", "count")
+
+    async def body(transaction: Transaction) -> list[str]:
+        connection: asyncpg.Connection = transaction._connection  # type: ignore[attr-defined]
+        return [str(await connection.fetchval(f"SHOW tcp_keepalives_{name}")) for name in names]
+
+    assert await engine.read("keepalives", body) == ["5", "2", "3"]

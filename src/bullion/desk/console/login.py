@@ -3,6 +3,8 @@
 from .frame import document
 from .html import el
 
+_TO_GO_ON = "To go on where you were, log in: a session also ends when the console is started anew."
+
 
 def login_page(*, theme: str, go_to: str, trouble: str | None = None) -> bytes:
     body = el(
@@ -12,9 +14,7 @@ def login_page(*, theme: str, go_to: str, trouble: str | None = None) -> bytes:
             el("h1", "The desk"),
             el("p", "Log in with your desk token. It is not kept: this browser gets a session for the day."),
             el("p", trouble, class_="refused", role="alert") if trouble else None,
-            el("p", "Your session has ended, or the console was started anew.", class_="hint")
-            if go_to != "/" and not trouble
-            else None,
+            el("p", _TO_GO_ON, class_="hint") if go_to != "/" and not trouble else None,
             el(
                 "label",
                 el("span", "Desk token"),

@@ -251,8 +251,7 @@ async function preview(form, pauseMs) {
 
 async function sent(path, options) {
   try {
-    const patience = { cache: "no-store", signal: AbortSignal.timeout(15000) };
-    const answer = await fetch(path, { ...patience, ...options });
+    const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(15000), ...options });
     if (answer.status === 401) {
       toLogin();
       return null;

@@ -54,3 +54,10 @@ def _short(plain: str) -> str:
 def times_words(count: int) -> str:
     """once, 2 times, 1,234 times"""
     return "once" if count == 1 else f"{grouped(str(count))} times"
+
+
+def off_words(now: int, was: int) -> str:
+    """99.0 % below, 900.0 % above: how far a number is from what it was."""
+    tenths = abs(now - was) * 1000 // was
+    way = "above" if now > was else "below"
+    return f"{grouped(str(tenths // 10))}.{tenths % 10} % {way}"

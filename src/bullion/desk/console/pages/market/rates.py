@@ -9,7 +9,7 @@ from bullion.desk.bodies import RateBody
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden
-from bullion.desk.console.widgets.numbers import grouped
+from bullion.desk.console.widgets.numbers import grouped, off_words
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, Column, Line, card, empty, state, table
 from bullion.desk.console.widgets.times import age, clock
 from bullion.desk.desk import View
@@ -164,11 +164,9 @@ def _odd(before: View | None, bid: str, ask: str) -> list[str]:
     odd = []
     for name, now_e6 in (("bid", bid_e6), ("ask", ask_e6)):
         was_e6 = scaled(before[name], PLACES) if before else 0
-        tenths = abs(now_e6 - was_e6) * 1000 // was_e6 if was_e6 else 0
-        if before and abs(now_e6 - was_e6) * 100 > was_e6 * _JUMP_PERCENT:
-            way = "above" if now_e6 > was_e6 else "below"
-            percent = f"{grouped(str(tenths // 10))}.{tenths % 10}"
-            odd.append(f"The {name} is {percent} % {way} the last one, which was {_shown(before[name])}.")
+        if before and was_e6 and abs(now_e6 - was_e6) * 100 > was_e6 * _JUMP_PERCENT:
+            off = off_words(now_e6, was_e6)
+            odd.append(f"The {name} is {off} the last one, which was {_shown(before[name])}.")
     if 0 < bid_e6 < ask_e6 and (ask_e6 - bid_e6) * 100 > bid_e6 * _JUMP_PERCENT:
         odd.append(f"The ask is more than {_JUMP_PERCENT} % above the bid.")
     return odd

@@ -8,7 +8,7 @@ from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
 from bullion.desk.console.html import Child, Html, el, join
 from bullion.desk.console.page import Action, Result, Visit
 from bullion.desk.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
-from bullion.desk.console.widgets.numbers import grouped, rupees, ungrouped, weight
+from bullion.desk.console.widgets.numbers import off_words, rupees, ungrouped, weight
 from bullion.desk.console.widgets.pieces import BAD, state
 from bullion.desk.desk import View, require
 from bullion.hedge.venue import BY_HAND
@@ -16,6 +16,7 @@ from bullion.metals.rupees import paise
 from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
 from bullion.records.token import Role
+from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
 from .addresses import PAGE_NAME
@@ -31,14 +32,10 @@ def buttons(visit: Visit, order: View) -> Child:
     """Those that the order's state allows; in words why there is none."""
     if is_test(order):
         return el("span", "A test order: nothing is left to do.", class_="hint")
-    about = {"id": order["id"]}
-    if order["hedge"] is not None and order["hedge"]["state"] == BROKEN:
-        return [
-            state(BAD, "A break: the venue's word contradicts the order"),
-            action_button(visit, PAGE_NAME, RESOLVE, "Settle the break", about=about, kind="primary"),
-        ]
+    broken = _settling(visit, order)
     if order["status"] in FINAL or order["archived"]:
-        return el("span", f"It is {order['status']}: nothing is left to do.", class_="hint")
+        return broken or el("span", f"It is {order['status']}: nothing is left to do.", class_="hint")
+    about = {"id": order["id"]}
     allowed: list[Child] = []
     match order["status"]:
         case Status.PENDING if _by_hand(visit, order):
@@ -52,7 +49,19 @@ def buttons(visit: Visit, order: View) -> Child:
             allowed = [action_button(visit, PAGE_NAME, COMPLETE, "Complete", about=about, kind="primary")]
         case _:
             allowed = [el("span", "The venue has the word.", class_="hint")]
-    return [*allowed, action_button(visit, PAGE_NAME, DELETE, "Delete", about=about, kind="warning apart")]
+    delete = action_button(visit, PAGE_NAME, DELETE, "Delete", about=about, kind="warning apart")
+    return [*broken, *allowed, delete]
+
+
+def _settling(visit: Visit, order: View) -> list[Child]:
+    """Of an order with a break, in whichever state it is."""
+    if order["hedge"] is None or order["hedge"]["state"] != BROKEN:
+        return []
+    about = {"id": order["id"]}
+    return [
+        state(BAD, "A break: the venue's word contradicts the order"),
+        action_button(visit, PAGE_NAME, RESOLVE, "Settle the break", about=about, kind="primary"),
+    ]
 
 
 def _by_hand(visit: Visit, order: View) -> bool:
@@ -148,10 +157,7 @@ def _odd(found: View) -> str | None:
     dealt, closed = paise(found["price"]), paise(found["close_price"])
     if abs(closed - dealt) * 100 <= dealt * _FAR_PERCENT:
         return None
-    tenths = abs(closed - dealt) * 1000 // dealt
-    way = "above" if closed > dealt else "below"
-    percent = f"{grouped(str(tenths // 10))}.{tenths % 10}"
-    return f"This is {percent} % {way} the price of the deal, which is {rupees(found['price'])}."
+    return f"This is {off_words(closed, dealt)} the price of the deal, which is {rupees(found['price'])}."
 
 
 def _close_price(typed: str) -> CompleteBody:
@@ -168,7 +174,7 @@ async def _complete(visit: Visit) -> Result:
     odd = _odd(found)
     if odd and visit.form.get("sure") != body.close_price:
         return Result("", ask_again=_again(body.close_price, odd))
-    done = await order_life.complete_order(visit.desk, visit.actor, visit.query.get("id", ""), body)
+    done = await order_life.complete_order(visit.desk, visit.actor, order_id, body)
     return Result(f"The deal is closed at {rupees(done['close_price'])}.")
 
 
@@ -260,6 +266,8 @@ async def _refuse(visit: Visit) -> Result:
 
 async def _ask_resolve(visit: Visit) -> Html:
     order = await _order(visit)
+    if not _settling(visit, order):
+        raise Refused(CONFLICT, "There is no break on this order.")
     return dialog(
         "Settle the break?",
         [
