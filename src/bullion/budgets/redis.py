@@ -16,6 +16,7 @@ from .redis_link import LinkDown, RedisLink, packed
 _SCRIPT = files("bullion.budgets").joinpath("take.lua").read_text("utf-8")
 _SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
 _US_PER_S = 1_000_000
+_MS_PER_S = 1_000
 
 _log = structlog.get_logger("redis")
 
@@ -81,7 +82,7 @@ def _command(verb: str, script: str, failures: Charge, failed: bool, charges: tu
     words += [f"bullion:{charge.subject}:{charge.window_s}" for charge in counted]
     words.append(int(failed))
     for charge in counted:
-        words += (charge.limit, charge.window_s * _US_PER_S)
+        words += (charge.limit, charge.window_s * _MS_PER_S)
     return packed(*words)
 
 

@@ -2,72 +2,67 @@
 --
 -- KEYS[1]    the address's failures; KEYS[2..] the budgets the call is counted against
 -- ARGV[1]    1 if the call itself is a failure, else 0
--- ARGV[2..]  for each key: its limit, and its window in microseconds
+-- ARGV[2..]  for each key: its limit, and its window in milliseconds
 -- Answers {0 taken | 1 throttled | 2 exceeded, limit, calls left, us until the oldest leaves, us until there is room}
 -- of the budget that matters; a limit of -1 says that nothing was counted against any.
+--
+-- Every order passes here, and a call of Redis costs more than all the rest of the script: there are as few of
+-- them as can be, and their arguments are texts, because numbers are spelled out with seventeen digits first.
 
 local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local stamp = time[1] .. string.sub('000000', #time[2] + 1) .. time[2]
+local now = tonumber(stamp)
+local limits, windows, oldest, counted = {}, {}, {}, {}
 
 -- A window is a list of the times of its calls, oldest first.
-local function forget(key, window)
-  local newest = redis.call('LINDEX', key, -1)
-  if newest and tonumber(newest) > now + window then
-    redis.call('DEL', key) -- This server's clock was set back by more than the window: begin anew.
-    return 0
-  end
-  local oldest = redis.call('LINDEX', key, 0)
-  while oldest and tonumber(oldest) <= now - window do
+local function look(place)
+  local key, window = KEYS[place], tonumber(ARGV[2 * place + 1]) * 1000
+  limits[place], windows[place], counted[place], oldest[place] = tonumber(ARGV[2 * place]), window, 0, now
+  local first = redis.call('LINDEX', key, '0')
+  while first and tonumber(first) <= now - window do
     redis.call('LPOP', key)
-    oldest = redis.call('LINDEX', key, 0)
+    first = redis.call('LINDEX', key, '0')
   end
-  return redis.call('LLEN', key)
+  if not first then return end
+  oldest[place], counted[place] = tonumber(first), redis.call('LLEN', key)
+  if counted[place] >= limits[place] and tonumber(redis.call('LINDEX', key, '-1')) > now + window then
+    redis.call('DEL', key) -- This server's clock was set back by more than the window: begin anew.
+    oldest[place], counted[place] = now, 0
+  end
 end
 
-local function count(key, window)
-  redis.call('RPUSH', key, string.format('%.0f', now))
-  redis.call('PEXPIRE', key, math.ceil(window / 1000))
+local function count(place)
+  redis.call('RPUSH', KEYS[place], stamp)
+  redis.call('PEXPIRE', KEYS[place], ARGV[2 * place + 1])
 end
 
-local function until_left(key, window, index)
-  local stamp = redis.call('LINDEX', key, index)
-  if not stamp then return window end
-  return tonumber(stamp) + window - now
+local function full(verdict, place)
+  local window, room = windows[place], windows[place]
+  local over = counted[place] - limits[place]
+  if limits[place] > 0 then room = tonumber(redis.call('LINDEX', KEYS[place], over)) + window - now end
+  return {verdict, limits[place], 0, oldest[place] + window - now, room}
 end
 
-local function full(verdict, key, limit, window, counted)
-  local room = window
-  if limit > 0 then room = until_left(key, window, counted - limit) end
-  return {verdict, limit, 0, until_left(key, window, 0), room}
-end
-
-local limits, windows, counted = {}, {}, {}
-for place, key in ipairs(KEYS) do
-  limits[place] = tonumber(ARGV[2 * place])
-  windows[place] = tonumber(ARGV[2 * place + 1])
-  counted[place] = forget(key, windows[place])
-end
-
-if counted[1] >= limits[1] then
-  return full(1, KEYS[1], limits[1], windows[1], counted[1])
-end
+look(1)
+if counted[1] >= limits[1] then return full(1, 1) end
 
 local worst = nil
 for place = 2, #KEYS do
+  look(place)
   if counted[place] >= limits[place] then
-    local found = full(2, KEYS[place], limits[place], windows[place], counted[place])
+    local found = full(2, place)
     if not worst or found[5] > worst[5] then worst = found end
   end
 end
 if worst then return worst end
 
-if ARGV[1] == '1' then count(KEYS[1], windows[1]) end
+if ARGV[1] == '1' then count(1) end
 local tightest = {0, -1, 0, 0, 0}
 for place = 2, #KEYS do
-  count(KEYS[place], windows[place])
+  count(place)
   local left = limits[place] - counted[place] - 1
   if tightest[2] == -1 or left < tightest[3] then
-    tightest = {0, limits[place], left, until_left(KEYS[place], windows[place], 0), 0}
+    tightest = {0, limits[place], left, oldest[place] + windows[place] - now, 0}
   end
 end
 return tightest
