@@ -84,9 +84,6 @@ class Gate:
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
-        throttled = self.limiter.throttled(failures)
-        if throttled is not None:
-            raise _throttled(throttled)
         text = _judge_text(read_key(sent), broker, environment)
         if isinstance(text, Refusal):
             await self._count(failures, failed=True)
@@ -131,7 +128,10 @@ class Gate:
         unread = False
         if refusal is not None:
             # Memory may be a moment behind, or not hold every key. One read settles it, and every failure
-            # costs the same one read, so that its time tells nothing.
+            # costs the same one read, so that its time tells nothing. A throttled address is worth none.
+            throttled = self.limiter.throttled(failures)
+            if throttled is not None:
+                raise _throttled(throttled)
             try:
                 async with asyncio.timeout(_SECOND_LOOK_S):
                     await self.look_up(text.key_id)

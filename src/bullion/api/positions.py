@@ -12,13 +12,26 @@ from bullion.web.answer import Answer, json_answer
 from .orders import of_book
 from .request import Request
 
+_KEPT_MAX = 10_000
+
 
 class Positions:
+    """Keeps what was last written of each test book, for as long as it is read the same again."""
+
     def __init__(self, reader: OrderReader) -> None:
         self._reader = reader
+        self._kept: dict[int, tuple[Position, Position, Answer]] = {}
 
     async def test(self, request: Request) -> Answer:
-        return json_answer(_metals(await self._reader.book(of_book(request))))
+        book = await self._reader.book(of_book(request))
+        kept = self._kept.get(book.id)
+        if kept is not None and kept[0] == book.gold and kept[1] == book.silver:
+            return kept[2]
+        answer = json_answer(_metals(book))
+        if len(self._kept) >= _KEPT_MAX:
+            self._kept.clear()
+        self._kept[book.id] = (book.gold, book.silver, answer)
+        return answer
 
     async def production(self, request: Request) -> Answer:
         book, weights = await self._reader.open_book(of_book(request))

@@ -21,6 +21,9 @@ BROKER_TAG = r"[a-z0-9][a-z0-9-]{0,31}"
 _PREFIX = {Environment.TEST: "key_test", Environment.PRODUCTION: "key_live"}
 _ENVIRONMENT = {b"key_test": Environment.TEST, b"key_live": Environment.PRODUCTION}
 _TAG = re.compile(BROKER_TAG.encode())
+_KEY_ID = re.compile(rb"[0-9a-f]{16}")
+_RANDOM_LENGTH = 43
+_SECRET_LENGTH = _RANDOM_LENGTH + 8
 _BASE62 = string.digits + string.ascii_letters
 
 
@@ -40,31 +43,33 @@ def read_key(values: list[bytes]) -> KeyText | Refusal:
     """Read the values of all `X-API-Key` headers of a call."""
     if not values:
         return MISSING_CREDENTIAL
+    if len(values) > 1:
+        return MALFORMED_CREDENTIAL
     # Blanks around a header's value are not part of it, but the parser leaves those behind it.
     value = values[0].strip(b" \t")
-    if not value and len(values) == 1:
+    if not value:
         return MISSING_CREDENTIAL
-    parts = value.split(b".")
-    if len(parts) != 4 or len(values) > 1:
+    try:
+        environment, broker, key_id = _before_secret(value[:-_SECRET_LENGTH])
+    except ValueError:
         return MALFORMED_CREDENTIAL
-    prefix, broker, key_id, secret = parts
-    environment, tag = _ENVIRONMENT.get(prefix), _tag(broker)
-    if (
-        environment is None
-        or tag is None
-        or len(key_id) != 16
-        or key_id.translate(None, b"0123456789abcdef")
-        or len(secret) != 51
-        or not secret.isalnum()
-        or _checksum(secret[:43]) != secret[43:]
-    ):
+    secret = value[-_SECRET_LENGTH:]
+    if not secret.isalnum() or _checksum(secret[:_RANDOM_LENGTH]) != secret[_RANDOM_LENGTH:]:
         return MALFORMED_CREDENTIAL
-    return KeyText(environment, tag, key_id.decode("ascii"), secret)
+    return KeyText(environment, broker, key_id, secret)
 
 
-@lru_cache(maxsize=1024)
-def _tag(text: bytes) -> str | None:
-    return text.decode("ascii") if _TAG.fullmatch(text) else None
+@lru_cache(maxsize=4096)
+def _before_secret(text: bytes) -> tuple[Environment, str, str]:
+    """Environment, broker and key id, kept because the same callers come again and again.
+
+    Raises ValueError for any other text, which is not kept: it could hold a part of a secret.
+    """
+    prefix, broker, key_id, nothing = text.split(b".")
+    environment = _ENVIRONMENT.get(prefix)
+    if environment is None or nothing or not _TAG.fullmatch(broker) or not _KEY_ID.fullmatch(key_id):
+        raise ValueError("not what stands before the secret of a key")
+    return environment, broker.decode("ascii"), key_id.decode("ascii")
 
 
 def write_key(environment: Environment, broker: str, key_id: str, secret: str) -> str:
@@ -83,7 +88,7 @@ def secret_from(random_bytes: bytes) -> str:
     """The text of 32 random bytes, with its checksum."""
     number = int.from_bytes(random_bytes, "big")
     digits = []
-    for _ in range(43):
+    for _ in range(_RANDOM_LENGTH):
         number, digit = divmod(number, 62)
         digits.append(_BASE62[digit])
     random_part = "".join(digits)

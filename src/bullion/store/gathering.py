@@ -17,20 +17,24 @@ class Gathering(Generic[K, V]):
     def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
         self._ask = ask
         self._lanes_free = lanes
-        self._waiting: dict[K, asyncio.Future[V | None]] = {}
+        self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, key: K) -> V | None:
         """May raise StoreFault."""
-        answer = self._waiting.get(key)
-        if answer is None:
-            loop = asyncio.get_running_loop()
-            answer = self._waiting[key] = loop.create_future()
+        loop = asyncio.get_running_loop()
+        # One for each who asks: who stops waiting takes nobody else's answer away.
+        answer: asyncio.Future[V | None] = loop.create_future()
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            waiting.append(answer)
+        else:
+            self._waiting[key] = [answer]
             if not self._departing and self._lanes_free:
                 self._departing = True
                 loop.call_soon(self._depart)
-        return await asyncio.shield(answer)
+        return await answer
 
     def _depart(self) -> None:
         self._departing = False
@@ -43,7 +47,7 @@ class Gathering(Generic[K, V]):
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, batch: "dict[K, asyncio.Future[V | None]]") -> None:
+    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]") -> None:
         found: Mapping[K, V] = {}
         fault: Exception | None = None
         try:
@@ -54,9 +58,12 @@ class Gathering(Generic[K, V]):
             self._lanes_free += 1
             self._depart()
         # Only now: while these go on with their answers, the store is busy with the next.
-        for key, answer in batch.items():
-            if fault is None:
-                answer.set_result(found.get(key))
-            else:
-                answer.set_exception(fault)
-                answer.exception()  # Taken note of, also when nobody waits any more.
+        for key, waiting in batch.items():
+            for answer in waiting:
+                if answer.done():
+                    continue  # Cancelled: whoever asked has left.
+                if fault is None:
+                    answer.set_result(found.get(key))
+                else:
+                    answer.set_exception(fault)
+                    answer.exception()  # Taken note of, also when whoever asked leaves before hearing it.

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, monotonic_ns
-from typing import TextIO, TypeVar
+from typing import NoReturn, TextIO, TypeVar
 
 from bullion.faults import (
     AlreadyThere,
@@ -171,8 +171,10 @@ class SqliteEngine:
     def look_up(self, query: str, *values: Value) -> list[Row]:
         """A few rows by their key, at once. One statement is one snapshot."""
         self._check_file_lately()
-        with _faults():
+        try:
             return self._look_up.fetch(query, values)
+        except sqlite3.Error as error:
+            _raise_as_ours(error)
 
     def look_up_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
         """The same for many keys."""
@@ -394,10 +396,14 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        fault = _fault_of(error)
-        if fault is None:
-            raise
-        raise fault from error
+        _raise_as_ours(error)
+
+
+def _raise_as_ours(error: sqlite3.Error) -> NoReturn:
+    fault = _fault_of(error)
+    if fault is None:
+        raise error
+    raise fault from error
 
 
 def _fault_of(error: sqlite3.Error) -> StoreFault | None:
