@@ -226,7 +226,8 @@ async def test_with_statistics_sqlite_makes_no_filter_of_all_counts_first(shelf:
     kinds = '[["filled","GOLD","buy"],["filled","GOLD","sell"]]'
     asked_of = {
         "place_of": (shelf.book_id, kinds, 1_000, 16),
-        "count_since": (shelf.book_id, kinds, "[[0,3,15],[1,1,15],[2,1,9]]", 600, 1_023, "GOLD", None, None),
+        "count_since": (shelf.book_id, kinds, "[[0,3,15],[1,1,15],[2,1,9]]", 600, 1_023, 599),
+        "orders_from_place": (shelf.book_id, kinds, 1_000, 16, 512, "GOLD", None, None, 1, 50),
         "orders_of_kinds": (shelf.book_id, kinds, 1, 65_600, 50, 0),
         "order_kinds": (shelf.book_id, 65_536, "GOLD", None, None),
     }

@@ -203,5 +203,5 @@ def _queries(items: list[dict[str, Any]]) -> Iterator[str]:
         f"client_order_id=mine&{since}",
     ]
     for each in filters:
-        for offset in (0, 600, 1_200, 10**6):
+        for offset in (0, 150, 600, 1_200, 10**6):
             yield f"{each}&offset={offset}"

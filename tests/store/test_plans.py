@@ -156,7 +156,14 @@ async def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
 def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
     """Or the journal has holes."""
     names = {run.query for run in explained.runs}
-    wanted = {"order_kinds", "shown_orders", "place_of", "count_since", "first_ordinal_since", "named_orders"}
+    wanted = {
+        "order_kinds",
+        "shown_orders",
+        "orders_from_place",
+        "count_since",
+        "first_ordinal_since",
+        "named_orders",
+    }
     wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_between", "orders_by_ordinal", "open_book"}
     wanted |= (
         {"record_plans", "some_orders", "confirm_orders"}

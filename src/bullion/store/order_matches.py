@@ -44,17 +44,6 @@ class Matches:
     almost_all: bool
     """Then the kinds would be many ways to the same orders, which are sooner found by their ordinals."""
 
-    async def place(self, transaction: Transaction, offset: int) -> tuple[int, int, int]:
-        """Ordinals among which a page begins, and how many matches are to be passed over there."""
-        within = self.within
-        if offset < self.unsummed:
-            return max(within.low, within.unsummed), within.high, offset
-        small, larger, *_ = order_rows.BLOCK_SIZES
-        about = (within.book_id, self.kinds, offset - self.unsummed, larger // small)
-        place = await one_row(transaction, "place_of", *about)
-        low = place["block"] * small
-        return max(within.low, low), low + small - 1, place["before"]
-
 
 async def matches_of(transaction: Transaction, within: Range, kind: Kind) -> Matches:
     almost_all = kind == _ALL_SHOWN
@@ -70,16 +59,17 @@ async def matches_of(transaction: Transaction, within: Range, kind: Kind) -> Mat
     if within.low >= within.unsummed:
         summed = 0
     elif summed and within.low > within.first:
-        summed = await _summed_since(transaction, within, kind, kinds)
+        summed = await _summed_since(transaction, within, kinds, almost_all=almost_all)
     return Matches(within, summed + unsummed, unsummed, kinds, almost_all)
 
 
-async def _summed_since(transaction: Transaction, within: Range, kind: Kind, kinds: str) -> int:
+async def _summed_since(transaction: Transaction, within: Range, kinds: str, *, almost_all: bool) -> int:
     """How many there are in summed blocks from the low end of a range on, which may be amid a block."""
     small = order_rows.BLOCK_SIZES[0]
     block_end = within.low // small * small + small - 1
     spans = _encode(list(_later_blocks(within.low))).decode()
-    about = (within.book_id, kinds, spans, within.low, block_end, *kind)
+    shown_end = block_end if almost_all else within.low - 1
+    about = (within.book_id, kinds, spans, within.low, block_end, shown_end)
     return int((await one_row(transaction, "count_since", *about))["total"])
 
 

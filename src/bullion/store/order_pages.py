@@ -13,7 +13,7 @@ from bullion.orders.order import Order
 
 from . import order_rows
 from .engine import Row, Transaction, one_row
-from .order_matches import Kind, Range, matches_of
+from .order_matches import Kind, Matches, Range, matches_of
 
 _WALKED = 100
 """So many orders are passed over one by one; the place of those behind them is found by the counts."""
@@ -76,9 +76,12 @@ async def _matching(
     high, offset = within.high, query.offset
     begun: Sequence[Row] = ()
     if offset > _WALKED:
-        low, high, offset = await matches.place(transaction, offset)
-        low = max(within.low, low - order_rows.BLOCK_SIZES[0])  # Mostly there is the rest of the page.
-        begun = await between(low, high, offset)
+        if offset < matches.unsummed:
+            low = max(within.low, within.unsummed)
+            begun = await between(low, high, offset)
+        else:
+            begun = await _from_place(transaction, matches, query, f"{whole}orders_from_place")
+            low = max(within.low, (begun[0]["block"] - 1) * order_rows.BLOCK_SIZES[0])
         high, offset = low - 1, 0
         if len(begun) == query.limit or high < within.low:
             return begun, matches.total
@@ -86,6 +89,15 @@ async def _matching(
         return [*begun, *await between(within.low, high, offset)][: query.limit], matches.total
     about = (within.book_id, matches.kinds, within.low, high, query.limit - len(begun), offset)
     return [*begun, *await transaction.all(f"{whole}orders_of_kinds", *about)], matches.total
+
+
+async def _from_place(
+    transaction: Transaction, matches: Matches, query: ListQuery, named: str
+) -> Sequence[Row]:
+    """The page as far as it stands in the block where it begins and the one behind: mostly, all of it."""
+    within, (small, larger, *_) = matches.within, order_rows.BLOCK_SIZES
+    place = (matches.kinds, query.offset - matches.unsummed, larger // small, small)
+    return await transaction.all(named, within.book_id, *place, *_kind(query), within.low, query.limit)
 
 
 async def _named(

@@ -1,10 +1,14 @@
 """The named queries: one `.sql` file each, read once.
 
 A file `name.sqlite.sql` or `name.postgres.sql` stands in for `name.sql` where an engine has its own words.
+In a query, `@name` stands for the query of that name.
 """
 
+import re
 from functools import cache
 from importlib.resources import files
+
+_INNER = re.compile(r"@([a-z_]+)")
 
 
 @cache
@@ -20,4 +24,5 @@ def load(engine: str) -> dict[str, str]:
             shared[name] = file.read_text("utf-8")
         elif middle == [engine]:
             own[name] = file.read_text("utf-8")
-    return shared | own
+    found = shared | own
+    return {name: _INNER.sub(lambda inner: found[inner[1]], query) for name, query in found.items()}

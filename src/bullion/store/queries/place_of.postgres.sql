@@ -1,6 +1,6 @@
 -- The small block in which, newest first, the order stands that has $3 of some kinds before it, and how many of those
 -- are in that block. $2 has the kinds, each as status, symbol and side. A block of one level, which holds $4 of
--- the next, says where to look there.
+-- the next, says where to look there. As INT, which no block outgrows: sums of BIGINT are made in slow NUMERIC.
 WITH kinds AS MATERIALIZED (
     SELECT kind ->> 0 AS status, kind ->> 1 AS symbol_code, kind ->> 2 AS trade_type
     FROM jsonb_array_elements(CAST($2 AS TEXT)::JSONB) AS listed (kind)
@@ -13,10 +13,10 @@ large (block, before) AS (
             counts.block,
             CAST($3 AS BIGINT) AS wanted,
             sum(counts.orders) AS orders,
-            sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
+            sum(CAST(sum(counts.orders) AS INT)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM kinds
         CROSS JOIN LATERAL (
-            SELECT kind_counts.block, kind_counts.orders
+            SELECT kind_counts.block, CAST(kind_counts.orders AS INT) AS orders
             FROM kind_counts
             WHERE
                 kind_counts.book_id = $1
@@ -38,11 +38,11 @@ middle (block, before) AS (
             counts.block,
             large.before AS wanted,
             sum(counts.orders) AS orders,
-            sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
+            sum(CAST(sum(counts.orders) AS INT)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM large
         CROSS JOIN kinds
         CROSS JOIN LATERAL (
-            SELECT kind_counts.block, kind_counts.orders
+            SELECT kind_counts.block, CAST(kind_counts.orders AS INT) AS orders
             FROM kind_counts
             WHERE
                 kind_counts.book_id = $1
@@ -65,11 +65,11 @@ small (block, before) AS (
             counts.block,
             middle.before AS wanted,
             sum(counts.orders) AS orders,
-            sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
+            sum(CAST(sum(counts.orders) AS INT)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM middle
         CROSS JOIN kinds
         CROSS JOIN LATERAL (
-            SELECT kind_counts.block, kind_counts.orders
+            SELECT kind_counts.block, CAST(kind_counts.orders AS INT) AS orders
             FROM kind_counts
             WHERE
                 kind_counts.book_id = $1
