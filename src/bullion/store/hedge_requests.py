@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+import msgspec
 import structlog
 
 from bullion.booking.breaks import contradicts
@@ -25,7 +26,14 @@ _LANES = 2
 _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
 
-Answered = tuple[ToHedge, Final]
+
+class Answered(msgspec.Struct, eq=False):
+    """Each is itself alone: to compare orders field by field would take longer than to write them."""
+
+    to_hedge: ToHedge
+    word: Final
+
+
 Postponed = tuple[int, int, int, str]
 """Book, ordinal, until when, and the venue's words."""
 
@@ -80,7 +88,7 @@ class StoredHedgeRequests:
         await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name))
 
     async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
-        order = await self._answers.get((to_hedge, word))
+        order = await self._answers.get(Answered(to_hedge, word))
         if order is None:
             raise StoreUnavailable("the order is missing from the store, or could not be written")
         return order
@@ -100,7 +108,7 @@ class StoredHedgeRequests:
             return await self._one_by_one(answers)
         except (RuleBroken, AlreadyThere) as fault:
             if len(answers) == 1:
-                _log.error("hedge_not_written", order_id=answers[0][0].order.id, fault=repr(fault))
+                _log.error("hedge_not_written", order_id=answers[0].to_hedge.order.id, fault=repr(fault))
                 return {}
         alone = [await self._apart([each]) for each in answers]
         return {each: order for found in alone for each, order in found.items()}
@@ -113,18 +121,19 @@ class StoredHedgeRequests:
         found: dict[Answered, Order] = {}
         for turn in range(_CONFIRM_TRIES):
             left = {
-                (to_hedge.order.book_id, to_hedge.order.ordinal): (to_hedge, word)
-                for to_hedge, word in answers
-                if isinstance(word, Confirmed) and (to_hedge, word) not in found
+                (each.to_hedge.order.book_id, each.to_hedge.order.ordinal): each
+                for each in answers
+                if isinstance(each.word, Confirmed) and each not in found
             }
             if not left:
                 break
             if turn:
                 await asyncio.sleep(_CONFIRM_PAUSE_S)
-            rows = [(*name, to_hedge.broker, word.execution_id) for name, (to_hedge, word) in left.items()]
-            columns = list(zip(*rows, strict=True))
-            booked = await engine.statement("confirm_orders", *columns, self._now_us(), _BY, writes=True)
-            found |= {left[order.book_id, order.ordinal]: order for order in map(order_rows.order, booked)}
+            rows = [(*name, each.to_hedge.broker, each.word.execution_id) for name, each in left.items()]
+            columns, at_us = list(zip(*rows, strict=True)), self._now_us()
+            for row in await engine.statement("confirm_orders", *columns, at_us, _BY, writes=True):
+                each = left[row["book_id"], row["ordinal"]]
+                found[each] = life.after(each.to_hedge.order, Event.CONFIRM, at_us, deal_no=row["deal_no"])
         return found
 
     async def _one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
@@ -132,11 +141,11 @@ class StoredHedgeRequests:
         in_order = sorted(answers, key=_lock_order)
 
         async def body(transaction: Transaction) -> dict[Answered, Order]:
-            for book_id in sorted({to_hedge.order.book_id for to_hedge, _ in in_order}):
+            for book_id in sorted({each.to_hedge.order.book_id for each in in_order}):
                 await transaction.run("hold_book", book_id)
             found: dict[Answered, Order] = {}
             for each in in_order:
-                order = await self._answer(transaction, *each)
+                order = await self._answer(transaction, each.to_hedge, each.word)
                 if order is not None:
                     found[each] = order
             return found
@@ -183,9 +192,8 @@ class StoredHedgeRequests:
 
 
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
-    to_hedge, word = answered
-    order = to_hedge.order
-    return isinstance(word, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
+    order = answered.to_hedge.order
+    return isinstance(answered.word, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
 
 
 def _words(word: Final) -> str:

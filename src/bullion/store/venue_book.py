@@ -16,7 +16,14 @@ from .sqlite import SqliteEngine
 
 _LANES = 2
 
-Submission = tuple[HedgeRequest, int, int, str | None, int]
+
+class Submission(msgspec.Struct, eq=False):
+    """Each is itself alone: the same order sent twice at once is two submissions."""
+
+    request: HedgeRequest
+    at_us: int
+    due_at_us: int
+    outcome: str | None
 
 
 class StoredVenueBook:
@@ -26,15 +33,12 @@ class StoredVenueBook:
         self._engine = engine
         self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
         self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
-        self._submissions = 0
 
     async def conduct(self, broker: str) -> Conduct:
         return await self._conducts.get(broker) or Conduct(broker)
 
     async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
-        # Numbered: the same order sent twice at once is two submissions.
-        self._submissions += 1
-        taken = await self._taken.get((request, at_us, due_at_us, outcome, self._submissions))
+        taken = await self._taken.get(Submission(request, at_us, due_at_us, outcome))
         if taken is None:
             raise StoreUnavailable("the venue's book lost an order")
         return taken
@@ -58,13 +62,13 @@ class StoredVenueBook:
         return {row["broker"]: conduct(row) for row in rows}
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
-        in_order = sorted(submissions, key=lambda one: (one[0].order_id, one[-1]))
+        in_order = sorted(submissions, key=lambda one: one.request.order_id)
         if isinstance(self._engine, SqliteEngine) or _twice(submissions):
             return await self._one_by_one(in_order)
         columns = list(zip(*map(_values, in_order), strict=True))
         rows = await self._engine.statement("take_venue_orders", *columns, writes=True)
         taken = {row["order_id"]: _taken(row) for row in rows}
-        return {each: taken[each[0].order_id] for each in in_order}
+        return {each: taken[each.request.order_id] for each in in_order}
 
     async def _one_by_one(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
         async def body(transaction: Transaction) -> dict[Submission, Taken]:
@@ -77,21 +81,21 @@ class StoredVenueBook:
 
 
 def _twice(submissions: Sequence[Submission]) -> bool:
-    return len({request.order_id for request, *_ in submissions}) < len(submissions)
+    return len({each.request.order_id for each in submissions}) < len(submissions)
 
 
 def _values(submission: Submission) -> tuple[str | int | None, ...]:
-    request, at_us, due_at_us, outcome, _ = submission
+    request, outcome = submission.request, submission.outcome
     return (
         request.order_id,
         request.broker,
         request.instrument,
         request.trade_type,
         request.quantity_e4,
-        due_at_us,
+        submission.due_at_us,
         outcome,
         None if outcome is None else _new_execution_id(),
-        None if outcome is None else at_us,
+        None if outcome is None else submission.at_us,
     )
 
 

@@ -139,4 +139,4 @@ counted AS (
     DO UPDATE SET orders = counts.orders + excluded.orders
 )
 
-SELECT * FROM booked
+SELECT book_id, ordinal, deal_no FROM booked

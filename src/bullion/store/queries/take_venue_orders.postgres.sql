@@ -13,4 +13,4 @@ FROM
     )
 ORDER BY order_id
 ON CONFLICT (order_id) DO UPDATE SET submissions = taken.submissions + 1
-RETURNING *
+RETURNING order_id, due_at_us, submissions, outcome, execution_id
