@@ -72,6 +72,39 @@ async def test_no_batch_is_larger_than_allowed_and_none_is_forgotten(
     await sound(engine, other_changes={})
 
 
+async def test_beside_a_batch_under_way_goes_a_full_one_or_any_if_that_one_is_slow(
+    engine: Engine, books: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = await Node(engine, lanes=2, batch_max=2).start()
+    for book in books:
+        assert await node.told(book, "first") == "booked"
+    node.ledger.batches.clear()
+    monkeypatch.setattr(queue_module, "SLOW_S", 60.0)
+    gate = asyncio.Event()
+
+    async def placed(book: int, key: str) -> "asyncio.Task[str]":
+        if not placing:
+            node.ledger.before.append(gate.wait)  # type: ignore[arg-type]  # its answer is of no interest
+        task = asyncio.create_task(node.told(book, key))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return task
+
+    placing: list[asyncio.Task[str]] = []
+    for book, batches in zip(books, (1, 1, 2), strict=True):
+        placing.append(await placed(book, "k"))
+        assert len(node.ledger.batches) == batches
+    assert [await task for task in placing[1:]] == ["booked", "booked"]
+    placing.append(await placed(books[1], "slow"))
+    assert len(node.ledger.batches) == 2
+    monkeypatch.setattr(queue_module, "SLOW_S", 0.0)
+    placing.append(await placed(books[2], "slow"))
+    assert await asyncio.gather(*placing[3:]) == ["booked", "booked"]
+    gate.set()
+    assert await placing[0] == "booked"
+    await sound(engine, other_changes={})
+
+
 async def test_refusals_are_given_only_after_the_key_was_looked_up(node: Node, books: list[int]) -> None:
     await put(node.engine, replace(SWITCHES, halted=True))
     assert await node.told(books[0], "k") == "trading_halted"

@@ -70,10 +70,34 @@ async def test_nobody_is_answered_from_a_question_that_was_put_before_theirs(sho
     shop.holds["a"] = 2
     second = asyncio.create_task(gathering.get("a"))
     await turns()
-    await shop.open(1)
-    assert await second == 2
     await shop.open(0)
     assert await first == 1
+    await shop.open(1)
+    assert await second == 2
+
+
+async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_slow(shop: Shop) -> None:
+    shop.holds = {str(number): number for number in range(65)}
+    gathering = Gathering(shop.ask, lanes=2)
+
+    async def asked(*numbers: int) -> None:
+        tasks.extend(asyncio.create_task(gathering.get(str(number))) for number in numbers)
+        await turns()
+
+    tasks: list[asyncio.Task[int | None]] = []
+    await asked(0)
+    await asked(*range(1, 64))
+    assert [len(keys) for keys in shop.asked] == [1]
+    await asked(64)
+    assert [len(keys) for keys in shop.asked] == [1, 64]
+    await shop.open(1)
+    await turns()
+    await asyncio.sleep(0.06)
+    await asked(5)
+    assert [len(keys) for keys in shop.asked] == [1, 64, 1]
+    for number in (0, 2):
+        await shop.open(number)
+    assert await asyncio.gather(*tasks) == [*range(65), 5]
 
 
 async def test_those_who_wait_for_a_lane_see_what_was_written_before_they_asked(shop: Shop) -> None:

@@ -30,6 +30,8 @@ from .verify import Verifier
 DEADLINE_S = 6.0
 """How long an order waits for the store. What then becomes of it, the same key tells."""
 _LOOK_EVERY_S = 0.25
+SLOW_S = 0.05
+"""What waits does not wait for longer than this for a batch under way, as long as there is a lane."""
 _OPTIMISTIC_TRIES = 2
 _HELD_AT_ONCE = 3
 _TRIES_MAX = 20
@@ -62,10 +64,12 @@ class BookingQueue:
         self._locks_first = locks_first
         self._catalogue = catalogue
         self._keeper = keeper
-        self._lanes_free = lanes
+        self._lanes = self._lanes_free = lanes
         self._batch_max = batch_max
         self._waiting: dict[int, deque[Placing]] = {}
         """By book, in the order in which the books came to wait."""
+        self._waiting_number = 0
+        self._departed_s = 0.0
         self._busy: set[int] = set()
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
@@ -98,6 +102,7 @@ class BookingQueue:
         if waiting is None:
             waiting = self._waiting[placing.book_id] = deque()
         waiting.append(placing)
+        self._waiting_number += 1
         if not self._departing:
             # Not at once: whoever else arrives in this turn of the loop goes along.
             self._departing = True
@@ -112,6 +117,7 @@ class BookingQueue:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
+            self._depart()  # What waits for a slow batch, where nobody came after it.
             too_old = loop.time() - DEADLINE_S
             waiting = [placing for placings in self._waiting.values() for placing in placings]
             for placing in [*waiting, *self._under_way]:
@@ -128,12 +134,25 @@ class BookingQueue:
 
     def _depart(self) -> None:
         self._departing = False
-        while self._lanes_free:
+        while self._may_depart():
             batch = self._next_batch()
             if not batch:
                 return
             self._lanes_free -= 1
+            self._departed_s = asyncio.get_running_loop().time()
             self._begin(self._run(batch))
+
+    def _may_depart(self) -> bool:
+        """Beside a batch that is under way only a full one goes, or any if that one is slow.
+
+        A batch costs the store much the same whatever its size: two half ones are dearer than one.
+        """
+        if self._lanes_free == self._lanes:
+            return True
+        return self._lanes_free > 0 and (
+            self._waiting_number >= self._batch_max
+            or asyncio.get_running_loop().time() - self._departed_s > SLOW_S
+        )
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -151,6 +170,7 @@ class BookingQueue:
                 self._waiting[book_id] = waiting  # Behind the others, who have waited as long.
             if len(batch) >= self._batch_max:
                 break
+        self._waiting_number -= len(batch)
         return batch
 
     async def _run(self, batch: list[Placing]) -> None:

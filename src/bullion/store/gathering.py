@@ -9,6 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _TOGETHER_MAX = 64
+_SLOW_S = 0.05
 
 
 class Gathering(Generic[K, V]):
@@ -16,9 +17,10 @@ class Gathering(Generic[K, V]):
 
     def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
         self._ask = ask
-        self._lanes_free = lanes
+        self._lanes = self._lanes_free = lanes
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._departing = False
+        self._departed_s = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, key: K) -> V | None:
@@ -31,18 +33,31 @@ class Gathering(Generic[K, V]):
             waiting.append(answer)
         else:
             self._waiting[key] = [answer]
-            if not self._departing and self._lanes_free:
+            if not self._departing and self._may_depart():
                 self._departing = True
                 loop.call_soon(self._depart)
         return await answer
 
+    def _may_depart(self) -> bool:
+        """Beside a question that is under way only the largest goes, or any if that one is slow.
+
+        A question costs the store much the same whatever its size: two half ones are dearer than one.
+        """
+        if self._lanes_free == self._lanes:
+            return True
+        return self._lanes_free > 0 and (
+            len(self._waiting) >= _TOGETHER_MAX
+            or asyncio.get_running_loop().time() - self._departed_s > _SLOW_S
+        )
+
     def _depart(self) -> None:
         self._departing = False
-        while self._lanes_free and self._waiting:
+        while self._waiting and self._may_depart():
             batch = dict(islice(self._waiting.items(), _TOGETHER_MAX))
             for key in batch:
                 del self._waiting[key]
             self._lanes_free -= 1
+            self._departed_s = asyncio.get_running_loop().time()
             task = asyncio.get_running_loop().create_task(self._run(batch))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
