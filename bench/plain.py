@@ -98,10 +98,12 @@ class PlainLedger:
         )
 
 
-def _plain_ledger(engine: StoreEngine, holder: str, venue: str) -> tuple[Ledger, int, int]:  # noqa: ARG001 - test orders alone
-    return PlainLedger(engine), _LANES, 1
+def _plain_ledger(engine: StoreEngine, holder: str, venue: str) -> Ledger:  # noqa: ARG001 - test orders alone
+    return PlainLedger(engine)
 
 
 if __name__ == "__main__":
-    trading.ledger_of = _plain_ledger  # It is the one thing that differs.
+    # What differs, and nothing else does.
+    trading.ledger_of = _plain_ledger
+    trading.SIDE_BY_SIDE = (_LANES, 1)
     main()

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ _NEVER_AGAIN = float("inf")
 _OPEN_FILES = 65_536
 _COLLECT_AFTER = (20_000, 20, 20)
 """Objects made beyond those gone; and how many times that before older ones are looked through too."""
+_TURN_S = 0.0005
+"""How long the loop may keep SQLite's threads waiting for the interpreter; by default, ten times as long."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _log = structlog.get_logger("bullion")
 
@@ -234,6 +237,7 @@ async def _answer(
     while not all(server.started for server in servers):  # noqa: ASYNC110
         await asyncio.sleep(0.005)
     _spare_the_collector()
+    sys.setswitchinterval(_TURN_S)
     await on_ready(serving)
     await asyncio.gather(*answering)
 

@@ -221,7 +221,7 @@ class Node:
         self.market = Market(self.catalogue, board)
         self.ledger = Between(ledger_of(engine))
         if lanes is None:
-            lanes = 2 if isinstance(engine, PostgresEngine) else 1
+            lanes = 2
         self.queue = BookingQueue(self.ledger, self.catalogue, self.keeper, lanes=lanes, batch_max=batch_max)
 
     async def start(self) -> "Node":

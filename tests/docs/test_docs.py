@@ -21,6 +21,7 @@ from bullion.refusals.refusal import Refusal, Retry
 from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
 from bullion.store import schema, traces
 from bullion.store.order_rows import BLOCK_SIZES
+from bullion.wiring import trading
 from tests.docs.commands import command_of
 from tests.docs.markdown import (
     PAGES,
@@ -44,7 +45,6 @@ ENV_EXAMPLE = ROOT / ".env.example"
 
 OF_TESTS = {"BULLION_TEST_SCALE"}
 """Read by tests alone; the service never sees it."""
-LEDGERS = ("PostgresLedger", "SqliteLedger")
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
@@ -322,10 +322,10 @@ def test_the_table_of_ports_has_every_port() -> None:
 
 def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
     text = prose(ARCHITECTURE)
-    source = (ROOT / "src/bullion/wiring/trading.py").read_text("utf-8")
-    batches = "| batches at once | {}, of up to {} orders | {}, of up to {} orders |"
-    found = [re.findall(rf"return {name}\(engine, holder, venue\), (\d+), (\d+)", source) for name in LEDGERS]
-    assert batches.format(*(number for ((lanes, most),) in found for number in (lanes, most))) in text
+    batches = (
+        "| batches at once | {}, of up to {} orders | the same; of production orders {}, of up to {} orders |"
+    )
+    assert batches.format(*trading.SIDE_BY_SIDE, *trading.ONE_BY_ONE) in text
     small, middle, large = BLOCK_SIZES
     assert f"blocks of\n  {small}, of {middle:,}, of {large:,}, and the whole book" in text
     assert "No order waits longer than six seconds" in text

@@ -16,6 +16,7 @@ from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.settings import Settings, read_settings
 from bullion.store import gathering, postgres, traces
 from bullion.store.postgres import PostgresEngine
+from bullion.wiring import trading
 from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
 from tests.docs.tables import tables_of
 from tests.store.test_plans import BOOK_OF, NOT_LED_BY_BOOK
@@ -57,11 +58,10 @@ def test_every_table_of_the_store_is_led_by_something() -> None:
 
 def test_its_numbers_are_those_of_the_code() -> None:
     text = flat()
-    source = (ROOT / "src/bullion/wiring/trading.py").read_text("utf-8")
-    ((lanes, most),) = re.findall(r"return PostgresLedger\(engine, holder, venue\), (\d+), (\d+)", source)
-    assert (lanes, f"of {most} orders each at most" in text) == ("2", True)
-    assert f"at most {int(lanes) * int(most)} ÷ *L* orders a second: {64 / 0.005:,.0f} at 5 ms" in text
-    assert f"{most} ÷ *L* orders a second, {int(most) / 0.005:,.0f} at 5 ms" in text
+    lanes, most = trading.SIDE_BY_SIDE
+    assert (lanes, f"of {most} orders each at most" in text) == (2, True)
+    assert f"at most {lanes * most} ÷ *L* orders a second: {64 / 0.005:,.0f} at 5 ms" in text
+    assert f"{most} ÷ *L* orders a second, {most / 0.005:,.0f} at 5 ms" in text
     (formula,) = [block.text for block in of_language("text") if block.text.startswith("connections")]
     assert f"{postgres.POOL_SIZE + 1} × nodes + {postgres.POOL_SIZE + 1} for each machine" in formula
     assert f"{verify._AT_ONCE} × nodes while lost answers" in formula

@@ -52,8 +52,6 @@ class SqliteEngine:
         self._log_file = f"{path}-wal"
         self._log_inode: int | None = None
         self._queries = query_files.load("sqlite")
-        self._writing = asyncio.Lock()
-        self._reading = asyncio.Lock()
         self._writer = SqliteConnection("bullion-writer", self._queries)
         self._reader = SqliteConnection("bullion-reader", self._queries)
         self._look_up = SqliteConnection("bullion-look-up", self._queries)
@@ -86,18 +84,15 @@ class SqliteEngine:
     async def close(self) -> None:
         if self._joined is not None:
             self._joined.close()
-        async with self._writing, self._reading:
-            self._look_up.disconnect()
-            await self._reader.shut()
-            await self._writer.shut()
+        self._look_up.disconnect()
+        await self._reader.shut()
+        await self._writer.shut()
 
     async def migrate(self) -> int:
-        async with self._writing:
-            return await self._writer.call(self._writer.migrate)
+        return await self._writer.call(self._writer.migrate)
 
     async def steps_missing(self) -> int:
-        async with self._reading:
-            return len(await self._reader.call(self._reader.steps_to_take))
+        return len(await self._reader.call(self._reader.steps_to_take))
 
     def _check_file(self) -> None:
         """What is written to a file that was removed or replaced is gone with the process."""
@@ -135,19 +130,18 @@ class SqliteEngine:
 
     async def in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
-        async with self._writing:
-            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+        return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
 
     async def in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` over one snapshot and in one visit to the reader's thread."""
-        async with self._reading:
-            return await self._transact(self._reader, name, "BEGIN", work)
+        return await self._transact(self._reader, name, "BEGIN", work)
 
     async def _transact(
         self, connection: "SqliteConnection", name: str, begin: str, work: "Callable[[SqliteConnection], T]"
     ) -> T:
         self._check_file()
-        # Shielded: whoever is cancelled must not give the connection's turn away before its thread is done.
+        # The thread takes one after the other: what is handed to it now is begun the moment it has done with
+        # the one before, however busy this loop is then. Shielded: whoever is cancelled waits for its end.
         doing = asyncio.ensure_future(connection.call(connection.transact, begin, work))
         try:
             return await asyncio.shield(doing)

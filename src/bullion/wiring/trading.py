@@ -31,6 +31,12 @@ from bullion.store.venue_book import StoredVenueBook
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
 
+# Batches of an environment that may be under way at once, and the orders that each may hold.
+SIDE_BY_SIDE = (2, 32)
+"""The second is decided while the first is recorded."""
+ONE_BY_ONE = (1, 64)
+"""Where orders are decided with the store's one writer in hand, there is nothing to get ready meanwhile."""
+
 
 class Trading:
     def __init__(
@@ -44,9 +50,11 @@ class Trading:
         self.board_keeper = BoardKeeper(self.board, self.rates)
         self.holder = uuid4().hex
         now_us = self.catalogue.now_us
-        ledger, lanes, batch_max = ledger_of(engine, self.holder, settings.hedge)
+        ledger = ledger_of(engine, self.holder, settings.hedge)
 
         def queue(*, verifies: bool) -> BookingQueue:
+            locks_first = verifies and isinstance(engine, SqliteEngine)
+            lanes, batch_max = ONE_BY_ONE if locks_first else SIDE_BY_SIDE
             return BookingQueue(
                 ledger,
                 self.catalogue,
@@ -54,7 +62,7 @@ class Trading:
                 lanes=lanes,
                 batch_max=batch_max,
                 verifies=verifies,
-                locks_first=verifies and isinstance(engine, SqliteEngine),
+                locks_first=locks_first,
             )
 
         # Each environment has a market and a queue of its own: what one is flooded with does not delay the
@@ -113,11 +121,10 @@ class Trading:
         return traded
 
 
-def ledger_of(engine: StoreEngine, holder: str, venue: str) -> tuple[Ledger, int, int]:
-    """With it, how many batches may be under way at once, and how many orders a batch may hold."""
+def ledger_of(engine: StoreEngine, holder: str, venue: str) -> Ledger:
     if isinstance(engine, PostgresEngine):
-        return PostgresLedger(engine, holder, venue), 2, 32
-    return SqliteLedger(engine, holder, venue), 1, 64
+        return PostgresLedger(engine, holder, venue)
+    return SqliteLedger(engine, holder, venue)
 
 
 def _venue(settings: Settings, store: Store, now_us: Callable[[], int]) -> Venue:
