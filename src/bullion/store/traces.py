@@ -66,9 +66,10 @@ class StoredTraces:
 
     async def _put(self, traces: list[Trace], transaction: Transaction) -> None:
         encoded = _encode(traces)
-        times_ms = [time_ms(trace.request_id) for trace in traces]
+        ids = [trace.request_id for trace in traces]  # They begin with their times, all as long.
+        first_ms, last_ms = time_ms(min(ids)), time_ms(max(ids))
         row = await one_row(
-            transaction, "insert_trace_batch", min(times_ms), max(times_ms), len(encoded), encoded.decode()
+            transaction, "insert_trace_batch", first_ms, last_ms, len(encoded), encoded.decode()
         )
         await transaction.run(
             "forget_trace_batches", row["ordinal"] - self._rows_kept, row["bytes_through"] - self._bytes_kept
