@@ -58,6 +58,8 @@ def _orders(findings: Findings) -> Chart:
         "post_floor": "bare server, typed POST",
         "pgbench": "pgbench, best client count",
         "sqlite3": "sqlite3, one client",
+        "bookings_pg": "the way into the book alone, PostgreSQL",
+        "bookings_sqlite": "the way into the book alone, SQLite",
     }
     return Chart(
         "Orders per second",

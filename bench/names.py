@@ -8,7 +8,8 @@ MEASURED = (
     *("me_pg", "me_sqlite", "positions_pg", "positions_sqlite", "get_floor", "order_sqlite", "order_pg"),
     *("order_pg_w2", "list_pg_w2"),
     *("list_pg", "list_floor", "list_sqlite"),
-    *("sqlite3", "plain_sqlite", "production_sqlite", "orders_sqlite", "post_floor", "orders_pg"),
+    *("sqlite3", "plain_sqlite", "production_sqlite", "orders_sqlite", "bookings_sqlite"),
+    *("post_floor", "bookings_pg", "orders_pg"),
     *("production_pg", "pgbench", "plain_pg", "orders_pg_w2", "production_pg_w2"),
 )
 """One after the other: a floor stands between those that are divided by it.
@@ -18,6 +19,7 @@ What slows this machine for some seconds then slows both sides of a ratio.
 
 SHOWN = (
     *("get_floor", "list_floor", "post_floor", "sqlite3", "pgbench", "plain_sqlite", "plain_pg"),
+    *("bookings_sqlite", "bookings_pg"),
     *(f"{call}_{store}" for call in ("me", "positions", "order", "list") for store in STORES),
     *(f"{call}_{store}" for call in ("orders", "production") for store in STORES),
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.support.servers import NotInstalled, Postgres, Redis, find
 
-from . import pgbench, sqlite_floor
+from . import bookings, pgbench, sqlite_floor
+from .bookings import Bookings, running_bookings
 from .calls import BASE, LIVE_BASE, get, orders
 from .endpoint import Endpoint
 from .extent import Extent
@@ -68,6 +69,7 @@ class Bench:
         sizes = sizes_of(self._services["sqlite"].folder / "var" / "bullion.db")
         self._sqlite_floor = self._made_for_sqlite(sizes)
         self._pgbench = self._made_for_pgbench(sizes)
+        self._bookings = self._made_for_bookings()
         say("warming up")
         self._warm_up()
 
@@ -98,6 +100,8 @@ class Bench:
             for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE)):
                 if requests and (faults := self._http("", service.endpoint, requests, most).measure().errors):
                     raise CallFailed(f"Calls failed while a service was warmed up: {faults}.")
+        for each in self._bookings.values():
+            each.measure(self._extent.seconds)
         for url in self._databases:
             assert self._servers is not None
             self._servers[0].sql("ANALYZE", url.rpartition("/")[2])
@@ -132,6 +136,19 @@ class Bench:
         url = self._servers[0].new_database()
         make_store(url, pgbench.BOOKS)
         return pgbench.Pgbench(url, sizes)
+
+    def _made_for_bookings(self) -> dict[str, Bookings]:
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bullion-bench-"))
+        stores: dict[str, Path | str] = {"sqlite": Path(folder) / "bookings.db"}
+        if self._servers is not None:
+            self._databases.append(self._servers[0].new_database())
+            stores["pg"] = self._databases[-1]
+        found: dict[str, Bookings] = {}
+        for name, address in stores.items():
+            make_store(address, bookings.BOOKS)
+            url = address if isinstance(address, str) else f"sqlite:///{address}"
+            found[name] = self._stack.enter_context(running_bookings(url))
+        return found
 
     def probes(self) -> list[Probe]:
         """In the order in which they are measured."""
@@ -178,6 +195,9 @@ class Bench:
         if connections == most:
             live = orders(service.live_keys, LIVE_BASE)
             yield self._http(f"production_{name}", service.endpoint, live, connections)
+        if connections == most and name in self._bookings:
+            booked = partial(self._bookings[name].measure, self._extent.seconds)
+            yield Probe(f"bookings_{name}", bookings.AT_ONCE, booked)
         if name == "pg" and connections == most and self._pgbench is not None:
             for clients in pgbench.CLIENTS:
                 floor = partial(self._pgbench.measure, clients, seconds=self._extent.store_floor_s)

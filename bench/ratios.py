@@ -22,6 +22,9 @@ RATIOS: tuple[Ratio, ...] = (
     PairRatio("orders_sqlite_c1_vs_plain", "orders_sqlite", "plain_sqlite", None, connections=1),
     PairRatio("orders_pg_c64_vs_plain", "orders_pg", "plain_pg", None),
     PairRatio("orders_sqlite_c64_vs_plain", "orders_sqlite", "plain_sqlite", None),
+    # What the first and the third would be, if there were nothing but the way into the book.
+    PairRatio("bookings_pg_vs_post_floor", "bookings_pg", "post_floor", None),
+    PairRatio("bookings_sqlite_vs_post_floor", "bookings_sqlite", "post_floor", None),
     PairRatio("production_sqlite_vs_test", "production_sqlite", "orders_sqlite", None),
     PairRatio("me_pg_vs_get_floor", "me_pg", "get_floor", None),
     PairRatio("orders_two_workers_vs_one", "orders_pg_w2", "orders_pg", None),

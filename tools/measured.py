@@ -25,6 +25,8 @@ FLOORS = {
     "sqlite3": "the sqlite3 module with the same rows, an order per transaction",
     "plain_pg": "a plain service on PostgreSQL, an order per transaction",
     "plain_sqlite": "a plain service on SQLite, an order per transaction",
+    "bookings_pg": "the way into the book alone on PostgreSQL, without HTTP, keys and budgets",
+    "bookings_sqlite": "the way into the book alone on SQLite",
 }
 CHARTS = {
     "ratios": ("bench-ratios.svg", "Each ratio beside its target"),

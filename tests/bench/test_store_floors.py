@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import pgbench, sqlite_floor
+from bench import bookings, pgbench, sqlite_floor
+from bench.bookings import running_bookings
 from bench.faults import CallFailed
 from bench.pgbench import Pgbench
 from bench.rows import RowSizes
@@ -54,3 +55,25 @@ def test_sqlite_floor_writes_whole_orders(tmp_path: Path) -> None:
     with opened(path) as connection:
         left = connection.execute(LEFT_BEHIND).fetchone()
     assert list(left) == [*[outcome.requests] * 2, 0, 0, TEXTS]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_the_way_into_the_book_alone_records_what_it_counts(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    address: Path | str = tmp_path / "bookings.db"
+    if engine == "postgres":
+        address = request.getfixturevalue("postgres").new_database()
+    make_store(address, bookings.BOOKS)
+    with running_bookings(address if isinstance(address, str) else f"sqlite:///{address}") as booked:
+        first, second = booked.measure(0.1), booked.measure(0.1)
+
+    assert first.requests > bookings.AT_ONCE
+    assert second.requests > bookings.AT_ONCE
+    if isinstance(address, Path):
+        with opened(address) as connection:
+            left = connection.execute(LEFT_BEHIND).fetchone()
+    else:
+        server: Postgres = request.getfixturevalue("postgres")
+        left = server.sql(LEFT_BEHIND, address.rpartition("/")[2]).split("|")
+    assert [int(each) for each in left[:3]] == [*[first.requests + second.requests] * 2, 0]

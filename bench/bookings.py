@@ -1,0 +1,158 @@
+"""The way into the book by itself: `python -m bench.bookings <store>`, seconds in and outcomes out.
+
+Orders are judged, decided and recorded as the service does it, without HTTP, keys, budgets and traces, and
+without a load generator beside it. Whatever else a service does, it takes no more orders than this.
+"""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import getrandbits
+from time import perf_counter_ns
+
+import msgspec
+import uvloop
+
+from bullion.accounts.group import Group, Terms
+from bullion.allocation.book import book_id
+from bullion.booking.placing import Booked, Placing
+from bullion.booking.queue import BookingQueue
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.keeper import Keeper
+from bullion.environment import Environment
+from bullion.metals.metal import Metal
+from bullion.metals.pricing import Fixed
+from bullion.metals.symbol import Side, SizeRule, Symbol
+from bullion.orders.market import Market
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Verdict
+from bullion.rates.board import Board
+from bullion.records.port import Records
+from bullion.settings import Settings
+from bullion.store.catalogue_source import StoreSource
+from bullion.store.records import DurableRecords
+from bullion.wiring import trading
+from bullion.wiring.store import open_store
+from tests.support.node import SECRET
+
+from .load import Outcome
+from .store import BROKER, GROUP
+
+BOOKS = 32
+AT_ONCE = 64
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_STOP_S = 30
+_GOLD = Symbol(
+    broker=BROKER,
+    code="GOLD",
+    metal=Metal.GOLD,
+    quoted_weight_e4=100_000,
+    trading=True,
+    sides=frozenset(Side),
+    frozen=False,
+    size=SizeRule(1, 10**10, 1),
+    rate_age_s_max=None,
+    freeze_after_s=None,
+    pricing=Fixed(7_000_000, 6_990_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bookings:
+    """In a process of its own, over a store that was made with `BOOKS` accounts."""
+
+    _process: subprocess.Popen[bytes]
+
+    def measure(self, seconds: float) -> Outcome:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(b"%f\n" % seconds)
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("The bookings ended before they were counted.")
+        return msgspec.json.decode(line, type=Outcome)
+
+
+@contextlib.contextmanager
+def running_bookings(url: str) -> Iterator[Bookings]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.bookings", url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=_CHECKOUT,
+    )
+    with process:
+        try:
+            yield Bookings(process)
+        finally:
+            process.terminate()
+            process.wait(_STOP_S)
+
+
+class _Clerk:
+    def __init__(self, queue: BookingQueue, market: Market, catalogue: Catalogue) -> None:
+        self._queue = queue
+        self._market = market
+        self._accounts = list(catalogue.accounts.values())
+        self._took_ns: list[int] = []
+        self._until_ns = 0
+
+    async def measure(self, seconds: float) -> Outcome:
+        self._took_ns = []
+        started_ns = perf_counter_ns()
+        self._until_ns = started_ns + int(seconds * 1e9)
+        await asyncio.gather(*map(self._place_on, range(AT_ONCE)))
+        return Outcome.of(self._took_ns, (perf_counter_ns() - started_ns) / 1e9)
+
+    async def _place_on(self, number: int) -> None:
+        account = self._accounts[number % len(self._accounts)]
+        book, side = book_id(account.id, Environment.TEST), Side.BUY if number % 2 else Side.SELL
+        asked = PlaceOrder("GOLD", side.value, 10_000, None, "ref-0001")
+
+        def judge() -> Verdict:
+            return self._market.judge(account, asked)
+
+        while (began_ns := perf_counter_ns()) < self._until_ns:
+            key, request = f"{getrandbits(144):036x}", f"{getrandbits(96):024x}"
+            placing = Placing(book, account.broker, "api", key, asked, "k" * 16, request, judge, judge())
+            outcome = await self._queue.place(placing)
+            if not isinstance(outcome, Booked):
+                raise RuntimeError(f"an order was refused: {outcome}")
+            self._took_ns.append(perf_counter_ns() - began_ns)
+
+
+@contextlib.asynccontextmanager
+async def _clerk(url: str) -> AsyncIterator[_Clerk]:
+    async with open_store(Settings(database_url=url, secret=SECRET), migrate=False) as store:
+        await DurableRecords(store.engine).write("market", _open_market)
+        catalogue, board = Catalogue(), Board()
+        keeper = Keeper(catalogue, StoreSource(store.engine))
+        await keeper.catch_up()
+        board.take([], 1)
+        lanes, batch_max = trading.SIDE_BY_SIDE
+        ledger = trading.ledger_of(store.engine, "bench", "simulated")
+        queue = BookingQueue(ledger, catalogue, keeper, lanes=lanes, batch_max=batch_max)
+        yield _Clerk(queue, Market(catalogue, board), catalogue)
+
+
+async def _open_market(records: Records) -> None:
+    await records.put_symbol(_GOLD)
+    await records.put_group(Group(BROKER, GROUP, trading=True, terms={}, default_terms=Terms(0, 0)))
+
+
+async def _serve(url: str) -> None:
+    async with _clerk(url) as clerk:
+        for line in sys.stdin.buffer:
+            outcome = await clerk.measure(float(line))
+            sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(sys.argv[1]))
