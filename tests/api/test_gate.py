@@ -171,6 +171,19 @@ async def test_without_the_store_memory_serves_for_thirty_seconds() -> None:
     await house.call(key)
 
 
+async def test_a_throttled_address_is_told_so_whatever_its_key_and_costs_no_read() -> None:
+    house = House()
+    key, other = house.key(), house.key()
+    wrong = key.rpartition(".")[0] + "." + other.rpartition(".")[2]
+    for _ in range(house.catalogue.switches_of("main").budgets.failed_auth_per_minute):
+        assert await house.code("rubbish") == "malformed_credential"
+    for text in (key, wrong, "rubbish", None):
+        assert await house.code(text) == "auth_throttled"
+    assert house.reads == 0
+    house.clock.now_ns += 31 * S
+    assert await house.code(key) == "auth_throttled", "although memory is too old to answer from"
+
+
 async def test_memory_that_lacks_keys_calls_none_wrong_while_it_cannot_look() -> None:
     house = House()
     key, other, unknown = house.key(), house.key(), house.key(known=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bullion.booking import lanes as lanes_module
 from bullion.booking import queue as queue_module
 from bullion.booking.placing import Booked, Outcome
 from bullion.faults import (
@@ -79,7 +80,7 @@ async def test_beside_a_batch_under_way_goes_a_full_one_or_any_if_that_one_is_sl
     for book in books:
         assert await node.told(book, "first") == "booked"
     node.ledger.batches.clear()
-    monkeypatch.setattr(queue_module, "SLOW_S", 60.0)
+    monkeypatch.setattr(lanes_module, "SLOW_S", 60.0)
     gate = asyncio.Event()
 
     async def placed(book: int, key: str) -> "asyncio.Task[str]":
@@ -97,7 +98,7 @@ async def test_beside_a_batch_under_way_goes_a_full_one_or_any_if_that_one_is_sl
     assert [await task for task in placing[1:]] == ["booked", "booked"]
     placing.append(await placed(books[1], "slow"))
     assert len(node.ledger.batches) == 2
-    monkeypatch.setattr(queue_module, "SLOW_S", 0.0)
+    monkeypatch.setattr(lanes_module, "SLOW_S", 0.0)
     placing.append(await placed(books[2], "slow"))
     assert await asyncio.gather(*placing[3:]) == ["booked", "booked"]
     gate.set()

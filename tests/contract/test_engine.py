@@ -13,7 +13,7 @@ from bullion.faults import AlreadyThere, RuleBroken, StoreFault
 from bullion.store import schema
 from bullion.store.engine import Engine, Transaction, one_row
 from bullion.store.records import DurableRecords
-from bullion.store.sqlite import SqliteEngine
+from bullion.store.sqlite import SqliteConnection, SqliteEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -227,3 +227,46 @@ async def test_a_write_ahead_log_that_was_removed_is_noticed(engine: Engine) -> 
     for attempt in (put(engine, "a", "2"), value_of(engine, "a")):
         with pytest.raises(StoreFault, match="removed or replaced"):
             await attempt
+
+
+async def kept_busy(engine: SqliteEngine) -> tuple["asyncio.Task[bool]", threading.Event]:
+    """A transaction that has begun, and ends when it is told to."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def long(_: SqliteConnection) -> bool:
+        begun.set()
+        return go_on.wait(10)
+
+    writing = asyncio.create_task(engine.in_writer("long", long))
+    await asyncio.to_thread(begun.wait, 10)
+    return writing, go_on
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+async def test_what_waits_for_the_writer_is_not_done_when_nobody_wants_it_any_more(engine: Engine) -> None:
+    assert isinstance(engine, SqliteEngine)
+    writing, go_on = await kept_busy(engine)
+    waiting = asyncio.create_task(put(engine, "a", "1"))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    done, _ = await asyncio.wait([waiting], timeout=5)
+    assert done
+    assert not writing.done()
+    go_on.set()
+    assert await writing
+    assert await value_of(engine, "a") is None
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+async def test_a_file_that_was_removed_while_others_wrote_takes_nothing_more(engine: Engine) -> None:
+    assert isinstance(engine, SqliteEngine)
+    writing, go_on = await kept_busy(engine)
+    waiting = asyncio.create_task(put(engine, "a", "1"))
+    await asyncio.sleep(0.05)
+    elsewhere = engine._path.rename(engine._path.with_suffix(".elsewhere"))
+    go_on.set()
+    assert await writing
+    with pytest.raises(StoreFault, match="removed or replaced"):
+        await waiting
+    elsewhere.rename(engine._path)
+    assert await value_of(engine, "a") is None

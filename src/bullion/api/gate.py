@@ -129,9 +129,7 @@ class Gate:
         if refusal is not None:
             # Memory may be a moment behind, or not hold every key. One read settles it, and every failure
             # costs the same one read, so that its time tells nothing. A throttled address is worth none.
-            throttled = self.limiter.throttled(failures)
-            if throttled is not None:
-                raise _throttled(throttled)
+            self._unless_throttled(failures)
             try:
                 async with asyncio.timeout(_SECOND_LOOK_S):
                     await self.look_up(text.key_id)
@@ -144,11 +142,18 @@ class Gate:
         # key that it does hold is answered alike, or the difference would tell which keys there are.
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
         if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
+            self._unless_throttled(failures)
             raise Refused(_unavailable(text, scope), retry_after_s=1)
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
             raise Refused(refusal or INVALID_CREDENTIAL)
         return key
+
+    def _unless_throttled(self, failures: Charge) -> None:
+        """By what this node knows: the limiter itself says it of every call that gets as far as that."""
+        throttled = self.limiter.throttled(failures)
+        if throttled is not None:
+            raise _throttled(throttled)
 
     async def _count(self, failures: Charge, *, failed: bool) -> None:
         """Of a call that is refused: was it a failure, and is its address throttled, which then answers?"""

@@ -22,6 +22,7 @@ from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault,
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
 from .decide import Plan, decide, takes_stock
+from .lanes import Lanes
 from .ledger import Ledger, Recorded
 from .placing import Booked, KeyName, Outcome, Placing, StockName
 from .replay import replay
@@ -30,8 +31,6 @@ from .verify import Verifier
 DEADLINE_S = 6.0
 """How long an order waits for the store. What then becomes of it, the same key tells."""
 _LOOK_EVERY_S = 0.25
-SLOW_S = 0.05
-"""What waits does not wait for longer than this for a batch under way, as long as there is a lane."""
 _OPTIMISTIC_TRIES = 2
 _HELD_AT_ONCE = 3
 _TRIES_MAX = 20
@@ -64,12 +63,11 @@ class BookingQueue:
         self._locks_first = locks_first
         self._catalogue = catalogue
         self._keeper = keeper
-        self._lanes = self._lanes_free = lanes
+        self._lanes = Lanes(lanes, self._depart)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[Placing]] = {}
         """By book, in the order in which the books came to wait."""
         self._waiting_number = 0
-        self._departed_s = 0.0
         self._busy: set[int] = set()
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
@@ -117,7 +115,6 @@ class BookingQueue:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
-            self._depart()  # What waits for a slow batch, where nobody came after it.
             too_old = loop.time() - DEADLINE_S
             waiting = [placing for placings in self._waiting.values() for placing in placings]
             for placing in [*waiting, *self._under_way]:
@@ -134,25 +131,11 @@ class BookingQueue:
 
     def _depart(self) -> None:
         self._departing = False
-        while self._may_depart():
+        while self._waiting and self._lanes.free(full=self._waiting_number >= self._batch_max):
             batch = self._next_batch()
             if not batch:
                 return
-            self._lanes_free -= 1
-            self._departed_s = asyncio.get_running_loop().time()
-            self._begin(self._run(batch))
-
-    def _may_depart(self) -> bool:
-        """Beside a batch that is under way only a full one goes, or any if that one is slow.
-
-        A batch costs the store much the same whatever its size: two half ones are dearer than one.
-        """
-        if self._lanes_free == self._lanes:
-            return True
-        return self._lanes_free > 0 and (
-            self._waiting_number >= self._batch_max
-            or asyncio.get_running_loop().time() - self._departed_s > SLOW_S
-        )
+            self._begin(self._run(batch, self._lanes.take()))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -173,7 +156,7 @@ class BookingQueue:
         self._waiting_number -= len(batch)
         return batch
 
-    async def _run(self, batch: list[Placing]) -> None:
+    async def _run(self, batch: list[Placing], lane: float) -> None:
         """A batch in its lane. Books that somebody else holds are waited for apart from it."""
         held: Sequence[Placing] = ()
         answers: Answers = ()
@@ -188,7 +171,7 @@ class BookingQueue:
         finally:
             held_books = {placing.book_id for placing in held}
             self._leave([placing for placing in batch if placing.book_id not in held_books])
-            self._lanes_free += 1
+            self._lanes.give_back(lane)
             for book_id in held_books:
                 self._begin(self._run_held([placing for placing in batch if placing.book_id == book_id]))
             self._depart()

@@ -24,11 +24,13 @@ local function look(place)
     first = redis.call('LINDEX', key, '0')
   end
   if not first then return end
-  oldest[place], counted[place] = tonumber(first), redis.call('LLEN', key)
-  if counted[place] >= limits[place] and tonumber(redis.call('LINDEX', key, '-1')) > now + window then
+  oldest[place] = tonumber(first)
+  if oldest[place] > now and tonumber(redis.call('LINDEX', key, '-1')) > now + window then
     redis.call('DEL', key) -- This server's clock was set back by more than the window: begin anew.
-    oldest[place], counted[place] = now, 0
+    oldest[place] = now
+    return
   end
+  counted[place] = redis.call('LLEN', key)
 end
 
 local function count(place)

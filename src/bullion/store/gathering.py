@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 from typing import Generic, TypeVar
 
+from bullion.booking.lanes import Lanes
+
 K = TypeVar("K")
 V = TypeVar("V")
 
 _TOGETHER_MAX = 64
-_SLOW_S = 0.05
 
 
 class Gathering(Generic[K, V]):
@@ -17,10 +18,9 @@ class Gathering(Generic[K, V]):
 
     def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
         self._ask = ask
-        self._lanes = self._lanes_free = lanes
+        self._lanes = Lanes(lanes, self._depart)
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._departing = False
-        self._departed_s = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, key: K) -> V | None:
@@ -33,36 +33,23 @@ class Gathering(Generic[K, V]):
             waiting.append(answer)
         else:
             self._waiting[key] = [answer]
-            if not self._departing and self._may_depart():
-                self._departing = True
-                loop.call_soon(self._depart)
+        if not self._departing:
+            # Not at once: whoever else asks in this turn of the loop goes along.
+            self._departing = True
+            loop.call_soon(self._depart)
         return await answer
-
-    def _may_depart(self) -> bool:
-        """Beside a question that is under way only the largest goes, or any if that one is slow.
-
-        A question costs the store much the same whatever its size: two half ones are dearer than one.
-        """
-        if self._lanes_free == self._lanes:
-            return True
-        return self._lanes_free > 0 and (
-            len(self._waiting) >= _TOGETHER_MAX
-            or asyncio.get_running_loop().time() - self._departed_s > _SLOW_S
-        )
 
     def _depart(self) -> None:
         self._departing = False
-        while self._waiting and self._may_depart():
+        while self._waiting and self._lanes.free(full=len(self._waiting) >= _TOGETHER_MAX):
             batch = dict(islice(self._waiting.items(), _TOGETHER_MAX))
             for key in batch:
                 del self._waiting[key]
-            self._lanes_free -= 1
-            self._departed_s = asyncio.get_running_loop().time()
-            task = asyncio.get_running_loop().create_task(self._run(batch))
+            task = asyncio.get_running_loop().create_task(self._run(batch, self._lanes.take()))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]") -> None:
+    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]", lane: float) -> None:
         found: Mapping[K, V] = {}
         fault: Exception | None = None
         try:
@@ -70,7 +57,7 @@ class Gathering(Generic[K, V]):
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told to everyone who asked
             fault = error
         finally:
-            self._lanes_free += 1
+            self._lanes.give_back(lane)
             self._depart()
         # Only now: while these go on with their answers, the store is busy with the next.
         for key, waiting in batch.items():

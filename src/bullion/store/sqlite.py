@@ -11,7 +11,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, monotonic_ns
@@ -139,14 +139,22 @@ class SqliteEngine:
     async def _transact(
         self, connection: "SqliteConnection", name: str, begin: str, work: "Callable[[SqliteConnection], T]"
     ) -> T:
-        self._check_file()
+        def checked(connection: SqliteConnection) -> T:
+            self._check_file()
+            return work(connection)
+
         # The thread takes one after the other: what is handed to it now is begun the moment it has done with
-        # the one before, however busy this loop is then. Shielded: whoever is cancelled waits for its end.
-        doing = asyncio.ensure_future(connection.call(connection.transact, begin, work))
+        # the one before, however busy this loop is then.
+        handed = connection.hand_over(connection.transact, begin, checked)
+        doing = asyncio.wrap_future(handed)
         try:
-            return await asyncio.shield(doing)
+            with _faults():
+                return await asyncio.shield(doing)
         except asyncio.CancelledError:
-            await asyncio.wait([doing])
+            # What has begun is waited for; what has not, is never done.
+            if not handed.cancel():
+                await asyncio.wait([doing])
+                doing.exception()  # Taken note of.
             raise
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
@@ -202,11 +210,14 @@ class SqliteConnection:
         """Opens another connection, where the last one had to be given up."""
         self._statements: dict[tuple[str, int], str] = {}
 
+    def hand_over(self, work: Callable[..., T], *arguments: object, **options: object) -> "Future[T]":
+        """Have `work` done on the connection's own thread, after all that was handed over before."""
+        return self._thread.submit(lambda: work(*arguments, **options))
+
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
-        """Do `work` on the connection's own thread, and say what went wrong in our own words."""
-        loop = asyncio.get_running_loop()
+        """The same, and say what went wrong in our own words."""
         with _faults():
-            return await loop.run_in_executor(self._thread, lambda: work(*arguments, **options))
+            return await asyncio.wrap_future(self.hand_over(work, *arguments, **options))
 
     async def shut(self) -> None:
         self._anew = None
