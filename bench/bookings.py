@@ -15,6 +15,7 @@ from random import getrandbits
 from time import perf_counter_ns
 
 import msgspec
+import structlog
 import uvloop
 
 from bullion.accounts.group import Group, Terms
@@ -147,12 +148,15 @@ async def _open_market(records: Records) -> None:
 
 async def _serve(url: str) -> None:
     async with _clerk(url) as clerk:
-        for line in sys.stdin.buffer:
+        # Not in this thread: what was begun behind the bookings goes on meanwhile.
+        while line := await asyncio.to_thread(sys.stdin.buffer.readline):
             outcome = await clerk.measure(float(line))
             sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
             sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
+    # What it has to say besides goes where people read it: outcomes alone are read on standard output.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(sys.argv[1]))
