@@ -58,8 +58,8 @@ def _orders(findings: Findings) -> Chart:
         "post_floor": "bare server, typed POST",
         "pgbench": "pgbench, best client count",
         "sqlite3": "sqlite3, one client",
-        "bookings_pg": "the way into the book alone, PostgreSQL",
-        "bookings_sqlite": "the way into the book alone, SQLite",
+        "bookings_pg": "bookings alone, PostgreSQL",
+        "bookings_sqlite": "bookings alone, SQLite",
     }
     return Chart(
         "Orders per second",
