@@ -97,10 +97,10 @@ def _journal_postgres(journal: Journal, patch: pytest.MonkeyPatch) -> None:
 
 def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
     connection = sqlite.SqliteConnection
-    call, fetch, fetch_for = connection.call, connection.fetch, connection.fetch_for
+    hand_over, fetch, fetch_for = connection.hand_over, connection.fetch, connection.fetch_for
 
-    async def call_in_context(self: Any, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        return await call(self, copy_context().run, work, *arguments, **options)
+    def handed_with_context(self: Any, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        return hand_over(self, copy_context().run, work, *arguments, **options)
 
     def noted_fetch(self: Any, query: str, values: Sequence[Any]) -> Any:
         bound = {str(number): value for number, value in enumerate(values, start=1)}
@@ -114,7 +114,7 @@ def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
             journal.note(query, sql, (), [value for row in rows for value in row])
         return found
 
-    patch.setattr(connection, "call", call_in_context)
+    patch.setattr(connection, "hand_over", handed_with_context)
     patch.setattr(connection, "fetch", noted_fetch)
     patch.setattr(connection, "fetch_for", noted_fetch_for)
 
