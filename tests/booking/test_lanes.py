@@ -20,7 +20,8 @@ def lanes(rung: list[float]) -> Lanes:
     return Lanes(2, lambda: rung.append(asyncio.get_running_loop().time()))
 
 
-async def test_beside_another_only_a_full_one(lanes: Lanes) -> None:
+async def test_beside_another_only_a_full_one(lanes: Lanes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes_module, "SLOW_S", 60.0)
     assert lanes.free(full=False)
     first = lanes.take()
     assert not lanes.free(full=False)
@@ -34,12 +35,13 @@ async def test_beside_another_only_a_full_one(lanes: Lanes) -> None:
 
 
 async def test_whoever_was_told_to_wait_is_woken_when_the_other_is_slow(
-    lanes: Lanes, rung: list[float]
+    lanes: Lanes, rung: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(lanes_module, "SLOW_S", 0.5)
     departed_s = lanes.take()
     assert not lanes.free(full=False)
     assert not lanes.free(full=False)
-    await asyncio.sleep(2 * lanes_module.SLOW_S)
+    await asyncio.sleep(1.5 * lanes_module.SLOW_S)
     assert lanes.free(full=False)
     (at_s,) = rung
     assert at_s - departed_s >= lanes_module.SLOW_S - 0.005  # uvloop counts in milliseconds.

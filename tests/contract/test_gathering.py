@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from bullion.booking import lanes as lanes_module
 from bullion.faults import StoreUnavailable
 from bullion.store.gathering import Gathering
 
@@ -76,7 +77,10 @@ async def test_nobody_is_answered_from_a_question_that_was_put_before_theirs(sho
     assert await second == 2
 
 
-async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_slow(shop: Shop) -> None:
+async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_slow(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes_module, "SLOW_S", 60.0)
     shop.holds = {str(number): number for number in range(65)}
     gathering = Gathering(shop.ask, lanes=2)
 
@@ -92,7 +96,7 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
     assert [len(keys) for keys in shop.asked] == [1, 64]
     await shop.open(1)
     await turns()
-    await asyncio.sleep(0.06)
+    monkeypatch.setattr(lanes_module, "SLOW_S", 0.0)
     await asked(5)
     assert [len(keys) for keys in shop.asked] == [1, 64, 1]
     for number in (0, 2):
