@@ -18,16 +18,13 @@ import msgspec
 import structlog
 import uvloop
 
-from bullion.accounts.group import Group, Terms
 from bullion.allocation.book import book_id
 from bullion.booking.placing import Booked, Placing
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.environment import Environment
-from bullion.metals.metal import Metal
-from bullion.metals.pricing import Fixed
-from bullion.metals.symbol import Side, SizeRule, Symbol
+from bullion.metals.symbol import Side
 from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Verdict
@@ -38,28 +35,15 @@ from bullion.store.catalogue_source import StoreSource
 from bullion.store.records import DurableRecords
 from bullion.wiring import trading
 from bullion.wiring.store import open_store
+from tests.booking.house import GOLD, GROUP
 from tests.support.node import SECRET
 
 from .load import Outcome
-from .store import BROKER, GROUP
 
 BOOKS = 32
 AT_ONCE = 64
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _STOP_S = 30
-_GOLD = Symbol(
-    broker=BROKER,
-    code="GOLD",
-    metal=Metal.GOLD,
-    quoted_weight_e4=100_000,
-    trading=True,
-    sides=frozenset(Side),
-    frozen=False,
-    size=SizeRule(1, 10**10, 1),
-    rate_age_s_max=None,
-    freeze_after_s=None,
-    pricing=Fixed(7_000_000, 6_990_000),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +126,8 @@ async def _clerk(url: str) -> AsyncIterator[_Clerk]:
 
 
 async def _open_market(records: Records) -> None:
-    await records.put_symbol(_GOLD)
-    await records.put_group(Group(BROKER, GROUP, trading=True, terms={}, default_terms=Terms(0, 0)))
+    await records.put_symbol(GOLD)
+    await records.put_group(GROUP)
 
 
 async def _serve(url: str) -> None:

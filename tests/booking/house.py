@@ -212,7 +212,7 @@ def failing(error: Exception) -> Hook:
 class Node:
     """What one node has of the way into the book, without its sockets."""
 
-    def __init__(self, engine: Engine, *, lanes: int | None = None, batch_max: int = 32) -> None:
+    def __init__(self, engine: Engine, *, lanes: int = 2, batch_max: int = 32) -> None:
         self.engine = engine
         self.catalogue = Catalogue()
         self.keeper = Keeper(self.catalogue, StoreSource(engine))
@@ -220,8 +220,6 @@ class Node:
         board.take([], 1)
         self.market = Market(self.catalogue, board)
         self.ledger = Between(ledger_of(engine))
-        if lanes is None:
-            lanes = 2
         self.queue = BookingQueue(self.ledger, self.catalogue, self.keeper, lanes=lanes, batch_max=batch_max)
 
     async def start(self) -> "Node":

@@ -6,8 +6,8 @@
 -- Answers {0 taken | 1 throttled | 2 exceeded, limit, calls left, us until the oldest leaves, us until there is room}
 -- of the budget that matters; a limit of -1 says that nothing was counted against any.
 --
--- Every order passes here, and a call of Redis costs more than all the rest of the script: there are as few of
--- them as can be, and their arguments are texts, because numbers are spelled out with seventeen digits first.
+-- Every order passes here, and calls of Redis are about half of what the script takes: there are as few of them as
+-- can be, and their arguments are texts, because numbers are spelled out with seventeen digits first.
 
 local time = redis.call('TIME')
 local stamp = time[1] .. string.sub('000000', #time[2] + 1) .. time[2]
