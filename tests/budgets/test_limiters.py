@@ -1,6 +1,7 @@
 """What every limiter promises, in real time on short windows; what the shared one does when Redis fails."""
 
 import asyncio
+import random
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -291,6 +292,28 @@ async def test_a_clock_set_back_by_more_than_a_window_begins_anew(
     own_redis.command("DEL", "bullion:a:60")
     own_redis.command("RPUSH", "bullion:a:60", *[soon] * limit)
     assert isinstance(await shared.take(NOBODY, failed=False, charges=budget), Exceeded)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 1000])
+async def test_no_call_is_forgotten_before_its_window_ends(
+    shared: RedisLimiter, own_redis: Redis, limit: int
+) -> None:
+    """Nor kept much longer. Calls come at odd moments, and some are refused while others leave."""
+    failures = Charge("failures", 1000, 1)
+    chance = random.Random(limit)  # noqa: S311 - no secret
+    lists_seen = 0
+    for _ in range(12):
+        await shared.take(failures, failed=chance.random() < 0.5, charges=[Charge("a", limit, 1)])
+        for name in ("bullion:failures:1", "bullion:a:1"):
+            kept_ms = int(own_redis.command("PTTL", name)[1:])
+            newest_us = own_redis.command("LINDEX", name, "-1").partition("\r\n")[2]
+            if newest_us:
+                lists_seen += 1
+                assert int(newest_us) / 1000 + 1000 - time.time() * 1000 - 5 < kept_ms <= 2000
+        await asyncio.sleep(chance.uniform(0, 0.6))
+    assert lists_seen >= 12 if limit else lists_seen == 0
+    await asyncio.sleep(2.1)
+    assert own_redis.command("DBSIZE") == ":0\r\n"
 
 
 async def test_a_flushed_script_is_loaded_again_and_counts_once(

@@ -48,6 +48,32 @@ async def test_what_was_told_on_another_node_holds_for_the_next_call(
         assert (await book.conduct("main")).mode is mode
 
 
+@pytest.mark.usefixtures("book")
+async def test_a_conduct_is_asked_for_once_in_a_version_of_the_catalogue(
+    engine: Engine, other_engine: Engine
+) -> None:
+    version = 7
+    knowing = venue_book_of(engine, lambda: version)
+    assert (await knowing.conduct("main")).mode is Mode.FILL
+    await behave(other_engine, Mode.HOLD)
+    assert (await knowing.conduct("main")).mode is Mode.FILL
+    version = 8
+    assert (await knowing.conduct("main")).mode is Mode.HOLD
+    assert await knowing.conduct("another") == Conduct("another")
+
+
+@pytest.mark.usefixtures("book")
+async def test_a_catalogue_that_moves_during_the_question_is_asked_for_again(engine: Engine) -> None:
+    version = 7
+    knowing = venue_book_of(engine, lambda: version)
+    asked = asyncio.create_task(knowing.conduct("main"))
+    await asyncio.sleep(0)
+    version = 8
+    assert (await asked).mode is Mode.FILL
+    await behave(engine, Mode.DOWN)
+    assert (await knowing.conduct("main")).mode is Mode.DOWN
+
+
 async def test_an_order_is_taken_as_it_is_and_found_again(book: StoredVenueBook) -> None:
     assert await book.find("a") is None
     taken = await book.take(request(), 5, 9, None)

@@ -1,7 +1,7 @@
 """The simulated venue as a desk sets it up, and venues that misbehave."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -17,9 +17,9 @@ def store_clock() -> int:
     return time.time_ns() // 1000
 
 
-def venue_book_of(engine: Engine) -> StoredVenueBook:
+def venue_book_of(engine: Engine, version: Callable[[], int | None] = lambda: None) -> StoredVenueBook:
     assert isinstance(engine, PostgresEngine | SqliteEngine)
-    return StoredVenueBook(engine)
+    return StoredVenueBook(engine, version)
 
 
 async def behave(

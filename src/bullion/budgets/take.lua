@@ -14,28 +14,38 @@ local stamp = time[1] .. string.sub('000000', #time[2] + 1) .. time[2]
 local now = tonumber(stamp)
 local limits, windows, oldest, counted = {}, {}, {}, {}
 
--- A window is a list of the times of its calls, oldest first.
+-- A list is kept for twice its window, from when its first call is counted and from whenever calls leave it. What
+-- is counted in between comes less than one window after that, or calls would have left: the list outlives it.
+local function keep(place)
+  redis.call('PEXPIRE', KEYS[place], 2 * tonumber(ARGV[2 * place + 1]))
+end
+
+-- A window is a list of the times of its calls, oldest first. Says whether any are left in it.
 local function look(place)
   local key, window = KEYS[place], tonumber(ARGV[2 * place + 1]) * 1000
   limits[place], windows[place], counted[place], oldest[place] = tonumber(ARGV[2 * place]), window, 0, now
   local first = redis.call('LINDEX', key, '0')
-  while first and tonumber(first) <= now - window do
-    redis.call('LPOP', key)
-    first = redis.call('LINDEX', key, '0')
+  if first and tonumber(first) <= now - window then
+    repeat
+      redis.call('LPOP', key)
+      first = redis.call('LINDEX', key, '0')
+    until not first or tonumber(first) > now - window
+    keep(place)
   end
-  if not first then return end
+  if not first then return false end
   oldest[place] = tonumber(first)
   if oldest[place] > now and tonumber(redis.call('LINDEX', key, '-1')) > now + window then
     redis.call('DEL', key) -- This server's clock was set back by more than the window: begin anew.
     oldest[place] = now
-    return
+    return false
   end
-  counted[place] = redis.call('LLEN', key)
+  return true
 end
 
+-- The answer to a count is how many there are: to count first, and to take back what has no room, spares a question.
 local function count(place)
-  redis.call('RPUSH', KEYS[place], stamp)
-  redis.call('PEXPIRE', KEYS[place], ARGV[2 * place + 1])
+  counted[place] = redis.call('RPUSH', KEYS[place], stamp) - 1
+  if counted[place] == 0 then keep(place) end
 end
 
 local function full(verdict, place)
@@ -45,23 +55,26 @@ local function full(verdict, place)
   return {verdict, limits[place], 0, oldest[place] + window - now, room}
 end
 
-look(1)
+if look(1) then counted[1] = redis.call('LLEN', KEYS[1]) end
 if counted[1] >= limits[1] then return full(1, 1) end
 
 local worst = nil
 for place = 2, #KEYS do
   look(place)
+  count(place)
   if counted[place] >= limits[place] then
     local found = full(2, place)
     if not worst or found[5] > worst[5] then worst = found end
   end
 end
-if worst then return worst end
+if worst then
+  for place = 2, #KEYS do redis.call('RPOP', KEYS[place]) end
+  return worst
+end
 
 if ARGV[1] == '1' then count(1) end
 local tightest = {0, -1, 0, 0, 0}
 for place = 2, #KEYS do
-  count(place)
   local left = limits[place] - counted[place] - 1
   if tightest[2] == -1 or left < tightest[3] then
     tightest = {0, limits[place], left, oldest[place] + windows[place] - now, 0}

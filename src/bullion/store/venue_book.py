@@ -1,6 +1,6 @@
 """The simulated venue's own book, in tables of its own. See `bullion.hedge.simulated`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 
 import msgspec
@@ -29,13 +29,27 @@ class Submission(msgspec.Struct, eq=False):
 class StoredVenueBook:
     """What arrives together is one transaction, as it would be at a venue that thinks of its own speed."""
 
-    def __init__(self, engine: PostgresEngine | SqliteEngine) -> None:
+    def __init__(
+        self, engine: PostgresEngine | SqliteEngine, version: Callable[[], int | None] = lambda: None
+    ) -> None:
+        """`version` is the catalogue's: the desk moves it when it changes a conduct. None: always ask."""
         self._engine = engine
+        self._version = version
+        self._known: dict[str, tuple[int, Conduct]] = {}
         self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
         self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
 
     async def conduct(self, broker: str) -> Conduct:
-        return await self._conducts.get(broker) or Conduct(broker)
+        version = self._version()
+        known = self._known.get(broker)
+        if known is not None and known[0] == version:
+            return known[1]
+        conduct = await self._conducts.get(broker) or Conduct(broker)
+        if (
+            version is not None
+        ):  # As it was before the question: what is changed meanwhile is asked for again.
+            self._known[broker] = (version, conduct)
+        return conduct
 
     async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
         taken = await self._taken.get(Submission(request, at_us, due_at_us, outcome))
@@ -59,7 +73,7 @@ class StoredVenueBook:
             rows = [row for broker in brokers for row in self._engine.look_up("venue_conduct", broker)]
         else:
             rows = [row for each in brokers for row in await self._engine.statement("venue_conduct", each)]
-        return {row["broker"]: conduct(row) for row in rows}
+        return {row["broker"]: conduct_of(row) for row in rows}
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
@@ -103,7 +117,7 @@ def _new_execution_id() -> str:
     return f"SIM-{token_hex(8)}"
 
 
-def conduct(row: Row) -> Conduct:
+def conduct_of(row: Row) -> Conduct:
     instruments = msgspec.json.decode(row["instruments"], type=dict[str, Tradeability])
     return Conduct(row["broker"], Mode(row["mode"]), row["delay_ms"], instruments)
 

@@ -69,7 +69,7 @@ class Trading:
         # other, and nothing that a test order meets knows of the venue.
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
-        venue = _venue(settings, store, now_us)
+        venue = _venue(settings, store, self.catalogue)
         self._watch = VenueWatch(venue, self._traded)
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self._watch.tradeability)
@@ -127,7 +127,7 @@ def ledger_of(engine: StoreEngine, holder: str, venue: str) -> Ledger:
     return SqliteLedger(engine, holder, venue)
 
 
-def _venue(settings: Settings, store: Store, now_us: Callable[[], int]) -> Venue:
+def _venue(settings: Settings, store: Store, catalogue: Catalogue) -> Venue:
     if settings.hedge == BY_HAND:
         return VenueByHand()
-    return SimulatedVenue(StoredVenueBook(store.engine), now_us)
+    return SimulatedVenue(StoredVenueBook(store.engine, lambda: catalogue.version), catalogue.now_us)
