@@ -66,8 +66,6 @@ def set_up_logs(*, for_people: bool, quiet: bool = False) -> None:
         root.setLevel(logging.INFO)
     # The server's own chatter about starting and stopping: we say that ourselves, once, with both ports.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    # It tells with a traceback that a connection was not made; whoever needs one tells it in our words.
-    logging.getLogger("asyncpg.pool").setLevel(logging.CRITICAL)
 
 
 def flush_logs() -> None:

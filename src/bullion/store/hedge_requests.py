@@ -25,6 +25,7 @@ from .postgres import PostgresEngine
 _LANES = 2
 _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
+_encode = msgspec.json.Encoder().encode
 
 
 class Answered(msgspec.Struct, eq=False):
@@ -130,8 +131,9 @@ class StoredHedgeRequests:
             if turn:
                 await asyncio.sleep(_CONFIRM_PAUSE_S)
             rows = [(*name, each.to_hedge.broker, each.word.execution_id) for name, each in left.items()]
-            columns, at_us = list(zip(*rows, strict=True)), self._now_us()
-            for row in await engine.statement("confirm_orders", *columns, at_us, _BY, writes=True):
+            books, at_us = list({book_id for book_id, _ in left}), self._now_us()
+            values = (_encode(rows).decode(), books, at_us, _BY)
+            for row in await engine.statement("confirm_orders", *values, writes=True):
                 each = left[row["book_id"], row["ordinal"]]
                 found[each] = life.after(each.to_hedge.order, Event.CONFIRM, at_us, deal_no=row["deal_no"])
         return found

@@ -26,12 +26,14 @@ from bullion.faults import (
 from . import query_files, ready_queries, schema
 from .engine import Row, Transaction, Value
 from .postgres_hosts import Hosts
+from .postgres_pool import Connection, Pool
 
 T = TypeVar("T")
 
 POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 5.0
+_CLOSE_S = 5.0
 _COMMAND_TIMEOUT_S = 9.0
 """Only for a server that does not answer at all: its own time limits come first."""
 _SERVER_SETTINGS = {
@@ -81,9 +83,6 @@ _UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "
 
 _log = structlog.get_logger("store")
 
-Connection = Any
-"""A connection of asyncpg's pool or one of our own; its type is generic in the record class."""
-
 
 class _Connection(asyncpg.Connection):
     is_ready = False
@@ -102,7 +101,7 @@ class PostgresEngine:
         self._pool_size = pool_size
         self._queries = query_files.load("postgres")
         self._ready = [self._queries[name] for name in ready_queries.ALL]
-        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._pool: Pool | None = None
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
         self._connecting = asyncio.Lock()
@@ -117,19 +116,14 @@ class PostgresEngine:
         }
 
     async def open(self) -> None:
-        connect: Any = self._hosts.connect  # The driver's own type for it lists every option by name.
+        pool = Pool(
+            lambda: self._hosts.connect(statement_cache_size=500, **self._connect_options()),
+            self._pool_size,
+            within_s=_CONNECT_TIMEOUT_S,
+        )
         with _faults(), _address():
-            self._pool = await asyncpg.create_pool(
-                connect=connect,
-                min_size=1,
-                max_size=self._pool_size,
-                max_inactive_connection_lifetime=0,
-                statement_cache_size=500,
-                # Every transaction ends as it should or its connection is closed: nothing is left to reset,
-                # and a reset would be one more round trip for each use.
-                reset=_no_reset,
-                **self._connect_options(),
-            )
+            pool.give_back(await pool.take())
+        self._pool = pool
 
     async def join(self, *, alone: bool) -> bool:
         self._join_with = f"pg_try_advisory_lock{'' if alone else '_shared'}"
@@ -141,10 +135,7 @@ class PostgresEngine:
         if self._listener is not None:
             self._listener.terminate()
         if self._pool is not None:
-            try:
-                await asyncio.wait_for(self._pool.close(), timeout=5)
-            except TimeoutError:
-                self._pool.terminate()
+            await self._pool.close(_CLOSE_S)
 
     async def migrate(self) -> int:
         async with self._connection() as connection, connection.transaction():
@@ -203,7 +194,7 @@ class PostgresEngine:
                 return answer
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
-            await self._renew_after(fault)
+            self._renew_after(fault)
             if committing and isinstance(fault, StoreUnavailable) and not _told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
@@ -243,15 +234,15 @@ class PostgresEngine:
                 return found
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
-            await self._renew_after(fault)
+            self._renew_after(fault)
             if writes and sent and not _told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
-    async def _renew_after(self, fault: StoreFault) -> None:
+    def _renew_after(self, fault: StoreFault) -> None:
         """A connection that went silent is seldom alone: rather than wait for each, renew them all."""
         if isinstance(fault.__cause__, TimeoutError) and self._pool is not None:
-            await self._pool.expire_connections()
+            self._pool.renew()
 
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """A notification is only a hint that comes early: whoever waits looks again in any case."""
@@ -302,18 +293,19 @@ class PostgresEngine:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
-        if self._pool is None:
+        pool = self._pool
+        if pool is None:
             raise StoreUnavailable("the store is closed")
         with _faults():
-            # One that lies ready is had at once, and to watch the time would take longer than that.
-            timeout_s = None if self._pool.get_idle_size() else _CONNECT_TIMEOUT_S
-            async with self._pool.acquire(timeout=timeout_s) as connection:
-                try:
-                    yield connection
-                except TimeoutError:
-                    # Given back as it is, it would be waited for once more, to hear that it has given up.
-                    connection.terminate()
-                    raise
+            connection = await pool.take()
+            try:
+                yield connection
+            except (TimeoutError, asyncio.CancelledError):
+                # It would have to be waited for, to hear that it has given up.
+                connection.terminate()
+                raise
+            finally:
+                pool.give_back(connection)
 
 
 class _Open:
@@ -344,8 +336,7 @@ async def _abandon(connection: Connection) -> None:
     try:
         await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))
     except (asyncpg.PostgresError, *_LOST, asyncio.CancelledError):
-        with suppress(asyncpg.InterfaceError):  # It has gone from the pool by itself.
-            connection.terminate()
+        connection.terminate()
 
 
 async def _taken(connection: Connection) -> list[tuple[int, str]]:
@@ -360,10 +351,6 @@ def _told_by_server(fault: StoreFault) -> bool:
     """Whether the server itself said that it gave the statement up; else its word may have been lost."""
     error = fault.__cause__
     return isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError)
-
-
-async def _no_reset(_connection: Connection) -> None:
-    return
 
 
 @contextmanager

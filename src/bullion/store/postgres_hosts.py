@@ -21,8 +21,8 @@ class Hosts:
     def __init__(self, url: str) -> None:
         self._urls = one_by_one(url)
 
-    async def connect(self, *_url: str, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
-        """Takes what asyncpg's own `connect` takes, for its pool; the address is ours."""
+    async def connect(self, *, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
+        """Takes what asyncpg's own `connect` takes, but for the address."""
         options |= {"timeout": timeout, "target_session_attrs": "read-write"}
         if len(self._urls) == 1:
             return await asyncpg.connect(self._urls[0], **options)

@@ -15,6 +15,7 @@ from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
 
 _LANES = 2
+_encode = msgspec.json.Encoder().encode
 
 
 class Submission(msgspec.Struct, eq=False):
@@ -79,8 +80,8 @@ class StoredVenueBook:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
         if isinstance(self._engine, SqliteEngine) or _twice(submissions):
             return await self._one_by_one(in_order)
-        columns = list(zip(*map(_values, in_order), strict=True))
-        rows = await self._engine.statement("take_venue_orders", *columns, writes=True)
+        orders = _encode([_values(each) for each in in_order]).decode()
+        rows = await self._engine.statement("take_venue_orders", orders, writes=True)
         taken = {row["order_id"]: _taken(row) for row in rows}
         return {each: taken[each.request.order_id] for each in in_order}
 

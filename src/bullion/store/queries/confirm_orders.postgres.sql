@@ -6,15 +6,19 @@
 -- ways that only their keys answer. Orders by their place in the table: one that was changed meanwhile, and has
 -- moved, is pending no more. Requests and counts, which may change meanwhile and are still meant, by their keys, with
 -- the book as a list of one: no plan can begin from the other side of that.
+--
+-- $1 are the confirmations as JSON: one value is handed over far quicker than four lists. $2 are their books.
 WITH wanted AS MATERIALIZED (
-    SELECT *
-    FROM
-        unnest($1::BIGINT [], $2::BIGINT [], $3::TEXT [], $4::TEXT [])
-            AS confirmed (book_id, ordinal, broker, execution_id)
+    SELECT
+        (row ->> 0)::BIGINT AS book_id,
+        (row ->> 1)::BIGINT AS ordinal,
+        row ->> 2 AS broker,
+        row ->> 3 AS execution_id
+    FROM jsonb_array_elements($1::JSONB) AS confirmed (row)
 ),
 
 held AS MATERIALIZED (
-    SELECT id, unsummed_from FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+    SELECT id, unsummed_from FROM books WHERE id = ANY ($2::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
 ),
 
 -- A book whose counts were summed since this statement began is left alone as well: it would not see those counts.
@@ -64,7 +68,7 @@ booked AS (
 
 lived AS (
     INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words)
-    SELECT book_id, ordinal, status, $5, $6, 'execution ' || execution_id FROM booked
+    SELECT book_id, ordinal, status, $3, $4, 'execution ' || execution_id FROM booked
 ),
 
 answered AS (
@@ -74,7 +78,7 @@ answered AS (
         outcome = 'confirmed',
         execution_id = booked.execution_id,
         words = 'execution ' || booked.execution_id,
-        answered_at_us = $5
+        answered_at_us = $3
     FROM booked
     WHERE
         hedge_requests.book_id = ANY (ARRAY[booked.book_id])
