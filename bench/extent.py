@@ -27,7 +27,7 @@ class Extent:
 # More rounds rather than longer ones: noise that lasts for seconds then spoils some of them, and the median
 # leaves those out.
 FULL = Extent(
-    rounds=5,
+    rounds=9,
     rounds_of_the_rest=3,
     connections=(1, 16, 64),
     warm_up_s=0.12,

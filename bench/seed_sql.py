@@ -12,7 +12,7 @@ from bullion.orders.order_id import order_id
 QUANTITY_E4 = 10_000
 PRICE_PAISE = 15_050_900
 _TENTH_PAISE = PRICE_PAISE // 10
-SMALL_BLOCK = 512
+SMALL_BLOCK = 256
 
 ANATOMY = (
     '{"components":[{"name":"instrument","value":"GOLD"},{"name":"ask","value":"150509.00"},'
@@ -126,7 +126,7 @@ FROM seed_part
 
 # The last orders of a book are in no count: their block is not full.
 _COUNTS = """
-INSERT INTO kind_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+INSERT INTO block_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
 SELECT
     kinds.book_id,
     levels.level,
@@ -207,9 +207,9 @@ SELECT
     sum(CASE counts.trade_type WHEN 'buy' THEN counts.orders ELSE 0 END) * {quantity_e4} AS buy_e4,
     sum(CASE counts.trade_type WHEN 'sell' THEN counts.orders ELSE 0 END) * {quantity_e4} AS sell_e4
 FROM (
-    SELECT kind_counts.book_id, symbol_code, trade_type, status, kind_counts.orders
-    FROM kind_counts
-    INNER JOIN seed_books ON seed_books.book_id = kind_counts.book_id
+    SELECT block_counts.book_id, symbol_code, trade_type, status, block_counts.orders
+    FROM block_counts
+    INNER JOIN seed_books ON seed_books.book_id = block_counts.book_id
     WHERE level = 3 AND symbol_code <> ''
     UNION ALL
     SELECT orders.book_id, symbol_code, trade_type, status, 1

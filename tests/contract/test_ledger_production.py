@@ -112,7 +112,7 @@ async def test_what_is_not_recorded_leaves_no_request_and_no_weight(dealings: De
     else:
         assert not (await dealings.record(plan, version=version)).books[book].recorded
     after = await dealings.sound()
-    for table in ("orders", "hedge_requests", "open_weights", "kind_counts"):
+    for table in ("orders", "hedge_requests", "open_weights", "block_counts"):
         assert after[table] == before[table]
     assert [row["id"] for row in after["orders"]] == [first.id]
 
@@ -136,7 +136,7 @@ async def test_orders_of_other_channels_are_counted_apart_while_they_are_hidden(
                 *(dealings.placing(book, source=source) for source in ("api", "web", "mobile", "api", "web")),
             )
         )
-    counts = await dealings.rows("SELECT status, orders FROM kind_counts WHERE level = 3 ORDER BY status")
+    counts = await dealings.rows("SELECT status, orders FROM block_counts WHERE level = 3 ORDER BY status")
     assert [tuple(row.values()) for row in counts] == [
         ("pending", 2),
         ("pending elsewhere", 3),
@@ -158,7 +158,7 @@ async def test_kinds_are_counted_right_across_the_border_of_a_block(dealings: De
         assert (await dealings.record(plan)).books[book].recorded
         for order, status in zip(plan.orders, ("open", "rejected", "open", "deleted"), strict=True):
             await dealings.lead(order, status)
-    counts = await dealings.rows("SELECT level, block, status, orders FROM kind_counts WHERE orders <> 0")
+    counts = await dealings.rows("SELECT level, block, status, orders FROM block_counts WHERE orders <> 0")
     wanted: Counter[tuple[int, int, str]] = Counter()
     for ordinal, kinds in {7: ("open", "shown"), 8: ("rejected elsewhere",), 9: ("open", "shown")}.items():
         for level, size in enumerate((*sizes, 2**62)):
@@ -193,7 +193,7 @@ async def test_counts_are_right_whatever_becomes_of_orders(dealings: Dealings, s
                 await dealings.close(deals.pop(chance.randrange(len(deals))), complete=chance.random() < 0.5)
             tables = await invariants.read(store_of(dealings.engine))
             assert invariants.counts(tables) == []
-    assert any(row["level"] == 2 and row["block"] for row in tables["kind_counts"])
+    assert any(row["level"] == 2 and row["block"] for row in tables["block_counts"])
 
 
 # --- Stock --------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class Shelf:
         await self.dealings.rows(
             f"UPDATE orders SET status = CASE ordinal % 97 {cases} END WHERE book_id = $1", self.book
         )
-        await self.dealings.rows("DELETE FROM kind_counts WHERE book_id = $1", self.book)
+        await self.dealings.rows("DELETE FROM block_counts WHERE book_id = $1", self.book)
         await self.dealings.rows("UPDATE books SET unsummed_from = 1 WHERE id = $1", self.book)
         await self.dealings.engine.write("sum", lambda transaction: sum_blocks(transaction, self.book))
         self.orders = [
@@ -117,7 +117,7 @@ async def test_each_status_shows_its_orders_and_all_shows_them_but_the_deleted(s
 async def test_thousands_of_orders_across_the_borders_of_blocks(shelf: Shelf) -> None:
     await shelf.fill(2_300)
     await shelf.scatter()
-    times = [None, NOW_US - 1, *(shelf.orders[at].created_at_us for at in (0, 511, 512, 1_023, 2_299))]
+    times = [None, NOW_US - 1, *(shelf.orders[at].created_at_us for at in (0, 255, 256, 1_023, 2_299))]
     for status in ASKED:
         _, total = shelf.expected(ListQuery(status=status))
         for limit, offset in ((200, 0), (50, total // 2), (7, max(0, total - 3)), (5, total), (1, 2**62)):

@@ -19,7 +19,7 @@ TABLES = {
     "keys": "SELECT key_id, account_id, environment FROM keys",
     "orders": "SELECT * FROM orders ORDER BY book_id, ordinal",
     "price_moves": "SELECT * FROM price_moves",
-    "kind_counts": "SELECT * FROM kind_counts",
+    "block_counts": "SELECT * FROM block_counts",
     "block_levels": "SELECT level, size FROM block_levels",
 }
 
@@ -110,7 +110,7 @@ def _strangers(tables: Rows) -> list[str]:
         number = 2 * book["account_id"] + (book["environment"] == "production")
         if book["id"] != number or book["account_id"] not in accounts:
             found.append(f"book {book['id']} is not that of account {book['account_id']}")
-    for row in [*tables["orders"], *tables["price_moves"], *tables["kind_counts"]]:
+    for row in [*tables["orders"], *tables["price_moves"], *tables["block_counts"]]:
         if row["book_id"] not in books:
             found.append(f"a row of book {row['book_id']}, which there is not: {row}")
     for order in tables["orders"]:
@@ -214,7 +214,7 @@ def counts(tables: Rows) -> list[str]:
     )
     columns = ("book_id", "level", "block", "symbol_code", "trade_type", "status")
     kept = {
-        tuple(row[name] for name in columns): row["orders"] for row in tables["kind_counts"] if row["orders"]
+        tuple(row[name] for name in columns): row["orders"] for row in tables["block_counts"] if row["orders"]
     }
     return found + [
         f"count {name}: kept {kept.get(name, 0)}, there are {recount[name]}"

@@ -92,11 +92,11 @@ async def test_a_sound_store_passes(store: Path) -> None:
         ("UPDATE venue_orders SET execution_id = 'x'", "execution x is there 4 times"),
         ("UPDATE venue_orders SET order_id = 'x' WHERE outcome = 'refused'", "which is no production order"),
         (
-            "UPDATE kind_counts SET status = 'pending' WHERE status = 'pending elsewhere'",
+            "UPDATE block_counts SET status = 'pending' WHERE status = 'pending elsewhere'",
             "kept 1, there are 0",
         ),
         (
-            "UPDATE kind_counts SET status = 'rejected' WHERE status = 'rejected elsewhere'",
+            "UPDATE block_counts SET status = 'rejected' WHERE status = 'rejected elsewhere'",
             "kept 1, there are 0",
         ),
         (

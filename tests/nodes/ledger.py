@@ -8,7 +8,7 @@ from tests.support.servers import Postgres
 
 from .crowd import Answered
 
-_BLOCK = 512
+_BLOCK = 256
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Ledger:
             assert len({row.order_id for row in rows}) == len(rows)
             blocks = Counter(row.ordinal // _BLOCK for row in rows if row.ordinal < book.unsummed_from)
             # At most what the last batches filled is still to be summed.
-            assert len(rows) - 3 * _BLOCK < book.unsummed_from <= len(rows) + 1
+            assert len(rows) - 6 * _BLOCK < book.unsummed_from <= len(rows) + 1
             assert {block: n for (of, block), n in self._counted.items() if of == login} == dict(blocks)
             nets = {"gold": 0, "silver": 0}
             limits = {"gold": book.gold_limit_e4, "silver": book.silver_limit_e4}
@@ -96,7 +96,7 @@ FROM books b JOIN accounts a ON a.id = b.account_id WHERE b.environment = 'test'
 """
 _COUNTS = """
 SELECT a.login_id, c.block, sum(c.orders)
-FROM kind_counts c JOIN books b ON b.id = c.book_id JOIN accounts a ON a.id = b.account_id
+FROM block_counts c JOIN books b ON b.id = c.book_id JOIN accounts a ON a.id = b.account_id
 WHERE b.environment = 'test' AND c.level = 0 AND c.symbol_code <> '' GROUP BY 1, 2
 """
 

@@ -29,7 +29,7 @@ from tests.support.servers import Postgres
 BOOK_OF = {
     "books": "id",
     "orders": "book_id",
-    "kind_counts": "book_id",
+    "block_counts": "book_id",
     "price_moves": "book_id",
     "archived_keys": "book_id",
     "archived_orders": "book_id",
@@ -160,7 +160,8 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
         "order_kinds",
         "shown_orders",
         "orders_from_place",
-        "count_since",
+        "order_kinds_since",
+        "shown_orders_since",
         "first_ordinal_since",
         "named_orders",
     }

@@ -12,7 +12,7 @@ from bullion.orders.request import PlaceOrder
 
 from .engine import Row
 
-BLOCK_SIZES = (512, 8_192, 131_072)
+BLOCK_SIZES = (256, 4_096, 65_536)
 """How many ordinals a block of each level holds. Above them is one for the whole book."""
 
 _METALS = {metal.value: metal for metal in Metal}

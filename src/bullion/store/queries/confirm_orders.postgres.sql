@@ -121,7 +121,7 @@ kinds AS MATERIALIZED (
 ),
 
 uncounted AS (
-    UPDATE kind_counts AS counts
+    UPDATE block_counts AS counts
     SET orders = counts.orders + kinds.change
     FROM kinds
     WHERE
@@ -135,7 +135,7 @@ uncounted AS (
 ),
 
 counted AS (
-    INSERT INTO kind_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+    INSERT INTO block_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
     SELECT book_id, level, block, symbol_code, trade_type, status, change
     FROM kinds
     WHERE change > 0

@@ -15,7 +15,7 @@ WITH places AS MATERIALIZED (
     FROM accounts
     INNER JOIN books ON books.account_id = ANY (ARRAY[accounts.id])
     CROSS JOIN LATERAL (
-        SELECT * FROM kind_counts WHERE book_id = books.id AND level = 0 AND symbol_code <> '' OFFSET 0
+        SELECT * FROM block_counts WHERE book_id = books.id AND level = 0 AND symbol_code <> '' OFFSET 0
     ) AS counts
     WHERE
         accounts.broker = $8

@@ -13,7 +13,7 @@ WITH places AS MATERIALIZED (
         books.archived_count
     FROM accounts
     INNER JOIN books ON books.account_id = accounts.id
-    INNER JOIN kind_counts AS counts
+    INNER JOIN block_counts AS counts
         ON counts.book_id = books.id AND counts.level = 0 AND counts.symbol_code <> ''
     WHERE
         accounts.broker = $8

@@ -8,7 +8,7 @@ FROM (
     FROM accounts
     INNER JOIN books ON books.account_id = ANY (ARRAY[accounts.id])
     CROSS JOIN LATERAL (
-        SELECT * FROM kind_counts WHERE book_id = books.id AND level = 3 AND symbol_code <> '' OFFSET 0
+        SELECT * FROM block_counts WHERE book_id = books.id AND level = 3 AND symbol_code <> '' OFFSET 0
     ) AS counts
     WHERE
         accounts.broker = $1

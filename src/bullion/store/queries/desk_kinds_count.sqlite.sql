@@ -5,7 +5,7 @@ FROM (
     SELECT coalesce(sum(counts.orders), 0) AS orders
     FROM accounts
     INNER JOIN books ON books.account_id = accounts.id
-    INNER JOIN kind_counts AS counts ON counts.book_id = books.id AND counts.level = 3 AND counts.symbol_code <> ''
+    INNER JOIN block_counts AS counts ON counts.book_id = books.id AND counts.level = 3 AND counts.symbol_code <> ''
     WHERE
         accounts.broker = $1
         AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)

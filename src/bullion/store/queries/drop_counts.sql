@@ -1,1 +1,1 @@
-DELETE FROM kind_counts WHERE book_id = $1
+DELETE FROM block_counts WHERE book_id = $1

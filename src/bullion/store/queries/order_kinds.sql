@@ -9,7 +9,7 @@ SELECT
     CAST(sum(unsummed) AS BIGINT) AS unsummed
 FROM (
     SELECT status, symbol_code, trade_type, orders AS summed, 0 AS unsummed
-    FROM kind_counts
+    FROM block_counts
     WHERE book_id = $1 AND level = 3 AND symbol_code <> ''
     UNION ALL
     SELECT

@@ -11,7 +11,7 @@ WITH large (block, before) AS MATERIALIZED (
             sum(counts.orders) AS orders,
             sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM json_each($2) AS kinds
-        CROSS JOIN kind_counts AS counts
+        CROSS JOIN block_counts AS counts
             ON
                 counts.book_id = $1
                 AND counts.level = 2
@@ -32,7 +32,7 @@ middle (block, before) AS MATERIALIZED (
             sum(counts.orders) AS orders,
             sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM json_each($2) AS kinds
-        CROSS JOIN kind_counts AS counts
+        CROSS JOIN block_counts AS counts
             ON
                 counts.book_id = $1
                 AND counts.level = 1
@@ -54,7 +54,7 @@ small (block, before) AS MATERIALIZED (
             sum(counts.orders) AS orders,
             sum(sum(counts.orders)) OVER (ORDER BY counts.block DESC) - sum(counts.orders) AS newer
         FROM json_each($2) AS kinds
-        CROSS JOIN kind_counts AS counts
+        CROSS JOIN block_counts AS counts
             ON
                 counts.book_id = $1
                 AND counts.level = 0

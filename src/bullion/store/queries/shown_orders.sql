@@ -4,7 +4,7 @@ SELECT
     coalesce(
         (
             SELECT orders
-            FROM kind_counts
+            FROM block_counts
             WHERE
                 book_id = $1
                 AND level = 3

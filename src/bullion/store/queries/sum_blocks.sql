@@ -33,7 +33,7 @@ blocks AS MATERIALIZED (
     CROSS JOIN block_levels AS levels
 )
 
-INSERT INTO kind_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
+INSERT INTO block_counts AS counts (book_id, level, block, symbol_code, trade_type, status, orders)
 SELECT book_id, level, block, symbol_code, trade_type, kept_as, CAST(sum(orders) AS BIGINT)
 FROM blocks
 GROUP BY 1, 2, 3, 4, 5, 6

@@ -13,7 +13,7 @@ WITH kinds AS MATERIALIZED (
     WHERE books.id = $1 AND books.unsummed_from > $2
 )
 
-UPDATE kind_counts AS counts
+UPDATE block_counts AS counts
 SET orders = counts.orders - 1
 FROM kinds
 WHERE
