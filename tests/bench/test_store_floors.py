@@ -66,10 +66,10 @@ def test_the_way_into_the_book_alone_records_what_it_counts(
         address = request.getfixturevalue("postgres").new_database()
     make_store(address, bookings.BOOKS)
     with running_bookings(address if isinstance(address, str) else f"sqlite:///{address}") as booked:
-        first, second = booked.measure(0.1), booked.measure(0.1)
+        first, second = booked.measure(0.1), booked.measure(1.5)
 
-    assert first.requests > bookings.AT_ONCE
-    assert second.requests > bookings.AT_ONCE
+    assert first.requests > 0
+    assert second.requests > bookings.AT_ONCE  # As long as it has time, each places another.
     if isinstance(address, Path):
         with opened(address) as connection:
             left = connection.execute(LEFT_BEHIND).fetchone()

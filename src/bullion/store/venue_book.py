@@ -46,9 +46,8 @@ class StoredVenueBook:
         if known is not None and known[0] == version:
             return known[1]
         conduct = await self._conducts.get(broker) or Conduct(broker)
-        if (
-            version is not None
-        ):  # As it was before the question: what is changed meanwhile is asked for again.
+        # By the version before the question: if that moves meanwhile, the next who needs it asks again.
+        if version is not None:
             self._known[broker] = (version, conduct)
         return conduct
 
