@@ -437,13 +437,15 @@ def test_no_hostile_body_takes_long(victim: Trader) -> None:
     for _ in range(10):
         victim.send(b"x" * 60_000, str(uuid4()))
     plain_s = (time.perf_counter() - started) / 10
-    worst: dict[str, float] = {}
     contents: dict[str, Any] = NOT_AN_ORDER | {
         name: body(quantity=text) for name, text in NOT_A_QUANTITY.items()
     }
-    for name, content in contents.items():
-        started = time.perf_counter()
-        victim.send(content, str(uuid4()))
-        worst[name] = time.perf_counter() - started
-    slow = {name: took_s for name, took_s in worst.items() if took_s > 20 * plain_s + 0.25}
-    assert not slow
+    slow = list(contents)
+    for _ in range(3):  # What costs much does so every time; a pause of the machine does not.
+        took_s: dict[str, float] = {}
+        for name in slow:
+            started = time.perf_counter()
+            victim.send(contents[name], str(uuid4()))
+            took_s[name] = time.perf_counter() - started
+        slow = [name for name in slow if took_s[name] > 20 * plain_s + 0.25]
+    assert not slow, took_s
