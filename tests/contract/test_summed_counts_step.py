@@ -1,4 +1,4 @@
-"""Steps 11 and 13 of the schema make the counts of a store anew: of full blocks, and not of the others."""
+"""A store with counts of before step 11 has, after step 13, those of its full blocks and of no others."""
 
 import pytest
 

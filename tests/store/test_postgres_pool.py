@@ -136,6 +136,21 @@ async def test_who_stops_waiting_takes_no_place(pool: Pool) -> None:
     await whole(pool)
 
 
+async def test_one_that_comes_right_after_its_taker_left_goes_to_the_next(pool: Pool) -> None:
+    lines = [await pool.take() for _ in range(SIZE)]
+    leaving = asyncio.create_task(pool.take())
+    staying = asyncio.create_task(pool.take())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    pool.give_back(lines[0])
+    await asyncio.wait([leaving])
+    assert leaving.cancelled()
+    assert await staying is lines[0]
+    for line in lines:
+        pool.give_back(line)
+    await whole(pool)
+
+
 async def test_one_that_comes_as_its_taker_leaves_goes_to_the_next(pool: Pool) -> None:
     lines = [await pool.take() for _ in range(SIZE)]
     leaving = asyncio.create_task(pool.take())

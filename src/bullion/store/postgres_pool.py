@@ -1,7 +1,7 @@
 """The connections of one node to PostgreSQL: a bounded number, each made when it is first needed.
 
-asyncpg has a pool of its own. To take a connection from it and to give it back costs three times what a short
-statement does, because each return is a task: time of the loop that every batch of bookings would pay.
+asyncpg has a pool of its own. To take a connection from it and to give it back costs more than twice what a
+short statement does, because each return is a task: time of the loop that every batch of bookings would pay.
 """
 
 import asyncio
@@ -58,9 +58,7 @@ class Pool:
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._waiting.remove(turn)
-            else:  # It came in the same moment: to whoever is next.
+            if not turn.cancelled():  # It came in the same moment: to whoever is next.
                 self._pass_on(turn.result())
             raise
 
@@ -87,7 +85,7 @@ class Pool:
     def _pass_on(self, connection: Connection | None) -> None:
         while self._waiting:
             turn = self._waiting.popleft()
-            if not turn.done():
+            if not turn.done():  # Else whoever waited has left.
                 turn.set_result(connection)
                 return
         if connection is None:
