@@ -6,6 +6,7 @@ without a load generator beside it. Whatever else a service does, it takes no mo
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -30,6 +31,7 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Verdict
 from bullion.rates.board import Board
 from bullion.records.port import Records
+from bullion.serve import TURN_S
 from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.records import DurableRecords
@@ -38,6 +40,7 @@ from bullion.wiring.store import open_store
 from tests.booking.house import GOLD, GROUP
 from tests.support.node import SECRET
 
+from .cpu import cpu_time
 from .load import Outcome
 
 BOOKS = 32
@@ -89,10 +92,12 @@ class _Clerk:
 
     async def measure(self, seconds: float) -> Outcome:
         self._took_ns = []
-        started_ns = perf_counter_ns()
+        own, started_ns = cpu_time([os.getpid()]), perf_counter_ns()
         self._until_ns = started_ns + int(seconds * 1e9)
         await asyncio.gather(*map(self._place_on, range(AT_ONCE)))
-        return Outcome.of(self._took_ns, (perf_counter_ns() - started_ns) / 1e9)
+        wall_s, own_now = (perf_counter_ns() - started_ns) / 1e9, cpu_time([os.getpid()])
+        used = own_now.since(own) if own is not None and own_now is not None else None
+        return Outcome.of(self._took_ns, wall_s, server=used)
 
     async def _place_on(self, number: int) -> None:
         account = self._accounts[number % len(self._accounts)]
@@ -142,5 +147,6 @@ async def _serve(url: str) -> None:
 if __name__ == "__main__":
     # What it has to say besides goes where people read it: outcomes alone are read on standard output.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    sys.setswitchinterval(TURN_S)  # As the service has it.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(sys.argv[1]))
