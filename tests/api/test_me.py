@@ -33,7 +33,7 @@ async def _no_body() -> MutableMapping[str, Any]:
 
 async def answer(me: Me, key: Key = KEY, account: Account = ACCOUNT, switches: Switches = SWITCHES) -> Answer:
     call = Call(b"0" * 24, "GET")
-    return await me(Request(call, Caller(key, account, switches, 1, None), {}, _no_body, "", ()))
+    return await me(Request(call, Caller(key, account, switches, 1, None), {}, _no_body, "", b""))
 
 
 async def test_an_answer_is_kept_while_nothing_changes() -> None:

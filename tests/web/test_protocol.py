@@ -118,6 +118,18 @@ def test_pipelined_requests_are_answered_in_order_and_one_by_one(served: Served)
         served_well(wire.send(GET[9:]))
 
 
+def test_no_request_waits_for_an_application_that_has_answered_the_one_before(served: Served) -> None:
+    busy = GET.replace(b"plain", b"busy-after")
+    with Wire(served) as wire:
+        for request in (busy, GET, busy + busy, GET):
+            wire.send(request)
+        assert [wire.answer().status for _ in range(5)] == [200] * 5
+        assert len(served.server.server_state.tasks) == 3
+        served.gate.set()
+        until(lambda: not served.server.server_state.tasks)
+        assert wire.send(GET).answer().body == b"/plain:0"
+
+
 def test_refusal_of_a_pipelined_request_waits_for_the_answer_before_it(served: Served) -> None:
     with Wire(served) as wire:
         wire.send(GATED + b"nonsense\r\n\r\n")

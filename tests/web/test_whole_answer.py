@@ -13,7 +13,7 @@ from bullion.web.answer import JSON, Answer, json_answer, send_answer
 from bullion.web.protocol import GuardedProtocol
 
 BODY = {"rupee": "₹", "n": 1}
-MORE = ((b"ratelimit-limit", b"300"),)
+MORE = b"ratelimit-limit: 300\r\n"
 
 
 class Server:

@@ -71,7 +71,7 @@ class Served:
     def connections(self) -> int:
         return len(self.server.server_state.connections)
 
-    async def _app(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def _answer(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         seen = Seen(scope["path"], scope["headers"])
         self.seen.append(seen)
         if seen.path in RAISES:
@@ -102,6 +102,11 @@ class Served:
         status = 401 if seen.path == "/early" else 200
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+    async def _app(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await self._answer(scope, receive, send)
+        if scope["path"] == "/busy-after":
+            await asyncio.to_thread(self.gate.wait, PATIENCE)
 
 
 @dataclass

@@ -16,7 +16,6 @@ from bullion.web.answer import (
     NOT_FOUND,
     Answer,
     HangUp,
-    Headers,
     Receive,
     Send,
     new_request_id,
@@ -28,7 +27,7 @@ from bullion.web.body import CallerLeft
 from bullion.web.calls import Call, CallJournal
 from bullion.web.health import Checks
 
-from .charges import rate_limit_headers
+from .charges import rate_limit_lines
 from .gate import Gate
 from .request import Request
 
@@ -91,8 +90,8 @@ class TradingApi:
         self._journal.note(call)
         await send_answer(scope, send, answer, call.request_id, more)
 
-    async def _answer(self, call: Call, scope: AsgiScope, receive: Receive) -> tuple[Answer, Headers]:
-        """The answer, and the headers that come with it whatever it is: how the caller's budget stands."""
+    async def _answer(self, call: Call, scope: AsgiScope, receive: Receive) -> tuple[Answer, bytes]:
+        """The answer, and the header lines that come with it in any case: how the caller's budget stands."""
         request: Request | None = None
         try:
             path = scope["path"]
@@ -101,7 +100,7 @@ class TradingApi:
                 collection, _, item = path.rpartition("/")
                 path, methods = self._items.get(collection, (path, None)) if item else (path, None)
             if methods is None:
-                return await self._open_page(call, path), ()
+                return await self._open_page(call, path), b""
             call.route = path
             endpoint = methods.get(call.method)
             if endpoint is None:
@@ -110,7 +109,7 @@ class TradingApi:
             caller = await self._gate.admit(
                 call, scope["headers"], client[0] if client else "", endpoint.environment, endpoint.scope
             )
-            more = () if caller.standing is None else rate_limit_headers(caller.standing)
+            more = b"" if caller.standing is None else rate_limit_lines(caller.standing)
             request = Request(call, caller, scope, receive, item, more)
             if caller.scenario and endpoint.pretend is not None:
                 return await endpoint.pretend(request), request.more
@@ -143,8 +142,8 @@ class TradingApi:
         return health.live() if path == health.LIVE else await health.ready(self._checks)
 
 
-def _more(request: Request | None) -> Headers:
-    return () if request is None else request.more
+def _more(request: Request | None) -> bytes:
+    return b"" if request is None else request.more
 
 
 def _method_not_allowed(methods: Mapping[str, Endpoint] | tuple[str, ...]) -> Refused:

@@ -3,10 +3,11 @@
 from functools import lru_cache
 
 from bullion.budgets.limiter import Charge, Standing
-from bullion.web.answer import Headers
 
 _MINUTE_S = 60
 _TEN_S = 10
+_RATE_LIMIT_NAMES = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
+_RATE_LIMIT_LINES = "".join(f"{name}: %d\r\n" for name in _RATE_LIMIT_NAMES).encode("ascii")
 
 # The same few callers come again and again, so what is made for one call is kept for its next.
 
@@ -41,9 +42,12 @@ def production_order(
     return (*order(key_id, per_minute, per_10_seconds), of_account)
 
 
-def rate_limit_headers(standing: Standing) -> Headers:
-    return (
-        (b"ratelimit-limit", b"%d" % standing.limit),
-        (b"ratelimit-remaining", b"%d" % standing.remaining),
-        (b"ratelimit-reset", b"%d" % standing.reset_s),
-    )
+def rate_limit_lines(standing: Standing) -> bytes:
+    """The headers of an answer that tell how a budget stands."""
+    return _RATE_LIMIT_LINES % (standing.limit, standing.remaining, standing.reset_s)
+
+
+def rate_limit_headers(standing: Standing) -> dict[str, str]:
+    """The same for a refusal."""
+    values = (standing.limit, standing.remaining, standing.reset_s)
+    return dict(zip(_RATE_LIMIT_NAMES, map(str, values), strict=True))

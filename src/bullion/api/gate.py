@@ -12,7 +12,7 @@ import msgspec
 
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
-from bullion.budgets.limiter import Charge, Limiter, LimiterUnavailable, Standing, Taken, Throttled
+from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Standing, Taken, Throttled
 from bullion.catalogue.catalogue import Catalogue
 from bullion.environment import Environment
 from bullion.faults import StoreFault
@@ -89,14 +89,25 @@ class Gate:
             await self._count(failures, failed=True)
             raise Refused(text)
         call.key_id = text.key_id
-        key = await self._key(call, text, failures, scope)
+        secret_hash = self.key_hasher.hash(text.secret)
+        key = self.catalogue.keys.get(text.key_id)
+        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        if refusal is not None or key is None or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
+            key = await self._key(call, text, secret_hash, failures, scope)
         judged_by = self.catalogue.version
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
             await self._count(failures, failed=False)
             raise Refused(refusal, scope_message(refusal, scope))
-        standing = await self._charge(failures, _charged(key, account, switches, scope), scope)
+        standing: Standing | None = None
+        try:
+            budgets = _charged(key, account, switches, scope)
+            standing = _standing(await self.limiter.take(failures, failed=False, charges=budgets))
+        except LimiterUnavailable:
+            if scope is Scope.ORDERS_WRITE:
+                raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
+            # Reads pass uncounted rather than fail.
         self.note_use(key.key_id)
         return Caller(key, account, switches, judged_by, standing, scenario)
 
@@ -120,9 +131,10 @@ class Gate:
         """The caller's account as memory holds it now."""
         return self.catalogue.accounts[caller.account.id]
 
-    async def _key(self, call: Call, text: KeyText, failures: Charge, scope: Scope) -> Key:
-        """The key of the text, proved and in force."""
-        secret_hash = self.key_hasher.hash(text.secret)
+    async def _key(
+        self, call: Call, text: KeyText, secret_hash: bytes, failures: Charge, scope: Scope
+    ) -> Key:
+        """The key of the text, proved and in force, where memory does not let it pass at once."""
         key = self.catalogue.keys.get(text.key_id)
         refusal = verify(text, secret_hash, key, self.catalogue.now_us())
         unread = False
@@ -164,18 +176,14 @@ class Gate:
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
 
-    async def _charge(self, failures: Charge, budgets: tuple[Charge, ...], scope: Scope) -> Standing | None:
-        try:
-            outcome = await self.limiter.take(failures, failed=False, charges=budgets)
-        except LimiterUnavailable:
-            if scope is Scope.ORDERS_WRITE:
-                raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
-            return None  # Reads pass uncounted rather than fail.
-        if isinstance(outcome, Taken):
-            return outcome.tightest
-        if isinstance(outcome, Throttled):
-            raise _throttled(outcome)
-        raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+
+def _standing(outcome: Taken | Throttled | Exceeded) -> Standing | None:
+    """How the tightest budget stands after a call that the limiter let pass."""
+    if isinstance(outcome, Taken):
+        return outcome.tightest
+    if isinstance(outcome, Throttled):
+        raise _throttled(outcome)
+    raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
 
 
 def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
@@ -250,7 +258,4 @@ def _throttled(throttled: Throttled) -> Refused:
 
 
 def _over_budget(refusal: Refusal, standing: Standing, retry_after_s: int) -> Refused:
-    headers = {
-        name.decode("ascii"): value.decode("ascii") for name, value in charges.rate_limit_headers(standing)
-    }
-    return Refused(refusal, retry_after_s=retry_after_s, headers=headers)
+    return Refused(refusal, retry_after_s=retry_after_s, headers=charges.rate_limit_headers(standing))

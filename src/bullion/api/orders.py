@@ -14,7 +14,7 @@ from bullion.orders.reader import OrderReader
 from bullion.orders.verdict import Denied, Verdict
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import Refused
-from bullion.web.answer import Answer
+from bullion.web.answer import Answer, header_line
 from bullion.web.body import read_body
 
 from .gate import Gate
@@ -25,7 +25,7 @@ from .request import Request
 from .tracer import Tracer
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-REPLAYED_HEADER = (b"idempotent-replayed", b"true")
+REPLAYED_LINE = header_line(b"idempotent-replayed", b"true")
 
 
 class Orders:
@@ -86,7 +86,7 @@ class Orders:
         if isinstance(outcome, Denied):
             raise outcome.refused()
         if outcome.replayed:
-            request.more = (*request.more, REPLAYED_HEADER)
+            request.more += REPLAYED_LINE
         return Answer(200 if outcome.replayed else 201, self._views.new(outcome.order))
 
     async def one(self, request: Request) -> Answer:

@@ -22,7 +22,7 @@ from .gate import Gate
 from .list_query import read_list_query
 from .order_body import BODY_BYTES_MAX, read_place_order
 from .order_view import OrderViews, order_view
-from .orders import REPLAYED_HEADER, UUID, of_book
+from .orders import REPLAYED_LINE, UUID, of_book
 from .request import Request
 from .tracer import Tracer
 
@@ -103,7 +103,7 @@ class ProductionOrders:
             )
         written = self._views.one(order)
         if booked.replayed:
-            request.more = (*request.more, REPLAYED_HEADER)
+            request.more += REPLAYED_LINE
             return Answer(HTTPStatus.OK, written)
         return Answer(HTTPStatus.CREATED if _is_deal(order) else HTTPStatus.ACCEPTED, written)
 

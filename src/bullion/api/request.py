@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bullion.web.answer import Headers, Receive
+from bullion.web.answer import Receive
 from bullion.web.answer import Scope as AsgiScope
 from bullion.web.calls import Call
 
@@ -16,5 +16,5 @@ class Request(msgspec.Struct):
     receive: Receive
     item: str
     """The last part of the path, where the endpoint is one thing out of many."""
-    more: Headers
-    """Headers of the answer beside its own; the endpoint may add some."""
+    more: bytes
+    """Lines of headers of the answer beside its own; the endpoint may add some."""

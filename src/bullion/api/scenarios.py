@@ -35,11 +35,11 @@ from bullion.refusals.catalogue import (
     UNKNOWN_SYMBOL,
 )
 from bullion.refusals.refusal import Refusal, Refused
-from bullion.web.answer import Answer, HangUp, Headers, refusal_answer
+from bullion.web.answer import Answer, HangUp, header_line, refusal_answer
 from bullion.web.body import read_body
 
 from .app import Answering
-from .charges import rate_limit_headers
+from .charges import rate_limit_lines
 from .gate import scope_message
 from .openapi.endpoint import Endpoint as Described
 from .openapi.endpoints import ENDPOINTS
@@ -187,11 +187,12 @@ def _told(request: Request, scenario: Scenario, refused: Refused | None = None) 
     call.route = f"{call.route} {SCENARIO}"
     if scenario.row is None:
         raise HangUp
-    request.more = (*_budget(request, scenario, scenario.row), (_HEADER, scenario.name.encode("ascii")))
+    marked = header_line(_HEADER, scenario.name.encode("ascii"))
+    request.more = _budget(request, scenario, scenario.row) + marked
     return refusal_answer(refused or Refused(scenario.row, retry_after_s=scenario.retry_after_s))
 
 
-def _budget(request: Request, scenario: Scenario, row: Refusal) -> Headers:
+def _budget(request: Request, scenario: Scenario, row: Refusal) -> bytes:
     """How a budget stands, where the real refusal says so, and as it would say it."""
     standing, budgets = request.caller.standing, request.caller.switches.budgets
     if row is AUTH_THROTTLED:
@@ -199,5 +200,5 @@ def _budget(request: Request, scenario: Scenario, row: Refusal) -> Headers:
     elif row is RATE_LIMITED:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
-        return request.more if _PLACE[row] > _PLACE[RATE_LIMITER_UNAVAILABLE] else ()
-    return rate_limit_headers(Standing(limit, 0, scenario.retry_after_s or 0))
+        return request.more if _PLACE[row] > _PLACE[RATE_LIMITER_UNAVAILABLE] else b""
+    return rate_limit_lines(Standing(limit, 0, scenario.retry_after_s or 0))

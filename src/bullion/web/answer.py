@@ -23,9 +23,6 @@ _ON_EVERY_ANSWER: Headers = (
 )
 
 _JSON_ALONE: Headers = (JSON,)
-_LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
-    b"%b: %b\r\n" % header for header in (*_JSON_ALONE, *_ON_EVERY_ANSWER)
-)
 
 WHOLE_ANSWER = "bullion.whole_answer"
 """In `scope["extensions"]`: sends an answer in one write, from its status, header lines and body.
@@ -74,9 +71,18 @@ def new_request_id() -> bytes:
     return b"%012x%012x" % (time_ns() // 1_000_000, getrandbits(48))
 
 
-async def send_answer(
-    scope: Scope, send: Send, answer: Answer, request_id: bytes, more: Headers = ()
-) -> None:
+def header_line(name: bytes, value: bytes) -> bytes:
+    """As it goes out. The caller vouches for both: no end of a line is looked for."""
+    return b"%b: %b\r\n" % (name, value)
+
+
+_LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
+    header_line(*header) for header in (*_JSON_ALONE, *_ON_EVERY_ANSWER)
+)
+
+
+async def send_answer(scope: Scope, send: Send, answer: Answer, request_id: bytes, more: bytes = b"") -> None:
+    """`more`: lines of headers beside the answer's own."""
     if answer.headers is _JSON_ALONE and _sent_whole(scope, answer, request_id, more):
         return
     await send(
@@ -87,7 +93,7 @@ async def send_answer(
                 (b"content-length", b"%d" % len(answer.body)),
                 (b"x-request-id", request_id),
                 *answer.headers,
-                *more,
+                *(_header_of(line) for line in more.splitlines()),
                 *_ON_EVERY_ANSWER,
             ],
         }
@@ -95,10 +101,14 @@ async def send_answer(
     await send({"type": "http.response.body", "body": answer.body})
 
 
-def _sent_whole(scope: Scope, answer: Answer, request_id: bytes, more: Headers) -> bool:
+def _header_of(line: bytes) -> tuple[bytes, bytes]:
+    name, _, value = line.partition(b": ")
+    return name, value
+
+
+def _sent_whole(scope: Scope, answer: Answer, request_id: bytes, more: bytes) -> bool:
     send_whole = scope.get("extensions", {}).get(WHOLE_ANSWER)
     if send_whole is None:
         return False
-    lines = b"".join([b"%b: %b\r\n" % header for header in more])
-    sent: bool = send_whole(answer.status, _LINES % (len(answer.body), request_id, lines), answer.body)
+    sent: bool = send_whole(answer.status, _LINES % (len(answer.body), request_id, more), answer.body)
     return sent

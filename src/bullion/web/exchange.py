@@ -96,10 +96,9 @@ class Exchange:
             self.disconnected = True
         self._tell()
 
-    def on_end(self, task: "asyncio.Task[None]") -> None:
+    def on_end(self, task: "asyncio.Task[None]", error: Exception | None) -> None:
         """The application has returned or failed."""
         self._line.ended(task)
-        error = None if task.cancelled() else task.exception()
         if error is not None:
             if isinstance(error, HangUp):
                 self._line.hang_up()

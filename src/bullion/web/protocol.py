@@ -24,6 +24,7 @@ from bullion.refusals.catalogue import HEADERS_TOO_LARGE, INTERNAL_ERROR, MALFOR
 from bullion.refusals.refusal import Refusal, Refused
 
 from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
+from .attendant import Attendant
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import path_and_query, read_framing
@@ -70,6 +71,7 @@ class GuardedProtocol(asyncio.Protocol):
         "_answered_at",
         "_answering",
         "_app",
+        "_attendant",
         "_beyond_head",
         "_body_length",
         "_body_read",
@@ -127,6 +129,7 @@ class GuardedProtocol(asyncio.Protocol):
         self.write_paused = False
         self._writable: asyncio.Event | None = None
         self._exchange: Exchange | None = None
+        self._attendant: Attendant | None = None
         self._answering = False  # the application has a request and has not completed its response
         self._answered_at = self._loop.time()  # or made: a new one is about to send its first request
         self._leaving = False
@@ -164,6 +167,9 @@ class GuardedProtocol(asyncio.Protocol):
         if self._exchange is not None:
             self._exchange.on_disconnect()
             self._exchange = None
+        if self._attendant is not None:
+            self._attendant.dismiss()
+            self._attendant = None
         self._resume_writing()
         del self.parser  # It holds us.
 
@@ -390,9 +396,14 @@ class GuardedProtocol(asyncio.Protocol):
         }
         self._exchange = exchange
         self._answering = True
-        task = self._loop.create_task(self._app(scope, exchange.receive, exchange.send))
-        self._state.tasks.add(task)
-        task.add_done_callback(exchange.on_end)
+        attendant = self._attendant
+        if attendant is not None and attendant.free:
+            attendant.attend(scope, exchange)
+        else:
+            if attendant is not None:
+                attendant.dismiss()  # It has answered, and not yet returned: nobody waits for that.
+            attendant = self._attendant = Attendant(self._app, self._loop, scope, exchange)
+        self._state.tasks.add(attendant.task)
 
     def _judge_end_of_head(self) -> None:
         if self._beyond_head == _NO_END:
