@@ -29,6 +29,7 @@ class Line(Protocol):
     write_paused: bool
 
     def write(self, data: bytes) -> None: ...
+    def put(self, data: bytes) -> None: ...
     def is_closing(self) -> bool: ...
     def close_after_answer(self) -> None: ...
     def pause_reading(self) -> None: ...
@@ -146,8 +147,8 @@ class Exchange:
     def send_whole(self, status: int, lines: bytes, body: bytes) -> bool:
         """An answer without surprises in one write; False where it must be sent piece by piece.
 
-        The caller vouches for the header lines: a look at each of them, and a second write, cost more than a
-        quick answer itself.
+        It goes out with the others of this turn of the loop. The caller vouches for the header lines: a look
+        at each of them, and a second write, cost more than a quick answer itself.
         """
         line = self._line
         if (
@@ -162,7 +163,7 @@ class Exchange:
         self.waits_for_leave = False
         if self._arrived is not None:
             self._tell()  # Somebody waits to hear of the end.
-        line.write(b"%b%b%b\r\n%b" % (STATUS_LINES[status], line.default_lines(), lines, body))
+        line.put(b"%b%b%b\r\n%b" % (STATUS_LINES[status], line.default_lines(), lines, body))
         line.answered()
         return True
 

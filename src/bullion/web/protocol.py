@@ -28,6 +28,7 @@ from .attendant import Attendant
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import path_and_query, read_framing
+from .outgoing import Outgoing
 
 _BLANK_LINE = b"\r\n\r\n"
 _NO_END = -1
@@ -93,6 +94,7 @@ class GuardedProtocol(asyncio.Protocol):
         "_lingered",
         "_lingering",
         "_loop",
+        "_outgoing",
         "_read_paused",
         "_scheme",
         "_server",
@@ -101,6 +103,7 @@ class GuardedProtocol(asyncio.Protocol):
         "_url",
         "_writable",
         "parser",
+        "put",
         "write",
         "write_paused",
     )
@@ -120,6 +123,7 @@ class GuardedProtocol(asyncio.Protocol):
         self.parser = _Parser(self)
         self._deadline = Deadline(self._loop, self._on_deadline)
         self._transport: asyncio.Transport
+        self._outgoing: Outgoing
         self._server: Any = None
         self._client: Any = None
         self._scheme = "http"
@@ -157,12 +161,14 @@ class GuardedProtocol(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's are not of asyncio's class
         self._server, self._client = get_local_addr(self._transport), get_remote_addr(self._transport)
         self._scheme = "https" if is_ssl(self._transport) else "http"
-        self.write = self._transport.write
+        self._outgoing = Outgoing(self._transport, self._loop)
+        self.write, self.put = self._outgoing.write, self._outgoing.put
         self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own classes
         self._deadline.move(self.IDLE_SECONDS)
 
     def connection_lost(self, _exc: Exception | None) -> None:
         self._deadline.stop()
+        self._outgoing.forget()
         self._state.connections.discard(self)
         if self._exchange is not None:
             self._exchange.on_disconnect()
@@ -217,7 +223,7 @@ class GuardedProtocol(asyncio.Protocol):
         """The server stops. A request that is on its way, or is likely to be, is still answered."""
         self._leaving = True
         if self._lingering:
-            self._transport.close()
+            self._outgoing.close()
         elif self._answering:
             self._end_with_answer()
         elif self._head:
@@ -227,7 +233,7 @@ class GuardedProtocol(asyncio.Protocol):
             if busy_s > 0:
                 self._deadline.move(busy_s)
             else:
-                self._transport.close()
+                self._outgoing.close()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -235,7 +241,7 @@ class GuardedProtocol(asyncio.Protocol):
                 if self._lingering:
                     self._lingered += len(data)
                     if self._lingered > self.LINGER_BYTES:
-                        self._transport.close()
+                        self._outgoing.close()
                     return
                 if self._in_body:
                     data = self._read_body(data)
@@ -477,13 +483,13 @@ class GuardedProtocol(asyncio.Protocol):
     def fail(self, exchange: Exchange) -> None:
         """The application has left a request without an answer, or with half of one."""
         if exchange.started:
-            self._transport.abort()  # Nothing that ends well must seem to follow.
+            self._outgoing.abort()  # Nothing that ends well must seem to follow.
         else:
             self._refuse(INTERNAL_ERROR)
 
     def hang_up(self) -> None:
         """The application wants no answer to be given, not even that there is none."""
-        self._transport.abort()
+        self._outgoing.abort()
 
     def _go_on(self) -> None:
         """With whatever comes next on this connection."""
@@ -510,7 +516,7 @@ class GuardedProtocol(asyncio.Protocol):
         if self._in_body or self._held:
             self._linger()
         else:
-            self._transport.close()
+            self._outgoing.close()
 
     # The end
 
@@ -519,7 +525,7 @@ class GuardedProtocol(asyncio.Protocol):
             self._refuse(REQUEST_TIMEOUT)
         else:
             # `close` would wait for a client that does not read its answer.
-            self._transport.abort()
+            self._outgoing.abort()
 
     def _refuse(self, refusal: Refusal, reason: Exception | None = None) -> None:
         """Answer in place of the application, if this request has no answer yet, and end the connection."""
@@ -529,7 +535,7 @@ class GuardedProtocol(asyncio.Protocol):
         exchange = self._exchange
         answered = exchange.started if self._answering and exchange is not None else self._in_body
         if not answered:
-            self._transport.write(_written(refusal, request_id, self._state.default_headers))
+            self.write(_written(refusal, request_id, self._state.default_headers))
         self._linger()
 
     def _linger(self) -> None:
@@ -545,10 +551,10 @@ class GuardedProtocol(asyncio.Protocol):
         self._lingering = True
         self._deadline.move(self.LINGER_SECONDS)
         if self._transport.can_write_eof():
-            self._transport.write_eof()
+            self._outgoing.end()
             self.resume_reading()
         else:
-            self._transport.close()
+            self._outgoing.close()
 
 
 def _written(refusal: Refusal, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
