@@ -1,6 +1,6 @@
 """Runs the application for a connection: a task that is kept from one request to the next.
 
-To make a task for every request, and to be told of its end, costs as much as a quick answer itself.
+To make a task for every request, and to be told of its end, takes a tenth of a quick call.
 """
 
 import asyncio
