@@ -121,7 +121,7 @@ def test_a_book_that_others_change_again_and_again_conflicts(
         room.renew_sessions()
         room.ready()
 
-        async def race() -> tuple[str, int]:
+        async def race(key: str) -> tuple[str, int]:
             seized, over = asyncio.Event(), asyncio.Event()
             competing = asyncio.create_task(competitors(room, book, seized, over))
             await seized.wait()
@@ -129,13 +129,17 @@ def test_a_book_that_others_change_again_and_again_conflicts(
             over.set()
             return room.told(trader, answer, key), await competing
 
-        told, times = asyncio.run(race())
+        # On a machine that stands still for a moment, the booking may slip in between the two who take turns.
+        for each in (key, f"{key}-again", f"{key}-once-more"):
+            told, times = asyncio.run(race(each))
+            if told != "order":
+                break
     finally:
         room.sql(f"ALTER DATABASE {room.database} RESET default_transaction_isolation")
         room.renew_sessions()
     assert told == "booking_conflict"
     assert times >= 5
-    room.same_key_tells(trader, key)
+    room.same_key_tells(trader, each)
 
 
 def test_a_deadlock_that_comes_again_and_again_conflicts(room: Room, trader: LiveTrader, key: str) -> None:
