@@ -1,6 +1,6 @@
 """Runs the application for a connection: a task that is kept from one request to the next.
 
-To make a task for every request, and to be told of its end, takes a tenth of a quick call.
+To make a task for every request, and to be told of its end, takes a twentieth of a quick call.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Attendant:
             except Exception as raised:  # noqa: BLE001 - whatever it is, the exchange tells of it
                 error = raised
             exchange.on_end(self.task, error)
-            # Nothing of a request is kept until the next one comes, its key least of all.
+            # Nothing of a request is kept here until the next one comes.
             del scope, exchange, error
             if self._dismissed:
                 return
