@@ -35,6 +35,7 @@ from bullion_client.errors import (
     RequestRefused,
     Unavailable,
     UnexpectedAnswer,
+    UnknownSymbol,
     Unsettled,
 )
 from bullion_client.intent import Intent
@@ -82,6 +83,7 @@ __all__ = [
     "Unavailable",
     "UnexpectedAnswer",
     "Unit",
+    "UnknownSymbol",
     "Unsettled",
     "__version__",
 ]

@@ -18,6 +18,7 @@ from bullion_client.errors import (
     RequestRefused,
     Unavailable,
     UnexpectedAnswer,
+    UnknownSymbol,
 )
 from bullion_client.reading import read_production_order
 
@@ -30,7 +31,7 @@ _BY_CODE: dict[str, type[Refusal]] = {
     "symbol_frozen": MarketRefused,
     "group_trading_disabled": MarketRefused,
     "order_not_found": NotFound,
-    "unknown_symbol": NotFound,
+    "unknown_symbol": UnknownSymbol,
     "quantity_rule": QuantityRefused,
     "group_quantity_rule": QuantityRefused,
     "out_of_stock": QuantityRefused,

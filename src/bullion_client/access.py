@@ -14,6 +14,7 @@ _PLACES = {
     "key_test.": (Environment.TEST, "/api/trading/test/v1"),
     "key_live.": (Environment.PRODUCTION, "/api/trading/v1"),
 }
+_BASE_PATH = re.compile(r"/api/trading(?:/test)?/v1(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,14 @@ def _address(base_url: str) -> httpx.URL:
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in {"http", "https"} or not url.host:
-        raise ValueError("base_url must be the service's address, such as 'https://trading.example'")
+        # The scheme is not guessed: http would send the key in plain text.
+        raise ValueError("base_url must begin with http:// or https://, such as 'https://trading.example'")
     # The address appears in errors and in repr, so it must not hold a secret either.
     if url.userinfo or "?" in base_url or "#" in base_url:
         raise ValueError("base_url must be a plain address: without user, password, '?' and '#'")
+    # Not cut off here: the command line finds an account's journal by the address, so it needs one spelling.
+    if found := _BASE_PATH.search(url.path):
+        raise ValueError(
+            f"base_url must end before the API's own path: leave out '{found[0]}' and what follows it"
+        )
     return url

@@ -8,7 +8,7 @@ from typing import Self
 import httpx
 
 from bullion_client.account import Account
-from bullion_client.caller import Caller, filters_of
+from bullion_client.caller import Caller
 from bullion_client.enums import OrderStatus, TradeType
 from bullion_client.flow import Flow, Value, run_async
 from bullion_client.intent import Intent
@@ -58,7 +58,10 @@ class AsyncClient(Caller):
         return await self._run(self._symbols())
 
     async def quotes(self, symbol_code: str | None = None) -> tuple[Quote, ...]:
-        """Return the account's prices, of all symbols or of one. An extension. Needs `orders:read`."""
+        """Return the account's prices, of all symbols or of one. An extension. Needs `orders:read`.
+
+        Raises `UnknownSymbol` if there is no symbol of that code; upper and lower case differ.
+        """
         return await self._run(self._quotes(symbol_code))
 
     async def place(
@@ -157,8 +160,9 @@ class AsyncClient(Caller):
 
         No order comes twice, and none that was there at the beginning is left out, though others come and go
         meanwhile. `status` is for production: one of `OrderStatus`, or `all`, which leaves out deleted ones.
+        With a test key any other than `all` raises `ValueError`: the test environment has no such filter.
         """
-        filters = filters_of(symbol_code, trade_type, since, status, client_order_id)
+        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
         return self._walk(Walk(page_size), filters)
 
     async def order_page(
@@ -173,7 +177,7 @@ class AsyncClient(Caller):
         client_order_id: str | None = None,
     ) -> OrderPage:
         """Return one page of the orders, newest first, and how many there are. Needs `orders:read`."""
-        filters = filters_of(symbol_code, trade_type, since, status, client_order_id)
+        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
         return await self._run(self._order_page(limit, offset, filters))
 
     async def positions(self) -> Positions:

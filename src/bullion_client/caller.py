@@ -36,6 +36,7 @@ _Value = TypeVar("_Value")
 _WAITS_OF_A_TRY = 4
 """A try waits for the pool, the connection, the sending and the answer, each up to the time-out."""
 _PAGE_LIMIT_MAX = 200
+_EVERY_STATUS = "all"
 
 
 class Caller:
@@ -77,7 +78,8 @@ class Caller:
         return self._read("/symbols", read_symbols)
 
     def _quotes(self, symbol_code: str | None) -> Flow[tuple[Quote, ...]]:
-        return self._read("/quotes" + _query(symbol_code=symbol_code), read_quotes)
+        path = "/quotes" + _query(symbol_code=symbol_code)
+        return self._read(path, lambda answer: read_quotes(answer, symbol_code))
 
     def _positions(self) -> Flow[Positions]:
         return self._read("/positions", read_positions)
@@ -92,6 +94,32 @@ class Caller:
             raise ValueError("offset must be at least 0")
         path = "/orders" + _query(limit=str(limit), offset=str(offset), **filters)
         return self._read(path, lambda answer: read_page(answer, self.environment))
+
+    def _filters(
+        self,
+        symbol_code: str | None,
+        trade_type: TradeType | str | None,
+        since: datetime | None,
+        status: OrderStatus | str | None,
+        client_order_id: str | None,
+    ) -> dict[str, str | None]:
+        """The filters of a list as they are sent."""
+        if since is not None and since.tzinfo is None:
+            raise ValueError(
+                "since must have a zone: the service would read it as UTC, whatever your clock shows"
+            )
+        if status not in (None, _EVERY_STATUS) and self.environment == Environment.TEST:
+            raise ValueError(
+                "status is for production only: test orders are always filled, and the service does not "
+                f"filter them. Leave it out, give {_EVERY_STATUS!r}, or use a live key"
+            )
+        return {
+            "symbol_code": symbol_code,
+            "trade_type": None if trade_type is None else str(trade_type),
+            "since": None if since is None else since.isoformat(),
+            "status": None if status is None else str(status),
+            "client_order_id": client_order_id,
+        }
 
     def _wait(self, order: Order | str, timeout: float) -> Flow[Order]:
         path = _order_path(order.id if isinstance(order, Order) else order)
@@ -240,27 +268,6 @@ class Caller:
         seconds = self._deadline if deadline is None else check_seconds("deadline", deadline)
         moment = yield from now()
         return Tries(moment.seconds, seconds, self._timeout, self._chance)
-
-
-def filters_of(
-    symbol_code: str | None,
-    trade_type: TradeType | str | None,
-    since: datetime | None,
-    status: OrderStatus | str | None,
-    client_order_id: str | None,
-) -> dict[str, str | None]:
-    """The filters of a list as they are sent."""
-    if since is not None and since.tzinfo is None:
-        raise ValueError(
-            "since must have a zone: the service would read it as UTC, whatever your clock shows"
-        )
-    return {
-        "symbol_code": symbol_code,
-        "trade_type": None if trade_type is None else str(trade_type),
-        "since": None if since is None else since.isoformat(),
-        "status": None if status is None else str(status),
-        "client_order_id": client_order_id,
-    }
 
 
 def _order_path(order_id: str) -> str:

@@ -8,7 +8,7 @@ from typing import Self
 import httpx
 
 from bullion_client.account import Account
-from bullion_client.caller import Caller, filters_of
+from bullion_client.caller import Caller
 from bullion_client.enums import OrderStatus, TradeType
 from bullion_client.flow import Flow, Value, run
 from bullion_client.intent import Intent
@@ -67,7 +67,10 @@ class Client(Caller):
         return self._run(self._symbols())
 
     def quotes(self, symbol_code: str | None = None) -> tuple[Quote, ...]:
-        """Return the account's prices, of all symbols or of one. An extension. Needs `orders:read`."""
+        """Return the account's prices, of all symbols or of one. An extension. Needs `orders:read`.
+
+        Raises `UnknownSymbol` if there is no symbol of that code; upper and lower case differ.
+        """
         return self._run(self._quotes(symbol_code))
 
     def place(
@@ -166,8 +169,9 @@ class Client(Caller):
 
         No order comes twice, and none that was there at the beginning is left out, though others come and go
         meanwhile. `status` is for production: one of `OrderStatus`, or `all`, which leaves out deleted ones.
+        With a test key any other than `all` raises `ValueError`: the test environment has no such filter.
         """
-        filters = filters_of(symbol_code, trade_type, since, status, client_order_id)
+        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
         return self._walk(Walk(page_size), filters)
 
     def order_page(
@@ -182,7 +186,7 @@ class Client(Caller):
         client_order_id: str | None = None,
     ) -> OrderPage:
         """Return one page of the orders, newest first, and how many there are. Needs `orders:read`."""
-        filters = filters_of(symbol_code, trade_type, since, status, client_order_id)
+        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
         return self._run(self._order_page(limit, offset, filters))
 
     def positions(self) -> Positions:

@@ -7,7 +7,8 @@
     │   ├── BudgetRefused       429: too many calls; `retry_after` says how long to wait
     │   ├── MarketRefused       the market is shut for this symbol, side or group
     │   ├── RequestRefused      other 4xx: the request cannot be carried out as sent
-    │   │   ├── NotFound        there is no such order, or no such symbol
+    │   │   ├── NotFound        there is no such order
+    │   │   │   └── UnknownSymbol   there is no such symbol
     │   │   ├── QuantityRefused the weight breaks a size rule, the allocation or the stock
     │   │   │   └── LimitExceeded   the order would take the position past the allocation
     │   │   └── KeyReused       the idempotency key has an outcome already, with another body
@@ -123,6 +124,12 @@ class NotFound(RequestRefused):
     """There is no such order on the account, or no such symbol."""
 
     _advice = "Check the id or the code"
+
+
+class UnknownSymbol(NotFound):
+    """There is no symbol of this code. `quotes` raises it too, where the service answers an empty list."""
+
+    _advice = "Check the code: upper and lower case differ, and `symbols()` lists them all"
 
 
 class QuantityRefused(RequestRefused):

@@ -1,8 +1,9 @@
 """Values out of answers: which field of the service becomes which field of ours."""
 
-from bullion_client.answer import Answer
+from bullion_client.answer import Answer, request_id
 from bullion_client.enums import Metal, OrderStatus, TradeType, Unit
 from bullion_client.environment import Environment
+from bullion_client.errors import UnknownSymbol
 from bullion_client.market import Quote, Symbol
 from bullion_client.order import Order, OrderPage, ProductionOrder, TestOrder
 from bullion_client.positions import MetalPosition, Positions, SymbolPosition
@@ -65,9 +66,18 @@ def read_symbols(answer: Answer) -> tuple[Symbol, ...]:
     return answer.inners("items", _read_symbol)
 
 
-def read_quotes(answer: Answer) -> tuple[Quote, ...]:
-    """Prices."""
-    return answer.inners("items", _read_quote)
+def read_quotes(answer: Answer, symbol_code: str | None) -> tuple[Quote, ...]:
+    """Read the quotes of all symbols, or of the one that was asked for."""
+    quotes = answer.inners("items", _read_quote)
+    if symbol_code is not None and not quotes:
+        response = answer.response
+        raise UnknownSymbol(
+            "unknown_symbol",
+            response.status_code,
+            f"There is no symbol {symbol_code!r}",
+            request_id=request_id(response),
+        )
+    return quotes
 
 
 def read_positions(answer: Answer) -> Positions:

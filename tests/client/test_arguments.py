@@ -87,3 +87,33 @@ def test_an_address_with_more_than_an_address(kind: Kind, address: str) -> None:
     with pytest.raises(ValueError, match="without user, password") as caught:
         kind(address, TEST_KEY)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["trading.example", "127.0.0.1:8000", "localhost:8000", "trading.example:8443/broker", "//x.example"],
+)
+def test_an_address_without_a_scheme_is_told_what_is_missing(kind: Kind, address: str) -> None:
+    with pytest.raises(ValueError, match="base_url must begin with http:// or https://"):
+        kind(address, TEST_KEY)
+
+
+@pytest.mark.parametrize("key", [TEST_KEY, LIVE_KEY])
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/api/trading/test/v1", "/api/trading/test/v1"),
+        ("/api/trading/v1/", "/api/trading/v1"),
+        ("/broker/api/trading/test/v1/me", "/api/trading/test/v1"),
+    ],
+)
+def test_an_address_with_the_path_of_the_api_is_told_what_to_leave_out(
+    kind: Kind, key: str, path: str, told: str
+) -> None:
+    with pytest.raises(ValueError, match=f"base_url must end before the API's own path: leave out '{told}'"):
+        kind(ADDRESS + path, key)
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/trading", "/api/trading/v10", "/trading/v1"])
+def test_a_path_that_only_looks_like_the_apis_is_kept(kind: Kind, path: str) -> None:
+    assert f"{ADDRESS}{path}/api/trading/test/v1>" in repr(kind(f"{ADDRESS}{path}", TEST_KEY))

@@ -33,6 +33,7 @@ from bullion_client import (
     TestOrder,
     TradeType,
     Unit,
+    UnknownSymbol,
 )
 from tests.client.house import House
 from tests.support.orders import BUY_PRICE, GOLD, SELL_PRICE
@@ -98,7 +99,6 @@ def test_a_day_in_the_test_environment(opener: Opener) -> None:
     assert (symbol.symbol_code, symbol.metal, symbol.unit) == ("GOLD", Metal.GOLD, Unit.GRAM)
     (quote,) = client.quotes("GOLD")
     assert (quote.buy, quote.sell, quote.tradable) == (Decimal(BUY_PRICE), Decimal(SELL_PRICE), True)
-    assert client.quotes("NOTHING") == ()
     assert len(client.quotes()) == 1
 
     bought = client.buy("GOLD", "2.5", expected_price=quote.buy, client_order_id="shop-17")
@@ -119,6 +119,41 @@ def test_a_day_in_the_test_environment(opener: Opener) -> None:
     positions = client.positions()
     assert (positions.gold.net, positions.gold.unit, positions.symbols) == (Decimal("1.5"), Unit.GRAM, ())
     assert client.wait(bought) is bought
+
+
+@pytest.mark.parametrize("code", ["gold", "TIN", ""])
+def test_quotes_of_an_unknown_symbol_raise(opener: Opener, code: str) -> None:
+    """The service answers an empty list; a program that unpacks it would fail without a reason."""
+    with pytest.raises(UnknownSymbol) as caught:
+        opener().quotes(code)
+    assert (caught.value.code, caught.value.status) == ("unknown_symbol", 200)
+    assert f"There is no symbol {code!r}" in str(caught.value)
+    assert "symbols()" in str(caught.value)
+    assert caught.value.request_id is not None
+    assert isinstance(caught.value, NotFound)
+
+
+def test_an_order_for_an_unknown_symbol_raises_the_same_error(opener: Opener) -> None:
+    with pytest.raises(UnknownSymbol) as caught:
+        opener().buy("gold", 5)
+    assert (caught.value.code, caught.value.status) == ("unknown_symbol", 404)
+
+
+@pytest.mark.parametrize("status", [OrderStatus.OPEN, "closed", OrderStatus.FILLED, ""])
+def test_a_status_filter_needs_production(opener: Opener, status: str) -> None:
+    """The test environment ignores it, so the list would have orders that were not asked for."""
+    client = opener()
+    for read in (client.orders, client.order_page):
+        with pytest.raises(ValueError, match="status is for production only"):
+            read(status=status)
+
+
+def test_the_status_all_is_no_filter_and_works_in_both_environments(opener: Opener) -> None:
+    for environment in Environment:
+        client = opener(environment)
+        order = client.buy("GOLD", 5)
+        assert list(client.orders(status="all")) == [order]
+        assert client.order_page(status="all").total == 1
 
 
 def test_a_day_in_production(opener: Opener, house: House) -> None:
@@ -180,7 +215,7 @@ def test_refusals_are_told_as_their_families(opener: Opener, house: House) -> No
     with pytest.raises(NotFound, match="order_not_found"):
         client.order("no-such-order")
     with pytest.raises(RequestRefused, match="invalid_request"):
-        client.order_page(status="x" * 5, trade_type="much too long")
+        client.order_page(trade_type="much too long")
     client.buy("GOLD", 1, idempotency_key="mine")
     with pytest.raises(KeyReused):
         client.buy("GOLD", 2, idempotency_key="mine")
