@@ -63,7 +63,7 @@ def run_shell(
     done = subprocess.run(
         [shell, "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env=_environment(folder, variables, programs),
+        env=environment_of(folder, variables, programs),
         capture_output=True,
         text=True,
         timeout=_PATIENCE_S,
@@ -83,7 +83,7 @@ def run_python(
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", example.source.text],
             cwd=folder,
-            env=_environment(folder, variables),
+            env=environment_of(folder, variables),
             capture_output=True,
             text=True,
             timeout=_PATIENCE_S,
@@ -95,7 +95,9 @@ def run_python(
             yield from _untrue(example, done.stdout, market_moves=market_moves)
 
 
-def _environment(folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()) -> dict[str, str]:
+def environment_of(
+    folder: Path, variables: Mapping[str, str], programs: Sequence[str] = ()
+) -> dict[str, str]:
     """The reader's, but without settings and proxies; commands are those under test, their state is here."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
     folders = [str(Path(program).parent) for program in (sys.executable, *programs)]

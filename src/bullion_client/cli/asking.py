@@ -32,8 +32,8 @@ def ask_before_order(client: Client, intent: Intent) -> None:
     must_be_able_to_ask()
     try:
         symbol = next((each for each in client.symbols() if each.symbol_code == intent.symbol_code), None)
-        quote = next(iter(client.quotes(intent.symbol_code)), None)
-        known = "There is no such symbol." if symbol is None or quote is None else None
+        quote = None if symbol is None else client.quotes(intent.symbol_code)[0]
+        known = "There is no such symbol." if quote is None else None
     except BullionError as error:
         # The service judges the order in any case; a key that may only place orders cannot read prices.
         symbol, quote, known = None, None, f"Its price cannot be read: {error}"

@@ -20,6 +20,7 @@ from bullion_client import (
     Refusal,
     Unavailable,
     UnexpectedAnswer,
+    UnknownSymbol,
     Unsettled,
 )
 from bullion_client.cli import figures
@@ -59,7 +60,8 @@ _ADVICE: tuple[tuple[type[Refusal], str], ...] = (
     (AccessRefused, "Only the broker can change this."),
     (BudgetRefused, "Send less often, and try again later."),
     (MarketRefused, "'bullion-client quote' tells when it can be traded again."),
-    (NotFound, "Check the id or the symbol."),
+    (UnknownSymbol, "'bullion-client symbols' lists the codes; upper and lower case differ."),
+    (NotFound, "Check the id."),
     (QuantityRefused, "'bullion-client symbols' tells the sizes, 'bullion-client positions' what is free."),
     (
         KeyReused,
@@ -157,4 +159,5 @@ def _unsettled(error: Unsettled, advice: str) -> Ending:
 
 
 def _words(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
+    # The library speaks of its own argument.
+    return " ".join(part for part in parts if part).replace("base_url", "--base-url or BULLION_BASE_URL")

@@ -7,28 +7,20 @@ from decimal import Decimal
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bullion_client import BullionError
 from bullion_client.cli.endings import ending_of
-from bullion_client.cli.session import Session
-from bullion_client.numbers import read_price, read_quantity
+from bullion_client.cli.session import ADDRESS, Session
+from bullion_client.numbers import read_price
 
 _DEADLINE_S = 60.0
 
 
-def quantity_argument(_context: click.Context, _parameter: click.Parameter, words: str) -> Decimal:
-    """A weight, as it is written."""
-    return _read(read_quantity, words)
-
-
 def price_argument(_context: click.Context, _parameter: click.Parameter, words: str | None) -> Decimal | None:
     """A price in rupees, as it is written."""
-    return None if words is None else _read(read_price, words)
-
-
-def _read(read: Callable[[str], Decimal], words: str) -> Decimal:
     try:
-        return read(words)
+        return None if words is None else read_price(words)
     except ValueError as error:
         raise click.BadParameter(f"{error}.") from None
 
@@ -71,7 +63,9 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
     def with_options(
         *arguments: Any, base_url: str | None, deadline_s: float, as_json: bool, **options: Any
     ) -> int:
-        session = Session(base_url, deadline_s, as_json)
+        source = click.get_current_context().get_parameter_source("base_url")
+        base_url_from = ADDRESS if source == ParameterSource.ENVIRONMENT else "--base-url"
+        session = Session(base_url, base_url_from, deadline_s, as_json)
         try:
             return command(session, *arguments, **options)
         except BullionError as error:

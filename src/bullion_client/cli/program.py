@@ -21,6 +21,7 @@ from bullion_client.cli.reading import (
 from bullion_client.cli.resuming import resume_command
 from bullion_client.cli.trading import buy_command, sell_command
 
+_NAME = "bullion-client"
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 _A_KEY = re.compile(r"(^|=)key_(test|live)\.")
 
@@ -29,7 +30,7 @@ _A_KEY = re.compile(r"(^|=)key_(test|live)\.")
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=f"\b\nExit codes:\n{_CODES}",
 )
-@click.version_option(__version__, prog_name="bullion-client")
+@click.version_option(__version__, prog_name=_NAME)
 def program() -> None:
     """Trade gold and silver by weight at a Bullion service.
 
@@ -44,8 +45,8 @@ def program() -> None:
 
     \b
     Examples:
+      bullion-client symbols
       bullion-client quote GOLD SILVER
-      bullion-client buy GOLD 5 --expected-price 150634
       bullion-client orders --since 2026-11-15 --json
       bullion-client resume
     """
@@ -97,10 +98,15 @@ def _run(words: Sequence[str]) -> int:
             "One of the arguments looks like an API key. Every user of this machine can read arguments, and "
             "a shell keeps them: have the key rotated, and put the new one into BULLION_API_KEY."
         )
+    if not words:
+        # As click does since 8.2, which says it as an error; before that it ended with 0.
+        with click.Context(program, info_name=_NAME, **program.context_settings) as context:
+            click.echo(program.get_help(context), err=True)
+        return Exit.USAGE
     try:
-        result = program.main(list(words), prog_name="bullion-client", standalone_mode=False)
+        result = program.main(list(words), prog_name=_NAME, standalone_mode=False)
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "bullion-client"
+        command = error.ctx.command_path if error.ctx else _NAME
         raise wrong_use(f"{error.format_message()}\nHelp: {command} --help") from None
     except click.ClickException as error:
         raise wrong_use(error.format_message()) from None

@@ -93,20 +93,26 @@ def symbols_command(session: Session) -> int:
 def quote_command(session: Session, symbols: tuple[str, ...]) -> int:
     """Show your prices, of all symbols or of some."""
     with session.client() as client:
-        quotes = client.quotes(symbols[0] if len(symbols) == 1 else None)
+        every = client.quotes()
         measures = {} if session.as_json else {each.symbol_code: _measure(each) for each in client.symbols()}
-    if symbols:
-        quotes = tuple(quote for quote in quotes if quote.symbol_code in symbols)
+    quotes = tuple(quote for quote in every if not symbols or quote.symbol_code in symbols)
     if session.as_json:
         session.print_json({"items": quotes})
     elif quotes:
         _print_quotes(quotes, measures)
     elif not symbols:
         print_line("There are none.")
-    missing = [code for code in symbols if code not in {quote.symbol_code for quote in quotes}]
-    if missing:
-        raise Ending(Exit.REFUSED, "unknown_symbol", f"There is no symbol {' and no '.join(missing)}.")
+    codes = [quote.symbol_code for quote in every]
+    if missing := [code for code in symbols if code not in codes]:
+        raise Ending(Exit.REFUSED, "unknown_symbol", _no_symbol(missing, codes))
     return Exit.DONE
+
+
+def _no_symbol(missing: Sequence[str], codes: Sequence[str]) -> str:
+    return (
+        f"There is no symbol {' and no '.join(missing)}. Upper and lower case differ. "
+        f"There are: {', '.join(codes) or 'none'}."
+    )
 
 
 def _print_quotes(quotes: Sequence[Quote], measures: Mapping[str, str]) -> None:
@@ -144,7 +150,7 @@ def _measure(symbol: Symbol) -> str:
 @click.option(
     "--status",
     type=click.Choice(_STATUSES),
-    help="Only orders in this state; for production. Deleted ones are listed only when asked for.",
+    help="Only orders in this state; for live keys. Deleted ones are listed only when asked for.",
 )
 @click.option(
     "--since",
@@ -172,12 +178,21 @@ def orders_command(
     ):
         raise click.UsageError("--all lists every order: use it without --limit and --offset.")
     with session.client() as client:
+        try:
+            walk = client.orders(**filters)  # Only looks at the filters: it reads when it is gone through.
+        except ValueError as error:  # Names the library's argument, which the option is called after.
+            raise click.UsageError(f"--{error}.") from None
         if every:
-            orders: Sequence[Order] = tuple(client.orders(**filters))
+            orders: Sequence[Order] = tuple(walk)
             total = len(orders)
         else:
             page = client.order_page(limit=limit, offset=offset, **filters)
             orders, total = page.items, page.total
+        symbol_code = filters["symbol_code"]
+        if not total and symbol_code is not None and not session.as_json:
+            codes = [symbol.symbol_code for symbol in client.symbols()]
+            if symbol_code not in codes:
+                session.note(_no_symbol([symbol_code], codes))
     if session.as_json:
         session.print_json({"items": orders, "total": total})
         return Exit.DONE

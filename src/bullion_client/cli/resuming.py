@@ -73,7 +73,7 @@ def resume_command(
     \b
     Examples:
       bullion-client resume --list
-      bullion-client resume 4f7f7d43-3c1b-4d0e-9b8c-1d2c0c7a5a11 --wait
+      bullion-client resume --wait --yes
     """
     if abandon and not keys:
         raise click.UsageError("--abandon needs the KEYs of the orders to strike out.")

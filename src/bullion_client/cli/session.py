@@ -19,10 +19,12 @@ _KEY = "BULLION_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where the service is, and the key for it."""
+    """Where the service is, and the key for it; and where the two came from, for messages."""
 
     base_url: str
+    base_url_from: str
     api_key: str = field(repr=False)
+    api_key_from: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,20 @@ class Session:
     """One command's way to the service, and how its answer is to be shown."""
 
     base_url: str | None
+    base_url_from: str
+    """The option or the variable that named it."""
     deadline_s: float
     as_json: bool
 
     def reach(self) -> Reach:
         """From the command and the environment; what is missing is asked for where somebody can answer."""
-        address = self.base_url or _asked(ADDRESS, "Address of the service", secret=False)
-        key = os.environ.get(_KEY) or _asked(_KEY, "API key", secret=True)
-        return Reach(address, key)
+        address, address_from = self.base_url, self.base_url_from
+        if address is None:
+            address, address_from = _asked(ADDRESS, "Address of the service", secret=False), "The address"
+        key, key_from = os.environ.get(_KEY), _KEY
+        if not key:
+            key, key_from = _asked(_KEY, "API key", secret=True), "The API key"
+        return Reach(address, address_from, key, key_from)
 
     @contextmanager
     def client(self, reach: Reach | None = None, journal: Journal | None = None) -> Iterator[Client]:
@@ -47,7 +55,8 @@ class Session:
             client = Client(reach.base_url, reach.api_key, deadline=self.deadline_s, journal=journal)
         except ValueError as error:
             # The library speaks of its own arguments; here they have other names.
-            words = str(error).replace("api_key", _KEY).replace("base_url", ADDRESS)
+            words = str(error).replace("api_key", reach.api_key_from)
+            words = words.replace("base_url", reach.base_url_from)
             raise wrong_use(f"{words}.") from None
         with client:
             yield client

@@ -16,9 +16,10 @@ from bullion_client.cli.endings import Ending, Exit, wrong_use
 from bullion_client.cli.figures import age
 from bullion_client.cli.going_on import GoingOn
 from bullion_client.cli.journals import Book, journal_option, no_journal_option, opened, unusable
-from bullion_client.cli.options import price_argument, quantity_argument, with_session, yes_option
+from bullion_client.cli.options import price_argument, with_session, yes_option
 from bullion_client.cli.session import Session
 from bullion_client.cli.waiting import finish, patience_s, wait_for_option, wait_option
+from bullion_client.cli.weights import OrderCommand, quantity_argument
 from bullion_client.cli.wire import fields
 from bullion_client.intent import make_intent
 
@@ -73,36 +74,36 @@ def _order_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@click.command("buy")
+@click.command("buy", cls=OrderCommand)
 @_order_options
 @with_session
 def buy_command(session: Session, **given: Any) -> int:
     """Buy by weight, at the market.
 
-    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. In production you are asked before
-    the order is sent.
+    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' tells
+    which sizes a symbol takes. In production you are asked before the order is sent.
 
     \b
     Examples:
       bullion-client buy GOLD 5
-      bullion-client buy SILVER 2.5 --expected-price 300185 --wait --yes
+      bullion-client buy SILVER 2 --client-order-id till-7 --wait --yes
     """
     return _place(session, TradeType.BUY, _Given(**given))
 
 
-@click.command("sell")
+@click.command("sell", cls=OrderCommand)
 @_order_options
 @with_session
 def sell_command(session: Session, **given: Any) -> int:
     """Sell by weight, at the market.
 
-    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. In production you are asked before
-    the order is sent.
+    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' tells
+    which sizes a symbol takes. In production you are asked before the order is sent.
 
     \b
     Examples:
       bullion-client sell GOLD 5
-      bullion-client sell SILVER 2.5 --client-order-id till-7 --json --yes
+      bullion-client sell SILVER 2 --json --yes
     """
     return _place(session, TradeType.SELL, _Given(**given))
 

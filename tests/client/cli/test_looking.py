@@ -60,10 +60,26 @@ def test_a_quote_that_cannot_be_traded_says_why(shell: Shell, shop: Shop) -> Non
 def test_a_quote_of_what_is_not_there_is_refused_and_the_others_are_shown(shell: Shell) -> None:
     done = shell.failed(3, "quote", "GOLD", "TIN", "LEAD")
     assert done.rows[1][0] == "GOLD"
-    assert done.err == "bullion-client: There is no symbol TIN and no LEAD.\n"
-    failed = shell.failed(3, "quote", "TIN", "--json")
+    there_are = "Upper and lower case differ. There are: GOLD, SILVER."
+    assert done.err == f"bullion-client: There is no symbol TIN and no LEAD. {there_are}\n"
+    failed = shell.failed(3, "quote", "gold", "--json")
     assert failed.json == {"items": []}
     assert failed.error["code"] == "unknown_symbol"
+    assert failed.error["message"] == f"There is no symbol gold. {there_are}"
+
+
+def test_an_order_for_what_is_not_there_says_where_the_codes_are(shell: Shell) -> None:
+    told = shell.failed(3, "buy", "gold", "5").err
+    assert "unknown_symbol (404)" in told
+    assert "'bullion-client symbols' lists the codes; upper and lower case differ." in told
+
+
+def test_orders_of_what_is_not_there_are_none_and_the_reason_is_told(shell: Shell) -> None:
+    done = shell.run("orders", "--symbol", "gold")
+    assert (done.code, done.out) == (0, "There are none.\n")
+    assert done.err == "There is no symbol gold. Upper and lower case differ. There are: GOLD, SILVER.\n"
+    assert shell.done("orders", "--symbol", "GOLD").out == "There are none.\n"
+    assert shell.done("orders", "--symbol", "gold", "--json").json == {"items": [], "total": 0}
 
 
 def test_orders_and_their_filters(shell: Shell, shop: Shop) -> None:
@@ -79,6 +95,7 @@ def test_orders_and_their_filters(shell: Shell, shop: Shop) -> None:
     assert newest[10] == SHOWN
     assert shell.done("orders", "--json").json == shop.answer(shell.key, "/orders")
     assert shell.done("orders", "--all", "--json").json == shop.answer(shell.key, "/orders")
+    assert shell.done("orders", "--status", "all", "--json").json == shop.answer(shell.key, "/orders")
 
     def deals(*words: str) -> list[str]:
         return [order["deal_label"] for order in shell.done("orders", *words, "--json").json["items"]]

@@ -9,6 +9,7 @@ from bullion_client import __version__
 from bullion_client.cli.endings import MEANINGS, Exit
 from bullion_client.cli.program import program
 from tests.client.cli.shell import Shell
+from tests.client.cli.shop import Shop
 
 COMMANDS = sorted(program.commands)
 
@@ -57,7 +58,26 @@ def test_the_version(shell: Shell) -> None:
         (("me", "you"), "unexpected extra argument"),
         (("invest",), "No such command"),
         (("buy", "GOLD"), "Missing argument 'QUANTITY'"),
-        (("buy", "GOLD", "-5"), "No such option"),
+        (("buy", "GOLD", "-5"), "greater than 0; this is '-5'. To sell, use 'bullion-client sell'."),
+        (
+            ("buy", "GOLD", "-0.5", "--yes"),
+            "greater than 0; this is '-0.5'. To sell, use 'bullion-client sell'.",
+        ),
+        (
+            ("buy", "GOLD", "--yes", "-.5"),
+            "greater than 0; this is '-.5'. To sell, use 'bullion-client sell'.",
+        ),
+        (("buy", "GOLD", "--", "-5"), "greater than 0; this is '-5'. To sell, use 'bullion-client sell'."),
+        (("sell", "GOLD", "-5"), "greater than 0; this is '-5'. To buy, use 'bullion-client buy'."),
+        (("buy", "-5", "GOLD"), "greater than 0; this is '-5'. To sell, use 'bullion-client sell'."),
+        (("buy", "GOLD", "5", "--client-order-id", "-5", "-q"), "No such option '-q'"),
+        (("buy", "5", "GOLD"), "The symbol comes first: 'bullion-client buy GOLD 5'."),
+        (("buy", "GOLD", "5", "--expected-price", "-1"), "must be greater than 0; this is '-1'"),
+        (("buy", "GOLD", "5", "--wait-for", "-1"), "-1.0 is not in the range 0.1<=x<=3600"),
+        (("orders", "--limit", "-1"), "-1 is not in the range 1<=x<=200"),
+        (("orders", "--offset", "-1"), "-1 is not in the range x>=0"),
+        (("orders", "--status", "open"), "--status is for production only"),
+        (("orders", "--all", "--status", "closed"), "--status is for production only"),
         (("buy", "GOLD", "1,000"), "quantity must be written like '2.5'"),
         (("buy", "GOLD", "5g"), "quantity must be written like '2.5'"),
         (("buy", "GOLD", "0"), "quantity must be greater than 0"),
@@ -98,7 +118,7 @@ def test_a_key_among_the_arguments_is_refused_and_not_repeated(shell: Shell) -> 
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("BULLION_BASE_URL", "far.example", "BULLION_BASE_URL must be the service's address"),
+        ("BULLION_BASE_URL", "far.example", "BULLION_BASE_URL must begin with http:// or https://"),
         ("BULLION_BASE_URL", "http://u:p@x.example", "BULLION_BASE_URL must be a plain address"),
         ("BULLION_API_KEY", "secret", "BULLION_API_KEY must start with 'key_test.'"),
         ("BULLION_API_KEY", "key_test.a\n", "BULLION_API_KEY holds white space"),
@@ -108,6 +128,61 @@ def test_settings_that_cannot_be_used_are_named(shell: Shell, setting: str, valu
     done = shell.failed(2, "me", **{setting: value})
     assert said in done.err
     assert value.strip() not in done.err
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("far.example", "must begin with http:// or https://"),
+        ("127.0.0.1:8000", "must begin with http:// or https://"),
+        ("localhost:8000", "must begin with http:// or https://"),
+        ("", "must begin with http:// or https://"),
+        ("http://u:p@x.example", "must be a plain address"),
+        ("http://x.example/api/trading/test/v1", "leave out '/api/trading/test/v1' and what follows it"),
+        ("http://x.example/api/trading/v1/me", "leave out '/api/trading/v1' and what follows it"),
+    ],
+)
+def test_an_address_that_cannot_be_used_names_where_it_came_from(
+    shell: Shell, address: str, said: str
+) -> None:
+    told = shell.failed(2, "me", "--base-url", address).err
+    assert told.startswith("bullion-client: --base-url ")
+    assert said in told
+    assert "BULLION_BASE_URL" not in told
+    if address:
+        told = shell.failed(2, "me", BULLION_BASE_URL=address).err
+        assert told.startswith("bullion-client: BULLION_BASE_URL ")
+        assert said in told
+
+
+def test_an_address_or_key_that_was_typed_is_not_called_a_setting(shell: Shell) -> None:
+    terminal = shell.terminal("me", BULLION_BASE_URL="")
+    terminal.sees("Address of the service: ").types("far.example\n")
+    assert terminal.ends() == 2
+    assert "The address must begin with http:// or https://" in terminal.screen
+    terminal = shell.terminal("me", BULLION_API_KEY="")
+    terminal.sees("API key: ").types("secret\n")
+    assert terminal.ends() == 2
+    assert "The API key must start with 'key_test.'" in terminal.screen
+    assert "BULLION_" not in terminal.screen
+
+
+def test_an_address_of_something_else_names_the_setting(shell: Shell, shop: Shop) -> None:
+    """The desk's port answers 404 to the API's paths."""
+    told = shell.failed(1, "me", BULLION_BASE_URL=shop.node.desk_url).err
+    assert "check --base-url or BULLION_BASE_URL" in told
+    assert "base_url" not in told
+
+
+def test_an_address_may_end_in_a_slash(shell: Shell) -> None:
+    assert shell.done("me", "--base-url", f"{shell.base_url}/", "--json").json["environment"] == "test"
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(shell: Shell) -> None:
+    """On the error stream and with exit code 2: a script that lost its command must not go on."""
+    done = shell.failed(2)
+    assert done.out == ""
+    assert done.err == shell.done("--help").out
 
 
 def test_the_address_may_be_an_argument(shell: Shell) -> None:
