@@ -30,7 +30,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
 
         \b
         Examples:
-          bullion desk accounts create aurum --group retail --gold 1000
+          bullion desk accounts create meera --group retail --gold 1000
           bullion desk keys issue aurum --environment test --name "trading program"
           bullion desk switches set halted=true
           bullion desk orders list --login aurum

@@ -58,8 +58,8 @@ def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | 
 
     \b
     Examples:
-      bullion desk rates put GOLD --bid 71234.50 --ask 71240
-      bullion desk rates put USDINR --bid 92.1225 --ask 92.1275 --at 2026-11-09T09:00:00+05:30
+      bullion desk rates put GOLD --bid 150463 --ask 150480.50
+      bullion desk rates put USDINR --bid 92.0008 --ask 92.0032
     """
 
     async def work(desk: Desk, actor: Actor) -> View:

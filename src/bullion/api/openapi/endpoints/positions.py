@@ -8,7 +8,7 @@ from bullion.keys.key import Scope
 
 _METALS: Json = {
     "gold": {"net": "100.0000", "limit": "1000.0000", "used": "100.0000", "free": "900.0000", "unit": "g"},
-    "silver": {"net": "-2.5000", "limit": "50.0000", "used": "2.5000", "free": "47.5000", "unit": "kg"},
+    "silver": {"net": "-2.0000", "limit": "50.0000", "used": "2.0000", "free": "48.0000", "unit": "kg"},
 }
 _SYMBOLS: list[Json] = [
     {
@@ -23,8 +23,8 @@ _SYMBOLS: list[Json] = [
         "symbol_code": "SILVER",
         "metal": "silver",
         "buy": "0.0000",
-        "sell": "2.5000",
-        "net": "-2.5000",
+        "sell": "2.0000",
+        "net": "-2.0000",
         "unit": "kg",
     },
 ]

@@ -49,6 +49,6 @@ PLACE_ORDER: Json = {
             "quantity": 100,
             "client_order_id": "desk-7-0042",
         },
-        {"symbol_code": "SILVER", "trade_type": "sell", "quantity": 2.5, "expected_price": 84120},
+        {"symbol_code": "SILVER", "trade_type": "sell", "quantity": 2, "expected_price": 299854},
     ],
 }

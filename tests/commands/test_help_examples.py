@@ -1,0 +1,71 @@
+"""The examples that the help of `bullion` shows: each of them works on the demo as it was set up."""
+
+import re
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from bullion.__main__ import main
+from tests.docs.commands import command_of, option_names
+from tests.docs.demo import demo_in
+from tests.support.command import bullion
+
+EXAMPLE = re.compile(r"^ *(bullion .+)$", re.MULTILINE)
+SETTINGS = {"BULLION_FEED": "desk", "BULLION_PRODUCTION": "on"}
+DEMO = {"BULLION_DATABASE_URL": "sqlite:///var/demo/bullion.db", "BULLION_BROKER": "demo"}
+
+
+def commands(group: click.Group) -> Iterator[click.Command]:
+    yield group
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            yield from commands(command)
+        else:
+            yield command
+
+
+EXAMPLES = sorted({line for command in commands(main) for line in EXAMPLE.findall(command.help or "")})
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a demo is running, with rates from the desk and production open."""
+    folder = tmp_path_factory.mktemp("demo")
+    with demo_in(folder, **SETTINGS) as demo:
+        demo.stand_still()
+        demo.open_production()
+        yield folder / "var/demo"
+
+
+@pytest.fixture
+def copy(demo_folder: Path, tmp_path: Path) -> Path:
+    """The demo's store as it is now: what an example changes in it, the next one does not meet."""
+    folder = tmp_path / "var/demo"
+    folder.mkdir(parents=True)
+    shutil.copy(demo_folder / "secret", folder)
+    with (
+        closing(sqlite3.connect(demo_folder / "bullion.db")) as store,
+        closing(sqlite3.connect(folder / "bullion.db")) as copied,
+    ):
+        store.backup(copied)
+    return tmp_path
+
+
+def test_the_examples_are_found() -> None:
+    assert len(EXAMPLES) > 20
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_of_the_help_works(copy: Path, line: str) -> None:
+    command = command_of(line)
+    assert command is not None
+    # A person is asked; a test has no terminal.
+    sure = ["--yes"] if "--yes" in option_names(command) and "--yes" not in line else []
+    done = bullion(copy, *shlex.split(line)[1:], *sure, **SETTINGS, **DEMO)
+    assert done.returncode == 0, done.stderr
