@@ -10,10 +10,12 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
 COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test campaign check docs bench bench-full lock generate screenshots client clean
+.PHONY: help install run test campaign check docs bench bench-full lock generate screenshots client clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+
+install: $(VENV)/.ok ## Install bullion, bullion-client and what they need into .venv, and start nothing
 
 run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."

@@ -32,6 +32,8 @@ from bullion.settings import Settings
 from bullion.wiring.node import Node
 
 FOLDER = Path("var/demo")
+_CURL = r"curl -w '\n'"
+"""An answer ends without a line break, and the shell's prompt would follow it on the same line."""
 
 
 def _gold(pricing: DirectBody | LandedBody) -> SymbolBody:
@@ -227,20 +229,20 @@ def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[
     desk, desk_base = f"-H 'Authorization: Bearer {desk_token}'", f"{desk_url}/desk/v1"
     # Another for each start, or the first order of the next one would be a replay.
     order = (
-        f"curl -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{_CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
     return [
-        f"curl -s {client} {base}/me",
-        f"curl -s {client} '{base}/quotes?symbol_code=GOLD'",
+        f"{_CURL} -s {client} {base}/me",
+        f"{_CURL} -s {client} '{base}/quotes?symbol_code=GOLD'",
         f"{order}   # an order",
         f"{order}   # the same again: a replay, not a second order",
-        f"curl -s {client} {base}/orders",
-        f"curl -s {client} {base}/positions",
-        f"curl -s {desk} {desk_base}/rates",
-        f"curl -s {desk} {desk_base}/orders",
-        f"curl -s {desk} {desk_base}/accounts",
-        f"curl -s {api_url}/health/ready",
+        f"{_CURL} -s {client} {base}/orders",
+        f"{_CURL} -s {client} {base}/positions",
+        f"{_CURL} -s {desk} {desk_base}/rates",
+        f"{_CURL} -s {desk} {desk_base}/orders",
+        f"{_CURL} -s {desk} {desk_base}/accounts",
+        f"{_CURL} -s {api_url}/health/ready",
     ]
 
 
@@ -260,25 +262,25 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
     desk, desk_base = f"-H 'Authorization: Bearer {demo.desk_token}'", f"{desk_url}/desk/v1"
     client, base = f"-H 'X-API-Key: {live_key}'", f"{api_url}{Environment.PRODUCTION.base_path}"
     order = (
-        f"curl -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{_CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
-    covered = [f"  curl -s {desk} {desk_base}/hedge/executions"]
+    covered = [f"  {_CURL} -s {desk} {desk_base}/hedge/executions"]
     if demo.settings.hedge != "simulated":
         covered = [
-            f"  curl -s {desk} {desk_base}/hedge/queue",
+            f"  {_CURL} -s {desk} {desk_base}/hedge/queue",
             "",
             "It is pending until you answer for its cover, with the id that the queue shows:",
             "",
-            f"  curl -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
+            f"  {_CURL} -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
         ]
     return [
         f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then an order:",
         "",
-        f"""  curl -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
-        f"""  curl -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
+        f"""  {_CURL} -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
+        f"""  {_CURL} -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
         f"  {order}",
-        f"  curl -s {client} {base}/positions",
+        f"  {_CURL} -s {client} {base}/positions",
         *covered,
     ]
 

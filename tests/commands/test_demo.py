@@ -109,12 +109,18 @@ def status(curl: str) -> str:
     return subprocess.run(["/bin/sh", "-c", quiet], capture_output=True, text=True, check=True).stdout
 
 
+def pasted(curl: str) -> str:
+    """What the terminal shows."""
+    return subprocess.run(["/bin/sh", "-c", curl], capture_output=True, text=True, check=True).stdout
+
+
 def works(demo: Demo) -> None:
     """Everything that the banner promises."""
     assert len(demo.curls) == 10
     # In the order in which they are printed: the order is placed once, and its second line is a replay of it.
     answers = [status(curl) for curl in demo.curls]
     assert answers == ["200", "200", "201", *["200"] * 7], dict(zip(demo.curls, answers, strict=True))
+    assert all(pasted(curl).endswith("\n") for curl in demo.curls), "the prompt would follow the answer"
     assert len(set(demo.keys)) == 4
     assert [demo.me(key).status_code for key in demo.keys] == [200] * 4
     assert {demo.me(key).json()["login_id"] for key in demo.keys} == {"aurum", "rajat"}

@@ -16,7 +16,7 @@ from tests.docs.markdown import Block, blocks
 
 _SHOWS = {"json", "http", "text"}
 # What a reader does before, or what does not end: the test has done it in its own way.
-_DONE_BEFORE = ("export ", "make ", "BULLION_PRODUCTION=on make ", "#")
+_DONE_BEFORE = re.compile(r"export |(?:[A-Z_]+=\S+ )*make |#")
 _SEPARATOR = "\x1e"
 _PATIENCE_S = 300
 """A machine that runs all tests at once is slow; each command has to start Python."""
@@ -39,7 +39,7 @@ def examples(page: Path, language: str) -> list[Example]:
 
 
 def done_before(block: Block) -> bool:
-    return all(line.startswith(_DONE_BEFORE) for line in block.text.splitlines() if line)
+    return all(_DONE_BEFORE.match(line) for line in block.text.splitlines() if line)
 
 
 def run_shell(
