@@ -18,6 +18,7 @@ from bullion_conformance.verdict import CannotRun
 
 _TIMEOUT_S = 30
 _READY_WITHIN_S, _LOOK_AGAIN_S = 10, 0.2
+_NO_SUCH_PATH = 404
 _NO_WORD = "tradeability_unverified"
 GOLD, SILVER = Symbol("GOLD", Decimal(10), "gold"), Symbol("SILVER", Decimal(1), "silver")
 _NO_BOUND = ((1_000_000, 60.0),)
@@ -83,6 +84,10 @@ def _measured(means: Means) -> Means:
 
 def _works(client: Client, option: str) -> None:
     answer = client.me()
+    if answer.status == _NO_SUCH_PATH:
+        raise CannotRun(
+            f"GET {client.path}/me answered {answer.said}. Is --base-url the address of the trading API?"
+        )
     if answer.status != OK:
         raise CannotRun(
             f"{option} does not work: GET {client.path}/me answered {answer.said}. "

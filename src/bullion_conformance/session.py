@@ -1,5 +1,6 @@
 """One use of the command: from the options to the reports."""
 
+import re
 import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import click
 import httpx
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -21,6 +23,8 @@ from bullion_conformance.report_terminal import show, show_table
 from bullion_conformance.requirement import Profile, Requirement
 from bullion_conformance.run import Report, run
 from bullion_conformance.verdict import CannotRun
+
+_API_PATHS = re.compile(r"/(?:api/trading(?:/test)?|desk)/v1(?:/.*)?$")
 
 
 def list_requirements(options: dict[str, Any]) -> None:
@@ -81,9 +85,9 @@ def _given(options: dict[str, Any]) -> Given:
         click.echo("With a desk the kit makes keys of its own; the ones given are not used.", err=True)
     if not key and not options["desk_url"] and not options["live_key"]:
         key = _asked()
-    for name, text, prefix in (("--key", key, "key_test."), ("--live-key", options["live_key"], "key_live.")):
+    for name, text, prefix in (("key", key, "key_test."), ("live_key", options["live_key"], "key_live.")):
         if text and not text.startswith(prefix):
-            raise CannotRun(f"{name} has to begin with {prefix}; what was given does not.")
+            raise CannotRun(f"{_named(name)} has to begin with {prefix}; what was given does not.")
     return Given(
         base_url=base_url,
         key=key or None,
@@ -102,8 +106,20 @@ def _check_address(name: str, address: str) -> None:
         url = httpx.URL(address)
     except httpx.InvalidURL:
         url = httpx.URL()
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo:
-        raise CannotRun(f"--{name.replace('_', '-')} has to be an address such as https://trade.example.")
+    if url.scheme not in ("http", "https") or not url.host:
+        raise CannotRun(f"{_named(name)} has to begin with http:// or https://, as in https://trade.example.")
+    if url.userinfo or "?" in address or "#" in address:
+        raise CannotRun(f"{_named(name)} has to be a plain address: without user, password, '?' and '#'.")
+    if found := _API_PATHS.search(url.path.rstrip("/")):
+        raise CannotRun(f"{_named(name)} has to end before the API's own path: leave out '{found[0]}'.")
+
+
+def _named(option: str) -> str:
+    """How it was given: as an option, or as its variable."""
+    context = click.get_current_context()
+    if context.get_parameter_source(option) == ParameterSource.ENVIRONMENT:
+        return f"{context.auto_envvar_prefix}_{option.upper()}"
+    return f"--{option.replace('_', '-')}"
 
 
 def _asked() -> str:
@@ -119,7 +135,7 @@ def _symbol(options: dict[str, Any], metal: str) -> Symbol:
     except InvalidOperation:
         quantity = Decimal(0)
     if not quantity.is_finite() or quantity <= 0:
-        raise CannotRun(f"--{metal}-quantity has to be a weight above 0.")
+        raise CannotRun(f"{_named(f'{metal}_quantity')} has to be a weight above 0.")
     return Symbol(options[f"{metal}_symbol"], quantity, metal)
 
 

@@ -44,7 +44,30 @@ def test_the_list_has_everything_with_what_it_takes() -> None:
     ("words", "sentence"),
     [
         ([], "Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL."),
-        (["--base-url", "trade.example"], "--base-url has to be an address such as https://trade.example."),
+        (
+            ["--base-url", "trade.example"],
+            "--base-url has to begin with http:// or https://, as in https://trade.example.",
+        ),
+        (
+            ["--base-url", "localhost:8000"],
+            "--base-url has to begin with http:// or https://, as in https://trade.example.",
+        ),
+        (
+            ["--base-url", "http://x.example/api/trading/test/v1/"],
+            "--base-url has to end before the API's own path: leave out '/api/trading/test/v1'.",
+        ),
+        (
+            ["--base-url", "http://x.example/broker/api/trading/v1/me"],
+            "--base-url has to end before the API's own path: leave out '/api/trading/v1/me'.",
+        ),
+        (
+            ["--base-url", "http://x.example", "--desk-url", "http://y.example/desk/v1"],
+            "--desk-url has to end before the API's own path: leave out '/desk/v1'.",
+        ),
+        (
+            ["--base-url", "http://u:p@x.example"],
+            "--base-url has to be a plain address: without user, password, '?' and '#'.",
+        ),
         (
             ["--base-url", "http://x.example"],
             "With which key? Set CONFORMANCE_KEY to a test key, or name the desk.",
@@ -70,6 +93,35 @@ def test_the_list_has_everything_with_what_it_takes() -> None:
 )
 def test_what_is_missing_or_wrong_is_said_in_a_sentence(words: list[str], sentence: str) -> None:
     assert could_not_run(kit(*words)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("base-url", "trade.example"),
+        ("desk-url", "trade.example"),
+        ("key", "key_live.x"),
+        ("live-key", "key_test.x"),
+        ("gold-quantity", "-5"),
+        ("silver-quantity", "-1"),
+    ],
+)
+def test_what_is_wrong_is_named_as_it_was_given(option: str, value: str) -> None:
+    good = {"base-url": "http://x.example", "key": "key_test.x"}
+    given = [word for name, each in {**good, option: value}.items() for word in (f"--{name}", each)]
+    assert could_not_run(kit(*given)).startswith(f"--{option} has to ")
+    variables = {f"CONFORMANCE_{name.upper().replace('-', '_')}": each for name, each in good.items()}
+    variable = f"CONFORMANCE_{option.upper().replace('-', '_')}"
+    done = CliRunner(env={**variables, variable: value}).invoke(conformance, [])
+    assert could_not_run(done).startswith(f"{variable} has to ")
+
+
+def test_an_address_of_something_else_is_not_blamed_on_the_key(open_node: Node) -> None:
+    """The desk's port answers 404 to the API's paths."""
+    said = could_not_run(kit("--base-url", open_node.desk_url, "--key", "key_test.x"))
+    assert "answered 404" in said
+    assert "Is --base-url the address of the trading API?" in said
+    assert "Is it a key" not in said
 
 
 def test_a_service_that_is_not_there() -> None:
