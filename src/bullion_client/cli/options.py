@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from bullion_client import BullionError
 from bullion_client.cli.endings import ending_of
+from bullion_client.cli.retry_notes import retry_notes
 from bullion_client.cli.session import ADDRESS, Session
 from bullion_client.numbers import read_price
 
@@ -67,7 +68,8 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
         base_url_from = ADDRESS if source == ParameterSource.ENVIRONMENT else "--base-url"
         session = Session(base_url, base_url_from, deadline_s, as_json)
         try:
-            return command(session, *arguments, **options)
+            with retry_notes(session):
+                return command(session, *arguments, **options)
         except BullionError as error:
             raise ending_of(error) from None
 

@@ -107,9 +107,18 @@ def _run(words: Sequence[str]) -> int:
         result = program.main(list(words), prog_name=_NAME, standalone_mode=False)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else _NAME
-        raise wrong_use(f"{error.format_message()}\nHelp: {command} --help") from None
+        raise wrong_use(f"{_message(error)}\nHelp: {command} --help") from None
     except click.ClickException as error:
         raise wrong_use(error.format_message()) from None
     except click.Abort:
         raise Ending(Exit.INTERRUPTED, "interrupted", "Broken off.") from None
     return int(result or 0)
+
+
+def _message(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None and error.ctx.command is program:
+        parameters = [each for command in program.commands.values() for each in command.params]
+        if any(error.option_name in each.opts for each in parameters):
+            option = error.option_name
+            return f"'{option}' goes behind the command, as in 'bullion-client COMMAND {option}'."
+    return error.format_message()

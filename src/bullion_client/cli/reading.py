@@ -7,7 +7,7 @@ from uuid import UUID
 import click
 from click.core import ParameterSource
 
-from bullion_client import Environment, Order, Quote, Symbol, SymbolPosition
+from bullion_client import Client, Environment, Order, Quote, Symbol, SymbolPosition
 from bullion_client.cli.endings import Ending, Exit
 from bullion_client.cli.figures import NOTHING, instant, rupees, short, text, weight, yes_no
 from bullion_client.cli.options import time_argument, with_session
@@ -188,11 +188,7 @@ def orders_command(
         else:
             page = client.order_page(limit=limit, offset=offset, **filters)
             orders, total = page.items, page.total
-        symbol_code = filters["symbol_code"]
-        if not total and symbol_code is not None and not session.as_json:
-            codes = [symbol.symbol_code for symbol in client.symbols()]
-            if symbol_code not in codes:
-                session.note(_no_symbol([symbol_code], codes))
+        unknown = "" if total or session.as_json else _unknown_symbol(client, filters["symbol_code"])
     if session.as_json:
         session.print_json({"items": orders, "total": total})
         return Exit.DONE
@@ -202,9 +198,19 @@ def orders_command(
         print_line(
             "There are none." if not total else f"There are none from {offset} on; in all there are {total}."
         )
+    if unknown:
+        session.note(unknown)
     if 0 < len(orders) < total:
         session.note(f"{len(orders)} of {total}. Others: --limit, --offset or --all.")
     return Exit.DONE
+
+
+def _unknown_symbol(client: Client, symbol_code: str | None) -> str:
+    """Why a list for a symbol is empty, if there is no such symbol."""
+    if symbol_code is None:
+        return ""
+    codes = [symbol.symbol_code for symbol in client.symbols()]
+    return "" if symbol_code in codes else _no_symbol([symbol_code], codes)
 
 
 @click.command("order")

@@ -1,6 +1,7 @@
 """At a terminal: what is asked, what is shown in colour, and how it fits; and what a pipe gets instead."""
 
 import re
+import socket
 
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
@@ -32,6 +33,18 @@ def test_without_a_terminal_nothing_is_asked(shell: Shell) -> None:
         "bullion-client: BULLION_API_KEY is not set, and there is no terminal to ask at. "
         "Set it in the environment.\n"
     )
+
+
+def test_whoever_waits_for_a_service_that_is_away_is_told_at_once(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        address = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    for words in (("me",), ("buy", "GOLD", "5")):
+        terminal = shell.terminal(*words, "--deadline", "4", BULLION_BASE_URL=address)
+        terminal.sees("Trying again for up to 4 s (--deadline). So far: No answer from")
+        assert terminal.ends() == 6
+        assert terminal.screen.count("Trying again") == 1
+    done = shell.failed(6, "me", "--deadline", "1", BULLION_BASE_URL=address)
+    assert "Trying again" not in done.err, "a script is told of the end alone"
 
 
 def test_a_production_order_is_named_before_it_is_sent(live_shell: Shell, shop: Shop) -> None:

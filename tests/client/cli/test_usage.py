@@ -54,6 +54,9 @@ def test_the_version(shell: Shell) -> None:
     [
         (("--api-key",), "No such option"),
         (("me", "--api-key", "x"), "No such option"),
+        (("--base-url", "http://x.example", "me"), "'--base-url' goes behind the command"),
+        (("--limit=5", "orders"), "'--limit' goes behind the command"),
+        (("-y", "buy", "GOLD", "5"), "'-y' goes behind the command"),
         (("buy", "GOLD", "5", "--yess"), "No such option"),
         (("me", "you"), "unexpected extra argument"),
         (("invest",), "No such command"),
