@@ -16,6 +16,7 @@ help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 install: $(VENV)/.ok ## Install bullion, bullion-client and what they need into .venv, and start nothing
+	@echo "bullion and bullion-client are in $(BIN)."
 
 run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."

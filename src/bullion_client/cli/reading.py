@@ -219,7 +219,10 @@ def _unknown_symbol(client: Client, symbol_code: str | None) -> str:
 @wait_for_option
 @with_session
 def order_command(session: Session, order_id: UUID, wait: bool, wait_s: float | None) -> int:
-    """Show one order, or wait for it."""
+    """Show one order, or wait for it.
+
+    ID is the order's own id, as 'bullion-client orders' shows it. A deal such as T-1 is not an id.
+    """
     with session.client() as client:
         return finish(session, client, client.order(str(order_id)), patience_s(wait, wait_s))
 
