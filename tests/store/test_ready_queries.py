@@ -1,4 +1,4 @@
-"""Whatever a node asks while it holds a book is known to PostgreSQL before the transaction begins."""
+"""Whatever a node asks while it holds a book or the traces is known to PostgreSQL before the transaction begins."""
 
 import ast
 import inspect
@@ -15,6 +15,7 @@ from bullion.store import (
     order_sums,
     query_files,
     ready_queries,
+    traces,
 )
 from bullion.store.engine import Transaction
 from bullion.store.postgres import PostgresEngine
@@ -22,7 +23,7 @@ from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio
 
-HOLDERS = (ledger_postgres, hedge_requests, order_changes, order_sums)
+HOLDERS = (ledger_postgres, hedge_requests, order_changes, order_sums, traces)
 NOT_HELD = {"hedge_due", "hedges_waiting", "hedges_broken"}
 """Asked in a transaction that reads."""
 
@@ -42,7 +43,7 @@ def asked_in(module: ModuleType) -> Iterator[str]:
                 yield name
 
 
-def test_nothing_else_is_asked_while_a_book_is_held() -> None:
+def test_nothing_else_is_asked_while_a_book_or_the_traces_are_held() -> None:
     asked = {name for module in HOLDERS for name in asked_in(module)}
     assert {"hold_book", "lock_books", "record_plans", "answer_hedge"} <= asked
     assert asked - NOT_HELD == set(ready_queries.ALL)

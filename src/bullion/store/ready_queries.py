@@ -1,4 +1,4 @@
-"""What nodes ask while they hold a book, and so is made known to PostgreSQL before a transaction begins.
+"""What nodes ask while they hold a book or the traces, and so is made known to PostgreSQL before a transaction begins.
 
 A query that a connection has not had before takes two messages, and PostgreSQL has no time limit for a
 session that waits for the second of them. A node that stood still in between would keep its books locked for
@@ -20,5 +20,6 @@ CHANGE = (
 )
 HEDGE = ("claim_hedges", "claimed_hedges", "postpone_hedge", "withdraw_hedge", "one_hedge", "answer_hedge")
 SUM = ("sum_blocks", "set_unsummed_from")
+TRACE = ("hold_trace_batches", "insert_trace_batch", "forget_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + SUM
+ALL = RECORD + VERIFY + CHANGE + HEDGE + SUM + TRACE

@@ -50,7 +50,7 @@ class StoredTraces:
             traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, len(self._waiting)))]
             try:
                 await self._engine.write("traces", partial(self._put, traces))
-            except AlreadyThere:  # Another node was quicker to take the ordinal.
+            except AlreadyThere:  # By a node of an earlier version, which does not hold them.
                 self._waiting.extendleft(reversed(traces))
             except StoreFault as fault:
                 self._waiting.extendleft(reversed(traces))
@@ -68,6 +68,7 @@ class StoredTraces:
         encoded = _encode(traces)
         ids = [trace.request_id for trace in traces]  # They begin with their times, all as long.
         first_ms, last_ms = time_ms(min(ids)), time_ms(max(ids))
+        await transaction.run("hold_trace_batches")
         row = await one_row(
             transaction, "insert_trace_batch", first_ms, last_ms, len(encoded), encoded.decode()
         )

@@ -1,0 +1,2 @@
+-- Whoever writes holds the whole store.
+SELECT 1
