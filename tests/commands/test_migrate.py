@@ -3,13 +3,20 @@
 import re
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 
+from bullion.settings import read_settings
+from bullion.store import schema
+from bullion.store.postgres import PostgresEngine
+from bullion.wiring.store import Hashers, StoreEngine, make_engine
+from tests.booking.house import rows
 from tests.support.command import bullion, sentence
 from tests.support.node import SECRET
+from tests.support.servers import Postgres
 
 # What the module makes is costly: one worker makes it, once.
 pytestmark = pytest.mark.xdist_group("migrate")
@@ -94,3 +101,78 @@ def test_a_store_that_is_behind_is_told_of_the_way_out(tmp_path: Path) -> None:
     (tmp_path / STORE).touch()
     said = sentence(bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET))
     assert said == "The store's schema is not the one of this version. Run 'bullion migrate'."
+
+
+def _engine_url(engine: str, request: pytest.FixtureRequest) -> str:
+    if engine == "sqlite":
+        return f"sqlite:///{STORE}"
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new_database()
+
+
+@asynccontextmanager
+async def _opened(settings: Mapping[str, str]) -> AsyncIterator[StoreEngine]:
+    engine = make_engine(read_settings(settings))
+    if isinstance(engine, PostgresEngine):
+        engine._ready = []  # They need the last step.
+    await engine.open()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def _make_one_step_behind(settings: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store as the version before the last schema step leaves it, made with the tests' secret."""
+    fingerprint = Hashers.of(SECRET.encode()).fingerprint.hash(b"fingerprint").hex()
+    async with _opened(settings) as engine:
+        with monkeypatch.context() as older:
+            steps = schema.steps
+            older.setattr(schema, "steps", lambda name: steps(name)[:-1])
+            assert await engine.migrate() >= 1
+        await rows(
+            engine, f"INSERT INTO deployment (name, value) VALUES ('secret_fingerprint', '{fingerprint}')"
+        )
+
+
+async def _contents(settings: Mapping[str, str]) -> list[list[tuple[object, ...]]]:
+    """The steps that were taken, what the deployment keeps, and every table and column."""
+    columns = {
+        "sqlite": "SELECT name, sql FROM sqlite_master ORDER BY name",
+        "postgresql": "SELECT table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema = 'public' ORDER BY 1, 2",
+    }[settings["BULLION_DATABASE_URL"].partition(":")[0]]
+    asked = [
+        "SELECT number, checksum FROM migrations ORDER BY number",
+        "SELECT name, value FROM deployment ORDER BY name",
+        columns,
+    ]
+    async with _opened(settings) as engine:
+        return [[tuple(row) for row in await rows(engine, sql)] for sql in asked]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("command", ["migrate", "serve"])
+async def test_with_another_secret_no_step_is_taken(
+    engine: str,
+    command: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = {"BULLION_DATABASE_URL": _engine_url(engine, request), "BULLION_SECRET": SECRET}
+    await _make_one_step_behind(settings, monkeypatch)
+    before = await _contents(settings)
+    said = sentence(bullion(tmp_path, command, **(settings | {"BULLION_SECRET": SECRET[::-1]} | FREE)))
+    assert said.startswith("BULLION_SECRET ")
+    assert await _contents(settings) == before
+    # A secret that is not there at all is no better.
+    del settings["BULLION_SECRET"]
+    assert "BULLION_SECRET" in sentence(bullion(tmp_path, command, **settings, **FREE))
+    settings["BULLION_SECRET"] = SECRET
+    assert await _contents(settings) == before
+    done = bullion(tmp_path, "migrate", **settings)
+    assert TAKEN.fullmatch(done.stdout) is not None, done
+    assert (await _contents(settings))[0] != before[0]

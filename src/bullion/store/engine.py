@@ -41,6 +41,9 @@ class Engine(Protocol):
         nodes that serve already, or the kind of store, do not allow it.
         """
 
+    async def is_made(self) -> bool:
+        """Whether any step of the schema was taken; false for a new store, and for another's database."""
+
     async def migrate(self) -> int:
         """Bring the schema up to date, safely beside others who do the same; say how many steps it took."""
 

@@ -137,6 +137,10 @@ class PostgresEngine:
         if self._pool is not None:
             await self._pool.close(_CLOSE_S)
 
+    async def is_made(self) -> bool:
+        async with self._connection() as connection:
+            return bool(await _taken(connection))
+
     async def migrate(self) -> int:
         async with self._connection() as connection, connection.transaction():
             await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")

@@ -88,6 +88,9 @@ class SqliteEngine:
         await self._reader.shut()
         await self._writer.shut()
 
+    async def is_made(self) -> bool:
+        return bool(await self._reader.call(self._reader.steps_taken))
+
     async def migrate(self) -> int:
         return await self._writer.call(self._writer.migrate)
 
@@ -351,12 +354,12 @@ class SqliteConnection:
         return len(steps)
 
     def steps_to_take(self) -> Sequence[schema.Step]:
-        return schema.still_to_take("sqlite", self._taken())
+        return schema.still_to_take("sqlite", self.steps_taken())
 
     def _table_names(self) -> set[str]:
         return {row["name"] for row in self._connection.execute("SELECT name FROM sqlite_master")}
 
-    def _taken(self) -> list[tuple[int, str]]:
+    def steps_taken(self) -> list[tuple[int, str]]:
         if "migrations" not in self._table_names():
             return []
         rows = self._connection.execute("SELECT number, checksum FROM migrations ORDER BY number")

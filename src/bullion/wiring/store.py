@@ -78,6 +78,8 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
         await engine.open()
         if serving and not await engine.join(alone=settings.redis_url is None):
             raise WrongSetting(_cannot_join(settings))
+        if migrate and await engine.is_made():
+            await _check_secret(settings, engine)
         steps_taken = await engine.migrate() if migrate else 0
         if await engine.steps_missing():
             raise WrongSetting("The store's schema is not the one of this version. Run 'bullion migrate'.")
@@ -112,35 +114,52 @@ def _place(settings: Settings) -> str:
     return f"at {settings.database_url.rpartition('@')[2].rpartition('//')[2].partition('?')[0]}"
 
 
+async def _check_secret(settings: Settings, engine: Engine) -> None:
+    """Before the first step, so that a wrong secret changes nothing in the store."""
+    made_with = await engine.read("secret_fingerprint", _read_fingerprint)
+    if made_with is not None:  # Else whoever made the store was stopped before it kept the fingerprint.
+        secret = deployment_secret(settings.secret, _secret_folder(settings), may_make=False)
+        _require_same(made_with, _fingerprint(Hashers.of(secret)))
+
+
 async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
     """Made from the deployment's secret, once it is known to be the one that the store was made with.
 
     With another secret every key would be refused and every audit entry look forged: better not to start.
     """
-
-    async def read(transaction: Transaction) -> str | None:
-        row = await transaction.one("deployment_value", "secret_fingerprint")
-        return None if row is None else str(row["value"])
-
-    made_with = await engine.read("secret_fingerprint", read)
+    made_with = await engine.read("secret_fingerprint", _read_fingerprint)
     secret = deployment_secret(
         settings.secret, _secret_folder(settings), may_make=may_make and made_with is None
     )
     hashers = Hashers.of(secret)
-    fingerprint = hashers.fingerprint.hash(b"fingerprint").hex()
+    fingerprint = _fingerprint(hashers)
 
     async def keep(transaction: Transaction) -> str | None:
         await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
-        return await read(transaction)
+        return await _read_fingerprint(transaction)
 
     if made_with is None and may_make:
         made_with = await engine.write("secret_fingerprint", keep)
-    if made_with not in (None, fingerprint):
+    if made_with is not None:
+        _require_same(made_with, fingerprint)
+    return hashers
+
+
+def _fingerprint(hashers: Hashers) -> str:
+    return hashers.fingerprint.hash(b"fingerprint").hex()
+
+
+async def _read_fingerprint(transaction: Transaction) -> str | None:
+    row = await transaction.one("deployment_value", "secret_fingerprint")
+    return None if row is None else str(row["value"])
+
+
+def _require_same(made_with: str, fingerprint: str) -> None:
+    if made_with != fingerprint:
         raise WrongSetting(
             "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
             "Put the old one back: without it no key and no audit entry can be verified."
         )
-    return hashers
 
 
 def _cannot_join(settings: Settings) -> str:
