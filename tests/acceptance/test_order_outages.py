@@ -203,6 +203,26 @@ def test_redis_that_forgets_makes_no_second_order(postgres: Postgres, redis: Red
         own.remove()
 
 
+@pytest.mark.parametrize("poison", [("SET", "1"), ("RPUSH", "rubbish"), ("RPUSH", "9000000000000000")])
+def test_a_poisoned_budget_refuses_no_order_and_is_told(
+    postgres: Postgres, redis: Redis, tmp_path: Path, poison: tuple[str, str]
+) -> None:
+    """Somebody wrote to a budget's key in Redis, where it would stay: it has no expiry."""
+    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    with trading(tmp_path, settings) as (node, market):
+        market.switch(budgets={"orders_per_10_seconds": 2})
+        trader = market.trader()
+        verb, value = poison
+        for window_s, subject in ((60, "orders"), (10, "orders10")):
+            redis.command(verb, f"bullion:{subject} {trader.key_id}:{window_s}", value)
+        order = booked(trader.place("one"))
+        assert replayed(trader.place("one")) == order
+        refused(trader.place("one"), "rate_limited")
+        until(lambda: node.entries("budget_repaired"), within_s=5)
+        assert len(node.entries("budget_repaired")) == 1
+        assert not node.entries("not_counting")
+
+
 def test_what_was_answered_survives_a_kill(deployment: Deployment) -> None:
     """The node is killed while orders rain: each key has one order, which is the one that was answered."""
     placed = [(f"key {number}", BUY) for number in range(200)]

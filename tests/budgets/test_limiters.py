@@ -365,11 +365,11 @@ RUBBISH: dict[str, bytes] = {
     "not its language": b"HTTP/1.1 400 Bad Request\r\n\r\n",
     "another type": b"+OK\r\n",
     "too short": b"*2\r\n:0\r\n:1\r\n",
-    "text for numbers": b"*5\r\n:0\r\n$1\r\nx\r\n:0\r\n:0\r\n:0\r\n",
-    "an unknown verdict": b"*5\r\n:7\r\n:1\r\n:0\r\n:0\r\n:0\r\n",
+    "text for numbers": b"*6\r\n:0\r\n$1\r\nx\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+    "an unknown verdict": b"*6\r\n:7\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
     "an error": b"-LOADING Redis is loading the dataset in memory\r\n",
     "nothing": b"$-1\r\n",
-    "more than was asked for": b"*5\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n" * 2,
+    "more than was asked for": b"*6\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n" * 2,
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha1
 from importlib.resources import files
+from time import monotonic
 from typing import Any
 
 import hiredis
@@ -17,6 +18,7 @@ _SCRIPT = files("bullion.budgets").joinpath("take.lua").read_text("utf-8")
 _SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
+_TELL_REPAIRED_EVERY_S = 60
 
 _log = structlog.get_logger("redis")
 
@@ -30,6 +32,7 @@ class RedisLimiter:
         self._link = link
         self._memory = memory
         self._telling = True
+        self._tell_repaired_at_s = 0.0
 
     def throttled(self, failures: Charge) -> Throttled | None:
         return self._memory.throttled(failures)
@@ -41,7 +44,7 @@ class RedisLimiter:
         if known is not None:
             return known
         try:
-            outcome = _outcome(await self._run(failures, failed, tuple(charges)))
+            outcome, repaired = _outcome(await self._run(failures, failed, tuple(charges)))
         except (LinkDown, hiredis.ReplyError, ValueError) as error:
             if isinstance(error, ValueError):
                 self._link.distrust()
@@ -50,6 +53,8 @@ class RedisLimiter:
                 raise LimiterUnavailable(str(error)) from error
             return await self._memory.take(failures, failed=failed)
         self._telling = True
+        if repaired:
+            self._tell_repaired((failures, *charges)[repaired - 1])
         if failed and isinstance(outcome, Taken):
             await self._memory.take(failures, failed=True)
         return outcome
@@ -59,6 +64,17 @@ class RedisLimiter:
         if self._telling:
             _log.error("not_counting", error=repr(error))
         self._telling = False
+
+    def _tell_repaired(self, charge: Charge) -> None:
+        """Not each time: whoever writes to our keys may do so again and again."""
+        now_s = monotonic()
+        if now_s >= self._tell_repaired_at_s:
+            self._tell_repaired_at_s = now_s + _TELL_REPAIRED_EVERY_S
+            _log.warning(
+                "budget_repaired",
+                key=_key(charge),
+                why="it held what no call of ours leaves there, or calls ahead of this Redis's clock",
+            )
 
     async def _run(self, failures: Charge, failed: bool, charges: tuple[Charge, ...]) -> Any:
         try:
@@ -79,27 +95,42 @@ def _known_command(failures: Charge, failed: bool, charges: tuple[Charge, ...]) 
 def _command(verb: str, script: str, failures: Charge, failed: bool, charges: tuple[Charge, ...]) -> bytes:
     counted = (failures, *charges)
     words: list[str | int] = [verb, script, len(counted)]
-    words += [f"bullion:{charge.subject}:{charge.window_s}" for charge in counted]
+    words += map(_key, counted)
     words.append(int(failed))
     for charge in counted:
         words += (charge.limit, charge.window_s * _MS_PER_S)
     return packed(*words)
 
 
-def _outcome(reply: Any) -> Taken | Throttled | Exceeded:
-    """Raises ValueError for an answer that the script could not have given."""
-    if type(reply) is not list or len(reply) != 5:
+def _key(charge: Charge) -> str:
+    return f"bullion:{charge.subject}:{charge.window_s}"
+
+
+def _outcome(reply: Any) -> tuple[Taken | Throttled | Exceeded, int]:
+    """With which of the keys was repaired, counted from 1, or 0.
+
+    Raises ValueError for an answer that the script could not have given.
+    """
+    if type(reply) is not list or len(reply) != 6:
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
-    verdict, limit, remaining, reset_us, room_us = reply
-    if not (type(verdict) is type(limit) is type(remaining) is type(reset_us) is type(room_us) is int):
+    verdict, limit, remaining, reset_us, room_us, repaired = reply
+    if not (
+        type(verdict)
+        is type(limit)
+        is type(remaining)
+        is type(reset_us)
+        is type(room_us)
+        is type(repaired)
+        is int
+    ):
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     if verdict == _TAKEN:
-        return Taken(None if limit == -1 else Standing(limit, remaining, _seconds(reset_us)))
+        return Taken(None if limit == -1 else Standing(limit, remaining, _seconds(reset_us))), repaired
     standing = Standing(limit, 0, max(1, _seconds(reset_us)))
     if verdict == _THROTTLED:
-        return Throttled(standing, max(1, _seconds(room_us)))
+        return Throttled(standing, max(1, _seconds(room_us))), repaired
     if verdict == _EXCEEDED:
-        return Exceeded(standing, max(1, _seconds(room_us)))
+        return Exceeded(standing, max(1, _seconds(room_us))), repaired
     raise ValueError(f"not a verdict of the script: {verdict}")
 
 
