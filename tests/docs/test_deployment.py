@@ -15,7 +15,7 @@ from bullion.budgets import redis_link
 from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
-from bullion.store import ledger_postgres, postgres_hosts, query_files, traces
+from bullion.store import ledger_postgres, postgres_hosts, postgres_silence, query_files, traces
 from bullion.store import postgres as engine
 from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
@@ -70,9 +70,10 @@ def test_the_limits_of_time() -> None:
     )
     keepalive = f"tcp_keepalives_idle` + {tries} × `tcp_keepalives_interval"
     assert shown[keepalive] == f"{idle} s + {tries} × {interval} s"
-    assert shown["connect` to PostgreSQL, all hosts together"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["connect` to PostgreSQL, each host"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["a connection in use without an answer"] == f"{postgres_silence.SUSPECT_S:g} s"
     assert shown["a host among several that says nothing"] == f"{postgres_hosts.HEAD_START_S:g} s"
-    assert shown["wait for a free connection of the pool"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
+    assert shown["wait for a free connection of the pool"] == f"{engine._TAKE_S:g} s"
     assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"
     assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"
     assert shown["a Redis that does not answer"] == f"{redis_link._HANG_S:g} s"

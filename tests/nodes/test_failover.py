@@ -14,7 +14,6 @@ import pytest
 from bullion.faults import StoreUnavailable
 from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_hosts import one_by_one
-from tests.kills.scale import SCALE
 from tests.support.node import running
 from tests.support.orders import Market
 from tests.support.processes import children
@@ -59,7 +58,7 @@ async def test_a_host_that_stays_silent_does_not_use_up_the_time_of_the_others(p
         engine = PostgresEngine(f"postgresql://bullion@127.0.0.1:{first},127.0.0.1:{second},{database}")
         started = time.monotonic()
         await engine.open()
-        assert time.monotonic() - started < 4, "all hosts together have five seconds"
+        assert time.monotonic() - started < 4, "each silent host delays the next by half a second"
         # From now on the one that takes writes is asked first.
         started = time.monotonic()
         assert await engine.join(alone=False)
@@ -109,11 +108,7 @@ async def _place_through(pair: Pair, crowd: Crowd, end: End) -> float:
     return refused_s
 
 
-@pytest.mark.parametrize(
-    ("end", "within_s"),
-    # One that does not answer is waited for up to nine seconds: that is for the campaign.
-    [(_die, 10), *([(_freeze, 20)] if SCALE > 1 else [])],
-)
+@pytest.mark.parametrize(("end", "within_s"), [(_die, 10), (_freeze, 10)])
 def test_orders_go_on_at_the_standby_and_none_that_was_answered_is_lost(
     postgres: Postgres, redis: Redis, tmp_path: Path, end: End, within_s: float
 ) -> None:

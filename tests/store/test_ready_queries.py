@@ -1,4 +1,4 @@
-"""Whatever a node asks while it holds a book or the traces is known to PostgreSQL before the transaction begins."""
+"""What a node asks while it holds a book or the traces is known to PostgreSQL before a transaction begins."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""A cable between the service and a server, which can be pulled out and put back."""
+"""A cable between the service and a server, which can be pulled out and put back, or go silent."""
 
 import contextlib
 import socket
@@ -13,6 +13,8 @@ class Cable:
         self.port: int = self._listener.getsockname()[1]
         self._plugged = True
         self._open: set[socket.socket] = set()
+        self._silent: set[socket.socket] = set()
+        self._swallows = False
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -25,11 +27,24 @@ class Cable:
     def plug(self) -> None:
         self._plugged = True
 
+    def silence(self, *, also_new: bool = False) -> None:
+        """Connections stay open, and nothing gets through them any more, not even their end.
+
+        With `also_new` those that are made from now on are taken and swallowed as well, until `unsilence`.
+        """
+        self._silent |= self._open
+        self._swallows = also_new
+
+    def unsilence(self) -> None:
+        """New connections get through again. Those that are silent stay so."""
+        self._swallows = False
+
     def remove(self) -> None:
         self.pull()
         _end(self._listener)
         self._accepting.join(timeout=5)
-        self._listener.close()
+        for line in (self._listener, *self._open):
+            line.close()
 
     def _accept(self) -> None:
         while True:
@@ -42,13 +57,18 @@ class Cable:
                 continue
             far = socket.create_connection(("127.0.0.1", self._to_port))
             self._open |= {near, far}
+            if self._swallows:
+                self._silent |= {near, far}
             for pair in ((near, far), (far, near)):
                 threading.Thread(target=self._carry, args=pair, daemon=True).start()
 
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                sink.sendall(data)
+                if source not in self._silent:
+                    sink.sendall(data)
+        if source in self._silent and self._plugged:
+            return
         for line in (source, sink):
             _end(line)
             self._open.discard(line)

@@ -5,37 +5,41 @@ Several hosts may be named in the address; the one that takes writes is used, so
 
 import asyncio
 import random
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import asyncpg
 import structlog
 
-from bullion.faults import (
-    AlreadyThere,
-    OutcomeUnknown,
-    RuleBroken,
-    StoreBusy,
-    StoreConflict,
-    StoreFault,
-    StoreUnavailable,
-)
+from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
 from . import query_files, ready_queries, schema
 from .engine import Row, Transaction, Value
+from .postgres_faults import LOST, address_faults, faults, told_by_server
 from .postgres_hosts import Hosts
 from .postgres_pool import Connection, Pool
+from .postgres_silence import (
+    KEEPALIVE_COUNT,
+    KEEPALIVE_IDLE_S,
+    KEEPALIVE_INTERVAL_S,
+    Session,
+    SilenceWatch,
+    identify,
+    keep_alive,
+)
 
 T = TypeVar("T")
 
 POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
-_CONNECT_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 2.5
+"""For each host. Half of the time in which orders have to be normal again: a try that began before the server
+could be reached has to end first."""
+_TAKE_S = 5.0
 _CLOSE_S = 5.0
 _COMMAND_TIMEOUT_S = 9.0
-"""Only for a server that does not answer at all: its own time limits come first."""
+"""Only for a server that cannot be reached at all: its own time limits, and `SilenceWatch`, come first."""
 _SERVER_SETTINGS = {
     "application_name": "bullion",
     "statement_timeout": "8s",
@@ -43,9 +47,9 @@ _SERVER_SETTINGS = {
     # A node that stands still in the middle of a transaction must not hold what others wait for.
     "idle_in_transaction_session_timeout": "4s",
     # Nor must a machine that is gone, with no word on the line; the system's own limit is two hours.
-    "tcp_keepalives_idle": "5",
-    "tcp_keepalives_interval": "2",
-    "tcp_keepalives_count": "3",
+    "tcp_keepalives_idle": str(KEEPALIVE_IDLE_S),
+    "tcp_keepalives_interval": str(KEEPALIVE_INTERVAL_S),
+    "tcp_keepalives_count": str(KEEPALIVE_COUNT),
     # Every query of ours has its index. A plan that was made while a table was empty, and kept, must not read
     # that table from end to end once it has grown; and what is quick is not worth compiling.
     "enable_seqscan": "off",
@@ -68,24 +72,12 @@ CREATE TABLE IF NOT EXISTS migrations (
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
 )
 """
-_LOST = (
-    OSError,
-    TimeoutError,
-    ssl.SSLError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # asyncpg's own state after a connection was lost under it
-)
-
-# 42501: a role without the rights it needs; 42704: a parameter of the address that there is not; 42P01 and
-# 42703: a table or a column that somebody took away.
-_UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "53", "57", "58")
-
 _log = structlog.get_logger("store")
 
 
 class _Connection(asyncpg.Connection):
     is_ready = False
+    session: Session = (0, "")
 
     async def make_ready(self, queries: Iterable[str]) -> None:
         """Outside of a transaction: see `ready_queries`."""
@@ -105,6 +97,7 @@ class PostgresEngine:
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
         self._connecting = asyncio.Lock()
+        self._watching: asyncio.Task[None] | None = None
         self._join_with: str | None = None
 
     def _connect_options(self) -> dict[str, Any]:
@@ -116,22 +109,32 @@ class PostgresEngine:
         }
 
     async def open(self) -> None:
-        pool = Pool(
-            lambda: self._hosts.connect(statement_cache_size=500, **self._connect_options()),
-            self._pool_size,
-            within_s=_CONNECT_TIMEOUT_S,
-        )
-        with _faults(), _address():
+        pool = Pool(self._connect, self._pool_size, within_s=_TAKE_S)
+        with faults(), address_faults():
             pool.give_back(await pool.take())
         self._pool = pool
+        self._watching = asyncio.create_task(SilenceWatch(pool, self._connect).keep())
+
+    async def _connect(self) -> Connection:
+        connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
+        try:
+            connection.session = await identify(connection, _CONNECT_TIMEOUT_S)
+            keep_alive(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
 
     async def join(self, *, alone: bool) -> bool:
         self._join_with = f"pg_try_advisory_lock{'' if alone else '_shared'}"
-        with _faults():
+        with faults():
             self._listener = await self._connect_listener()
         return self._listener is not None
 
     async def close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
         if self._listener is not None:
             self._listener.terminate()
         if self._pool is not None:
@@ -199,7 +202,7 @@ class PostgresEngine:
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
             self._renew_after(fault)
-            if committing and isinstance(fault, StoreUnavailable) and not _told_by_server(fault):
+            if committing and isinstance(fault, StoreUnavailable) and not told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
@@ -213,7 +216,7 @@ class PostgresEngine:
             f"BEGIN; SET LOCAL lock_timeout = {int(within_s * 500)}; "
             f"SET LOCAL application_name = 'bullion {name}'"
         )
-        with _faults():
+        with faults():
             async with asyncio.timeout(within_s):
                 connection = await self._hosts.connect(**self._connect_options())
                 try:
@@ -239,7 +242,7 @@ class PostgresEngine:
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
             self._renew_after(fault)
-            if writes and sent and not _told_by_server(fault):
+            if writes and sent and not told_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
@@ -271,7 +274,7 @@ class PostgresEngine:
                 return
             try:
                 self._listener = await self._connect_listener()
-            except (asyncpg.PostgresError, *_LOST) as error:
+            except (asyncpg.PostgresError, *LOST) as error:
                 if self._listener is not None:
                     _log.warning("not_listening", error=repr(error))
                 self._listener = None
@@ -282,6 +285,7 @@ class PostgresEngine:
         None when the nodes that serve already leave no place for this one.
         """
         connection = await self._hosts.connect(**self._connect_options())
+        keep_alive(connection)
         try:
             await connection.add_listener(_CHANNEL, lambda *_: self._tell())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
@@ -300,7 +304,7 @@ class PostgresEngine:
         pool = self._pool
         if pool is None:
             raise StoreUnavailable("the store is closed")
-        with _faults():
+        with faults():
             connection = await pool.take()
             try:
                 yield connection
@@ -320,7 +324,7 @@ class _Open:
         self._named = named
 
     async def all(self, query: str, *values: Value) -> Sequence[Row]:
-        with _faults():
+        with faults():
             found: Sequence[Row] = await self._connection.fetch(self._named[query], *values)
             return found
 
@@ -339,7 +343,7 @@ async def _abandon(connection: Connection) -> None:
     """
     try:
         await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))
-    except (asyncpg.PostgresError, *_LOST, asyncio.CancelledError):
+    except (asyncpg.PostgresError, *LOST, asyncio.CancelledError):
         connection.terminate()
 
 
@@ -349,58 +353,3 @@ async def _taken(connection: Connection) -> list[tuple[int, str]]:
         return []
     rows = await connection.fetch("SELECT number, checksum FROM migrations ORDER BY number")
     return [(row["number"], row["checksum"]) for row in rows]
-
-
-def _told_by_server(fault: StoreFault) -> bool:
-    """Whether the server itself said that it gave the statement up; else its word may have been lost."""
-    error = fault.__cause__
-    return isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError)
-
-
-@contextmanager
-def _address() -> Iterator[None]:
-    """An address that cannot be read is told without repeating it: it may hold a password."""
-    try:
-        yield
-    except (asyncpg.ClientConfigurationError, ValueError):
-        raise StoreUnavailable(
-            "its address cannot be read; special characters in a password must be percent-encoded"
-        ) from None
-
-
-@contextmanager
-def _faults() -> Iterator[None]:
-    """The one place where PostgreSQL's errors become ours; a mistake in our own code stays what it is."""
-    try:
-        yield
-    except Exception as error:
-        fault = _fault_of(error)
-        if fault is None:
-            raise
-        raise fault from error
-
-
-def _fault_of(error: BaseException) -> StoreFault | None:
-    if isinstance(
-        error, asyncpg.DataError
-    ):  # Before InterfaceError: asyncpg refuses a value of the wrong type.
-        return RuleBroken(str(error))
-    if isinstance(error, asyncpg.PostgresError):
-        return _fault_of_state(str(error.sqlstate or ""), str(error))
-    if isinstance(error, _LOST):
-        return StoreUnavailable(f"{type(error).__name__}: {error}")
-    return None
-
-
-def _fault_of_state(state: str, message: str) -> StoreFault | None:
-    if state == "23505":
-        return AlreadyThere(message)
-    if state.startswith(("22", "23")):
-        return RuleBroken(message)
-    if state == "55P03":
-        return StoreBusy(message)
-    if state in ("40001", "40P01"):
-        return StoreConflict(message)
-    if state.startswith(_UNAVAILABLE) or not state:
-        return StoreUnavailable(f"{state}: {message}")
-    return None

@@ -26,7 +26,7 @@ class Hosts:
         options |= {"timeout": timeout, "target_session_attrs": "read-write"}
         if len(self._urls) == 1:
             return await asyncpg.connect(self._urls[0], **options)
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(timeout + HEAD_START_S * (len(self._urls) - 1)):
             url, connection = await _first_of(self._urls, options)
         # Next time it comes first; after a fail-over nobody waits for the one that is gone.
         self._urls.sort(key=lambda each: each != url)

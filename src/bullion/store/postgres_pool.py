@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from bullion.faults import StoreUnavailable
@@ -25,7 +26,8 @@ class Pool:
         """For connections that are still to be made."""
         self._idle: list[Connection] = []
         """The one used last is the last, and taken first: what it needs is still in the server's caches."""
-        self._in_use: set[Connection] = set()
+        self._in_use: dict[Connection, float] = {}
+        """With since when, by `monotonic`."""
         self._current: set[Connection] = set()
         """Not to be renewed."""
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
@@ -39,13 +41,13 @@ class Pool:
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
-                self._in_use.add(connection)
+                self._in_use[connection] = monotonic()
                 return connection
             self._current.discard(connection)
             self._places += 1
         async with asyncio.timeout(self._within_s):
             connection = await self._turn() or await self._make()
-        self._in_use.add(connection)
+        self._in_use[connection] = monotonic()
         return connection
 
     async def _turn(self) -> Connection | None:
@@ -72,7 +74,7 @@ class Pool:
         return connection
 
     def give_back(self, connection: Connection) -> None:
-        self._in_use.discard(connection)
+        self._in_use.pop(connection, None)
         if connection in self._current and not connection.is_closed():
             self._pass_on(connection)
         else:
@@ -92,6 +94,11 @@ class Pool:
             self._places += 1
         else:
             self._idle.append(connection)
+
+    def in_use_for(self, long_s: float) -> list[tuple[Connection, float]]:
+        """Those that somebody has had for at least as long, with since when."""
+        before_s = monotonic() - long_s
+        return [use for use in self._in_use.items() if use[1] <= before_s]
 
     def renew(self) -> None:
         """Use none of those that there are again."""

@@ -1,4 +1,4 @@
-"""What nodes ask while they hold a book or the traces, and so is made known to PostgreSQL before a transaction begins.
+"""What nodes ask while they hold a book or the traces: made known to PostgreSQL before a transaction begins.
 
 A query that a connection has not had before takes two messages, and PostgreSQL has no time limit for a
 session that waits for the second of them. A node that stood still in between would keep its books locked for

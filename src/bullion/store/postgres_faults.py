@@ -1,0 +1,77 @@
+"""PostgreSQL's and its driver's errors, folded into the faults of `bullion.faults`."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+
+from bullion.faults import AlreadyThere, RuleBroken, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
+
+LOST = (
+    OSError,
+    TimeoutError,
+    ssl.SSLError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # asyncpg's own state after a connection was lost under it
+)
+
+# 42501: a role without the rights it needs; 42704: a parameter of the address that there is not; 42P01 and
+# 42703: a table or a column that somebody took away.
+_UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "53", "57", "58")
+
+
+def told_by_server(fault: StoreFault) -> bool:
+    """Whether the server itself said that it gave the statement up; else its word may have been lost."""
+    error = fault.__cause__
+    return isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError)
+
+
+@contextmanager
+def address_faults() -> Iterator[None]:
+    """An address that cannot be read is told without repeating it: it may hold a password."""
+    try:
+        yield
+    except (asyncpg.ClientConfigurationError, ValueError):
+        raise StoreUnavailable(
+            "its address cannot be read; special characters in a password must be percent-encoded"
+        ) from None
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """The one place where PostgreSQL's errors become ours; a mistake in our own code stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        fault = _fault_of(error)
+        if fault is None:
+            raise
+        raise fault from error
+
+
+def _fault_of(error: BaseException) -> StoreFault | None:
+    if isinstance(
+        error, asyncpg.DataError
+    ):  # Before InterfaceError: asyncpg refuses a value of the wrong type.
+        return RuleBroken(str(error))
+    if isinstance(error, asyncpg.PostgresError):
+        return _fault_of_state(str(error.sqlstate or ""), str(error))
+    if isinstance(error, LOST):
+        return StoreUnavailable(f"{type(error).__name__}: {error}")
+    return None
+
+
+def _fault_of_state(state: str, message: str) -> StoreFault | None:
+    if state == "23505":
+        return AlreadyThere(message)
+    if state.startswith(("22", "23")):
+        return RuleBroken(message)
+    if state == "55P03":
+        return StoreBusy(message)
+    if state in ("40001", "40P01"):
+        return StoreConflict(message)
+    if state.startswith(_UNAVAILABLE) or not state:
+        return StoreUnavailable(f"{state}: {message}")
+    return None

@@ -1,0 +1,160 @@
+"""Connections to PostgreSQL that go silent are told apart from statements that take long, and ended soon."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from bullion.faults import OutcomeUnknown, StoreUnavailable
+from bullion.store.engine import Transaction
+from bullion.store.postgres import PostgresEngine
+from tests.support.cable import Cable, cable
+from tests.support.servers import Postgres
+
+pytestmark = pytest.mark.anyio
+
+SOON_S = 5.0
+SLEEP = "SELECT pg_sleep(3)"
+HOLD = "SELECT * FROM catalogue FOR UPDATE"
+
+
+@pytest.fixture
+def line(postgres: Postgres) -> Iterator[Cable]:
+    with cable(postgres.port) as laid:
+        yield laid
+
+
+@pytest.fixture
+async def address(postgres: Postgres) -> str:
+    return postgres.new_database()
+
+
+@pytest.fixture
+async def engine(address: str, line: Cable) -> AsyncIterator[PostgresEngine]:
+    """Behind the line; queries of the tests have names of their own."""
+    engine = PostgresEngine(address.replace(address.rpartition(":")[2].partition("/")[0], str(line.port)))
+    await engine.open()
+    await engine.migrate()
+    engine._queries |= {"sleep": SLEEP, "hold": HOLD}
+    yield engine
+    await engine.close()
+
+
+async def put(transaction: Transaction) -> None:
+    await transaction.run("keep_deployment_value", "a", "1")
+
+
+async def fails_within(engine: PostgresEngine, body: Callable[[Transaction], object]) -> float:
+    started = time.monotonic()
+    with pytest.raises((OutcomeUnknown, StoreUnavailable)):
+        await engine.write("silent", body)  # type: ignore[arg-type]
+    return time.monotonic() - started
+
+
+async def test_a_silent_connection_is_given_up_and_the_next_works(
+    engine: PostgresEngine, line: Cable
+) -> None:
+    line.silence()
+    with capture_logs() as logs:
+        assert await fails_within(engine, put) < SOON_S
+    assert [each["event"] for each in logs] == ["connections_silent"]
+    await engine.write("again", put)
+
+
+async def test_all_idle_connections_are_renewed_with_the_first_that_is_found(
+    engine: PostgresEngine, line: Cable
+) -> None:
+    await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
+    line.silence()
+    await fails_within(engine, put)
+    started = time.monotonic()
+    await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
+    assert time.monotonic() - started < 1.0, "none of them waited on a silent one"
+
+
+@pytest.mark.parametrize("place", ["at work", "waiting for a lock"])
+async def test_a_statement_that_takes_long_is_left_alone(
+    engine: PostgresEngine, address: str, place: str
+) -> None:
+    holder = await asyncpg.connect(address)
+    transaction = holder.transaction()
+    await transaction.start()
+    await holder.execute(HOLD)
+    with capture_logs() as logs:
+        if place == "at work":
+            await engine.write("slow", lambda open_: open_.all("sleep"))
+        else:
+            waiting = asyncio.create_task(engine.write("waits", lambda open_: open_.one("move_version")))
+            await asyncio.sleep(3)
+            assert not waiting.done()
+            await transaction.rollback()
+            assert await waiting is not None
+    assert not [each for each in logs if each["event"] == "connections_silent"]
+    await holder.close()
+
+
+async def test_a_transaction_of_many_statements_is_left_alone(engine: PostgresEngine) -> None:
+    async def body(transaction: Transaction) -> int:
+        started, number = time.monotonic(), 0
+        while time.monotonic() - started < 3:
+            await put(transaction)
+            number += 1
+        return number
+
+    with capture_logs() as logs:
+        assert await engine.write("many", body) > 10
+    assert not [each for each in logs if each["event"] == "connections_silent"]
+
+
+async def test_what_a_silent_transaction_holds_is_free_again(
+    engine: PostgresEngine, line: Cable, address: str
+) -> None:
+    """Sooner than the server itself ends it: it is idle in a transaction, and its machine answers."""
+
+    async def body(transaction: Transaction) -> None:
+        await transaction.all("hold")
+        line.silence()
+        await put(transaction)
+
+    other = await asyncpg.connect(address)
+    await fails_within(engine, body)
+    started = time.monotonic()
+    await other.execute(HOLD, timeout=SOON_S)
+    assert time.monotonic() - started < 1.0
+    assert await other.fetchval("SELECT count(*) FROM deployment WHERE name = 'a'") == 0
+    await other.close()
+
+
+async def test_a_commit_into_silence_is_an_unknown_outcome(engine: PostgresEngine, line: Cable) -> None:
+    async def body(transaction: Transaction) -> None:
+        await put(transaction)
+        line.silence()
+
+    started = time.monotonic()
+    with pytest.raises(OutcomeUnknown):
+        await engine.write("commit", body)
+    assert time.monotonic() - started < SOON_S
+
+
+async def test_a_session_of_another_server_is_not_taken_for_ours(engine: PostgresEngine, line: Cable) -> None:
+    """After a fail-over a process of the same number may be at work for somebody else."""
+
+    async def body(transaction: Transaction) -> None:
+        connection = transaction._connection  # type: ignore[attr-defined]
+        connection.session = (connection.session[0], "another beginning")
+        line.silence()
+        await put(transaction)
+
+    assert await fails_within(engine, body) < SOON_S
+
+
+async def test_the_system_looks_whether_the_server_is_still_there(engine: PostgresEngine) -> None:
+    """On connections that nobody waits on, the listener's above all."""
+    assert await engine.join(alone=False)
+    shared = engine._listener._transport.get_extra_info("socket")  # type: ignore[union-attr]
+    assert shared.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+    assert shared.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 5
