@@ -43,7 +43,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         if request.param == "postgres cut":
             yield Store(settings, line.pull, line.plug)
         else:
-            yield Store(settings, lambda: line.silence(also_new=True), line.unsilence)
+
+            def go_silent() -> None:
+                line.swallow_new()
+                line.silence()
+
+            yield Store(settings, go_silent, line.pass_new)
 
 
 def code(answer: httpx.Response) -> str:

@@ -158,3 +158,25 @@ async def test_the_system_looks_whether_the_server_is_still_there(engine: Postgr
     shared = engine._listener._transport.get_extra_info("socket")  # type: ignore[union-attr]
     assert shared.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
     assert shared.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 5
+
+
+async def test_who_follows_the_store_goes_on_while_the_listener_cannot_be_had(
+    engine: PostgresEngine, line: Cable, postgres: Postgres
+) -> None:
+    """New connections are swallowed; those that there are work."""
+    assert await engine.join(alone=False)
+    line.swallow_new()
+    listener = engine._listener
+    assert listener is not None
+    postgres.sql(f"SELECT pg_terminate_backend({listener.get_server_pid()})")
+    while not listener.is_closed():
+        await asyncio.sleep(0.01)
+    for _ in range(3):
+        started = time.monotonic()
+        await asyncio.gather(engine.changed(0.1), engine.changed(0.1, "rates"))
+        await engine.read("look", lambda transaction: transaction.all("catalogue_state"))
+        assert time.monotonic() - started < 2.0
+    line.pass_new()
+    async with asyncio.timeout(SOON_S):
+        while engine._listener is None or engine._listener.is_closed():
+            await engine.changed(0.1)

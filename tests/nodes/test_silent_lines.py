@@ -108,15 +108,16 @@ def _old_ones_go_silent(lines: list[Cable]) -> float:
     return time.monotonic()
 
 
-def _all_is_silent_for_a_while(lines: list[Cable]) -> float:
-    lines[0].silence(also_new=True)
-    time.sleep(5)  # Long enough for every kind of statement and connection to be under way.
-    lines[0].unsilence()
+def _one_host_goes_silent(lines: list[Cable]) -> float:
+    lines[0].swallow_new()
+    lines[0].silence()
     return time.monotonic()
 
 
-def _one_host_goes_silent(lines: list[Cable]) -> float:
-    lines[0].silence(also_new=True)
+def _all_is_silent_for_a_while(lines: list[Cable]) -> float:
+    _one_host_goes_silent(lines)
+    time.sleep(3)  # Long enough for statements and for new connections to be under way.
+    lines[0].pass_new()
     return time.monotonic()
 
 

@@ -27,15 +27,15 @@ class Cable:
     def plug(self) -> None:
         self._plugged = True
 
-    def silence(self, *, also_new: bool = False) -> None:
-        """Connections stay open, and nothing gets through them any more, not even their end.
-
-        With `also_new` those that are made from now on are taken and swallowed as well, until `unsilence`.
-        """
+    def silence(self) -> None:
+        """The connections that there are stay open, and nothing gets through them, not even their end."""
         self._silent |= self._open
-        self._swallows = also_new
 
-    def unsilence(self) -> None:
+    def swallow_new(self) -> None:
+        """Those that are made from now on are silent from the start."""
+        self._swallows = True
+
+    def pass_new(self) -> None:
         """New connections get through again. Those that are silent stay so."""
         self._swallows = False
 

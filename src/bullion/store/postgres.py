@@ -37,6 +37,8 @@ _CONNECT_TIMEOUT_S = 2.5
 """For each host. Half of the time in which orders have to be normal again: a try that began before the server
 could be reached has to end first."""
 _TAKE_S = 5.0
+_LISTEN_S = 1.0
+"""How long those who follow the store wait for a lost listener, before they look without it."""
 _CLOSE_S = 5.0
 _COMMAND_TIMEOUT_S = 9.0
 """Only for a server that cannot be reached at all: its own time limits, and `SilenceWatch`, come first."""
@@ -96,7 +98,7 @@ class PostgresEngine:
         self._pool: Pool | None = None
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
-        self._connecting = asyncio.Lock()
+        self._listening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._join_with: str | None = None
 
@@ -132,9 +134,10 @@ class PostgresEngine:
         return self._listener is not None
 
     async def close(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait([self._watching])
+        for task in (self._watching, self._listening):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         if self._listener is not None:
             self._listener.terminate()
         if self._pool is not None:
@@ -268,25 +271,30 @@ class PostgresEngine:
 
     async def _listen(self) -> None:
         """Keep the listener connected. Without one, changes are still found by looking again and again."""
-        # One at a time: of two that come back together, one would hold the other's place among the nodes.
-        async with self._connecting:
-            if self._listener is not None and not self._listener.is_closed():
-                return
-            try:
-                self._listener = await self._connect_listener()
-            except (asyncpg.PostgresError, *LOST) as error:
-                if self._listener is not None:
-                    _log.warning("not_listening", error=repr(error))
-                self._listener = None
+        if self._listener is not None and not self._listener.is_closed():
+            return
+        if self._listening is None or self._listening.done():
+            # One at a time: of two that come back together, one would hold the other's place among the nodes.
+            self._listening = asyncio.create_task(self._renew_listener())
+        await asyncio.wait([self._listening], timeout=_LISTEN_S)
+
+    async def _renew_listener(self) -> None:
+        try:
+            self._listener = await self._connect_listener()
+        except (asyncpg.PostgresError, *LOST) as error:
+            if self._listener is not None:
+                _log.warning("not_listening", error=repr(error))
+            self._listener = None
 
     async def _connect_listener(self) -> Connection | None:
         """One connection outside the pool hears of changes, and holds this node's place among the nodes.
 
         None when the nodes that serve already leave no place for this one.
         """
-        connection = await self._hosts.connect(**self._connect_options())
-        keep_alive(connection)
+        options = self._connect_options() | {"command_timeout": _CONNECT_TIMEOUT_S}
+        connection = await self._hosts.connect(**options)
         try:
+            keep_alive(connection)
             await connection.add_listener(_CHANNEL, lambda *_: self._tell())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
