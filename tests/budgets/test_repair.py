@@ -160,3 +160,20 @@ async def test_a_repair_that_is_needed_again_and_again_is_told_once_a_minute(
             assert isinstance(await take(limiter), Taken)
             own_redis.command("DEL", KEY)
     assert len(repairs(logs)) == 1
+
+
+async def test_a_list_that_lost_its_expiry_gets_it_back(
+    limiter: RedisLimiter,
+    own_redis: Redis,  # noqa: F811
+) -> None:
+    budget = (Charge("a", LIMIT, 1),)
+    key = "bullion:a:1"
+    for _ in range(LIMIT):
+        assert isinstance(await take(limiter, budget), Taken)
+    assert own_redis.command("PERSIST", key) == ":1\r\n"
+    assert isinstance(await take(limiter, budget), Exceeded)
+    started = time.monotonic()
+    while not isinstance(await take(limiter, budget), Taken):
+        assert time.monotonic() - started < 5
+        await asyncio.sleep(0.02)
+    assert 0 < int(own_redis.command("PTTL", key)[1:]) <= 2_000
