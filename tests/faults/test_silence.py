@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bullion.faults import OutcomeUnknown, StoreUnavailable
+from bullion.store import postgres as postgres_module
 from bullion.store.engine import Transaction
 from bullion.store.postgres import PostgresEngine
 from tests.support.cable import Cable, cable
@@ -34,8 +35,9 @@ async def address(postgres: Postgres) -> str:
 
 
 @pytest.fixture
-async def engine(address: str, line: Cable) -> AsyncIterator[PostgresEngine]:
-    """Behind the line; queries of the tests have names of their own."""
+async def engine(address: str, line: Cable, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PostgresEngine]:
+    """Behind the line; queries of the tests have names of their own. The server ends no session by itself."""
+    monkeypatch.setitem(postgres_module._SERVER_SETTINGS, "idle_in_transaction_session_timeout", "60s")
     engine = PostgresEngine(address.replace(address.rpartition(":")[2].partition("/")[0], str(line.port)))
     await engine.open()
     await engine.migrate()
@@ -71,9 +73,9 @@ async def test_all_idle_connections_are_renewed_with_the_first_that_is_found(
     await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
     line.silence()
     await fails_within(engine, put)
-    started = time.monotonic()
-    await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
-    assert time.monotonic() - started < 1.0, "none of them waited on a silent one"
+    with capture_logs() as logs:
+        await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
+    assert not logs, "none of them met a silent one"
 
 
 @pytest.mark.parametrize("place", ["at work", "waiting for a lock"])
@@ -113,7 +115,7 @@ async def test_a_transaction_of_many_statements_is_left_alone(engine: PostgresEn
 async def test_what_a_silent_transaction_holds_is_free_again(
     engine: PostgresEngine, line: Cable, address: str
 ) -> None:
-    """Sooner than the server itself ends it: it is idle in a transaction, and its machine answers."""
+    """The server itself would end it later: it is idle in a transaction, and its machine answers."""
 
     async def body(transaction: Transaction) -> None:
         await transaction.all("hold")
@@ -122,9 +124,7 @@ async def test_what_a_silent_transaction_holds_is_free_again(
 
     other = await asyncpg.connect(address)
     await fails_within(engine, body)
-    started = time.monotonic()
     await other.execute(HOLD, timeout=SOON_S)
-    assert time.monotonic() - started < 1.0
     assert await other.fetchval("SELECT count(*) FROM deployment WHERE name = 'a'") == 0
     await other.close()
 
@@ -145,7 +145,7 @@ async def test_a_session_of_another_server_is_not_taken_for_ours(engine: Postgre
 
     async def body(transaction: Transaction) -> None:
         connection = transaction._connection  # type: ignore[attr-defined]
-        connection.session = (connection.session[0], "another beginning")
+        connection.session = (connection.session[0], "another time")
         line.silence()
         await put(transaction)
 
@@ -175,7 +175,7 @@ async def test_who_follows_the_store_goes_on_while_the_listener_cannot_be_had(
         started = time.monotonic()
         await asyncio.gather(engine.changed(0.1), engine.changed(0.1, "rates"))
         await engine.read("look", lambda transaction: transaction.all("catalogue_state"))
-        assert time.monotonic() - started < 2.0
+        assert time.monotonic() - started < 4.0
     line.pass_new()
     async with asyncio.timeout(SOON_S):
         while engine._listener is None or engine._listener.is_closed():

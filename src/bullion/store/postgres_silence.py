@@ -26,17 +26,29 @@ statement that it sends late, after it stood still, may arrive together with the
 _ANSWER_S = 2.0
 KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
 
-_IDENTIFY = "SELECT pid, CAST(backend_start AS TEXT) FROM pg_stat_get_activity(pg_backend_pid())"
+# Times are told as seconds since the epoch: their texts depend on the session's settings.
+_IDENTIFY = """
+SELECT pid, CAST(extract(epoch FROM backend_start) AS TEXT) FROM pg_stat_get_activity(pg_backend_pid())
+"""
 _STATES = """
-SELECT pid, CAST(backend_start AS TEXT), state, CAST(state_change AS TEXT)
+SELECT
+    pid,
+    CAST(extract(epoch FROM backend_start) AS TEXT),
+    state,
+    CAST(extract(epoch FROM state_change) AS TEXT)
 FROM pg_stat_activity
 WHERE pid = ANY($1)
 """
 _END = """
 SELECT pg_terminate_backend(pid)
 FROM pg_stat_activity
-WHERE pid = $1 AND CAST(backend_start AS TEXT) = $2
+WHERE pid = $1 AND CAST(extract(epoch FROM backend_start) AS TEXT) = $2
 """
+_KEEPALIVES = {
+    "TCP_KEEPIDLE": KEEPALIVE_IDLE_S,
+    "TCP_KEEPINTVL": KEEPALIVE_INTERVAL_S,
+    "TCP_KEEPCNT": KEEPALIVE_COUNT,
+}
 _AT_REST = ("idle", "idle in transaction", "idle in transaction (aborted)")
 _GONE = "gone"
 
@@ -50,8 +62,8 @@ _log = structlog.get_logger("store")
 
 async def identify(connection: Connection, within_s: float) -> Session:
     """Which session a new connection belongs to. It cannot be asked once it is silent."""
-    pid, began = await connection.fetchrow(_IDENTIFY, timeout=within_s)
-    return pid, began
+    pid, began_at = await connection.fetchrow(_IDENTIFY, timeout=within_s)
+    return pid, began_at
 
 
 def keep_alive(connection: Connection) -> None:
@@ -61,9 +73,9 @@ def keep_alive(connection: Connection) -> None:
         return
     with shared.dup() as line:  # The same socket, by an object that allows it under every event loop.
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_IDLE_S)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEPALIVE_COUNT)
+        for name, value in _KEEPALIVES.items():
+            if hasattr(socket, name):  # Not every system has all of them.
+                line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 class SilenceWatch:
@@ -98,12 +110,12 @@ class SilenceWatch:
             asking.terminate()
 
     async def _at_rest(self, asking: Connection, uses: Sequence[Use]) -> list[tuple[Use, str]]:
-        """Those whose sessions do nothing, with since when, in the server's words."""
+        """Those whose sessions do nothing, with since when, by the server's clock."""
         pids = [connection.session[0] for connection, _ in uses]
         found = await asking.fetch(_STATES, pids, timeout=_ANSWER_S)
-        states = {(pid, began): (state, changed_at) for pid, began, state, changed_at in map(tuple, found)}
+        states = {(pid, began): (state, changed) for pid, began, state, changed in map(tuple, found)}
         looked_at = [(use, *states.get(use[0].session, (_AT_REST[0], _GONE))) for use in uses]
-        return [(use, changed_at) for use, state, changed_at in looked_at if state in _AT_REST]
+        return [(use, changed) for use, state, changed in looked_at if state in _AT_REST]
 
     async def _end(self, asking: Connection, silent: Sequence[Connection]) -> None:
         for connection in silent:
