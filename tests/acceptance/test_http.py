@@ -4,12 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.support.node import DeskClient, Node, until
 
 ME = "/api/trading/test/v1/me"
-OPEN = ["/openapi.json", "/docs", "/health/live", "/health/ready"]
+HEALTH = ["/health/live", "/health/ready"]
+OPEN = ["/openapi.json", "/docs", *HEALTH]
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,13 @@ OPEN = ["/openapi.json", "/docs", "/health/live", "/health/ready"]
         "/api/trading/test/v1/me/",
         "/api/trading/v1/nowhere",
         "/desk/v1/brokers",
+        "/api/trading%2ftest/v1/me",
+        "/api/trading/test/v1%2Fme",
+        "/api/trading/test/v1/orders%2f01a1de23-96a5-7be9-bf2f-390000000001",
+        "/api/trading/test/v1/orders/a%2Fb",
+        "/health%2flive",
+        "/api/trading/test/v1/me%2f",
+        "/api/trading/test/v1/%256de",
     ],
 )
 def test_an_unknown_path_is_404_without_a_code(node: Node, path: str) -> None:
@@ -29,15 +38,52 @@ def test_an_unknown_path_is_404_without_a_code(node: Node, path: str) -> None:
     assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"])
-@pytest.mark.parametrize("path", [ME, "/api/trading/v1/me", *OPEN])
-def test_another_method_is_405_with_allow(node: Node, method: str, path: str) -> None:
+def test_a_path_is_matched_by_its_decoded_segments(node: Node, desk: DeskClient, login: str) -> None:
+    with node.api(desk.key(login)["key"]) as api:
+        assert api.get("/api/trading/test/v1/%6de").status_code == 200
+        assert api.get("/%61pi/trading/test/v1/m%65?x=%2f").status_code == 200
+
+
+def test_the_desk_does_not_take_an_encoded_slash_for_a_slash(node: Node, desk: DeskClient) -> None:
+    assert desk.get("/switches").status_code == 200
+    assert desk.get("/%73witches").status_code == 200
+    for path in ("/desk%2fv1/switches", "/desk/v1%2Fswitches", "/health%2Flive"):
+        answer = httpx.get(node.desk_url + path, headers=desk.headers)
+        assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
+NOT_TAKEN = [
+    (path, method)
+    for path in (ME, "/api/trading/v1/me", *OPEN)
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE")
+    if method != "HEAD" or path not in HEALTH
+]
+
+
+@pytest.mark.parametrize(("path", "method"), NOT_TAKEN)
+def test_another_method_is_405_with_allow(node: Node, path: str, method: str) -> None:
     with node.api() as api:
         answer = api.request(method, path)
     assert answer.status_code == 405
-    assert answer.headers["allow"] == "GET"
+    assert answer.headers["allow"] == ("GET, HEAD" if path in HEALTH else "GET")
     if method != "HEAD":
         assert answer.json()["detail"]["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize("path", HEALTH)
+@pytest.mark.parametrize("port", ["api", "desk"])
+def test_head_on_health_is_answered_like_get_without_a_body(node: Node, port: str, path: str) -> None:
+    base = node.api_url if port == "api" else node.desk_url
+    with httpx.Client(base_url=base) as client:
+        got, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (got.status_code, b"")
+        assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
+        assert head.headers["content-type"] == got.headers["content-type"]
+        assert client.get(path).content == got.content, "the connection goes on"
+        refused = client.post(path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    if port == "desk":
+        assert httpx.head(f"{base}/metrics").headers["allow"] == "GET"
 
 
 @pytest.mark.parametrize("path", [ME, "/nowhere", *OPEN])

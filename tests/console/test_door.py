@@ -230,6 +230,14 @@ def test_what_is_not_there_is_told_in_words(console: ConsoleProcess, admin: str)
         assert client.get("/assets/__init__.py").status_code == 404
 
 
+def test_head_on_its_health_is_answered_without_a_body(console: ConsoleProcess) -> None:
+    got, head = httpx.get(f"{console.url}/health/live"), httpx.head(f"{console.url}/health/live")
+    assert (head.status_code, head.content) == (got.status_code, b"") == (200, b"")
+    assert head.headers["content-length"] == str(len(got.content))
+    refused = httpx.put(f"{console.url}/health/live")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+
+
 def test_coming_and_going_is_in_the_log(
     console: ConsoleProcess, hire: Callable[[str], str], office: Office
 ) -> None:

@@ -45,7 +45,9 @@ METHODS = {
     "/desk/v1/tokens": "GET, POST",
     "/desk/v1/tokens/x": "DELETE",
     "/desk/v1/audit": "GET",
-    **dict.fromkeys(OPEN, "GET"),
+    "/health/live": "GET, HEAD",
+    "/health/ready": "GET, HEAD",
+    "/metrics": "GET",
 }
 
 

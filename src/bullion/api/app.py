@@ -25,6 +25,7 @@ from bullion.web.answer import (
 from bullion.web.answer import Scope as AsgiScope
 from bullion.web.body import CallerLeft
 from bullion.web.calls import Call, CallJournal
+from bullion.web.framing import ENCODED_SLASH
 from bullion.web.health import Checks
 
 from .charges import rate_limit_lines
@@ -98,7 +99,8 @@ class TradingApi:
             item, methods = "", self._endpoints.get(path)
             if methods is None:
                 collection, _, item = path.rpartition("/")
-                path, methods = self._items.get(collection, (path, None)) if item else (path, None)
+                named = item and ENCODED_SLASH not in item
+                path, methods = self._items.get(collection, (path, None)) if named else (path, None)
             if methods is None:
                 return await self._open_page(call, path), b""
             call.route = path
@@ -135,8 +137,9 @@ class TradingApi:
         if page is None and path not in (health.LIVE, health.READY):
             return NOT_FOUND
         call.route = path
-        if call.method != "GET":
-            raise _method_not_allowed(("GET",))
+        methods = health.METHODS if page is None else ("GET",)
+        if call.method not in methods:
+            raise _method_not_allowed(methods)
         if page is not None:
             return page
         return health.live() if path == health.LIVE else await health.ready(self._checks)

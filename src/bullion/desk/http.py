@@ -1,6 +1,6 @@
 """The desk's HTTP interface: tokens, roles, and the actions under `/desk/v1`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter_ns
 from typing import Any
 
@@ -26,6 +26,7 @@ from bullion.web.answer import (
 )
 from bullion.web.body import CallerLeft, read_body
 from bullion.web.calls import Call, CallJournal
+from bullion.web.framing import ENCODED_SLASH
 from bullion.web.health import Checks
 
 from .desk import Desk, require
@@ -131,16 +132,18 @@ class _Resource:
 class _Open:
     """A page that needs no token."""
 
-    def __init__(self, make: Callable[[], Awaitable[Answer]]) -> None:
+    def __init__(self, make: Callable[[], Awaitable[Answer]], methods: Sequence[str] = ("GET",)) -> None:
         self._make = make
+        self._methods = methods
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         if _ends_elsewhere(scope, ""):
             answer = NOT_FOUND
-        elif scope["method"] == "GET":
+        elif scope["method"] in self._methods:
             answer = await self._make()
         else:
-            answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": "GET"}))
+            allow = ", ".join(self._methods)
+            answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": allow}))
         await send_answer(scope, send, answer, new_request_id())
 
 
@@ -169,8 +172,8 @@ def desk_app(
         for path, handlers in _RESOURCES.items()
     ]
     routes += [
-        Route(health.LIVE, _Open(live)),
-        Route(health.READY, _Open(ready)),
+        Route(health.LIVE, _Open(live, health.METHODS)),
+        Route(health.READY, _Open(ready, health.METHODS)),
         Route("/metrics", _Open(measured)),
     ]
     app = Starlette(routes=routes)
@@ -180,5 +183,9 @@ def desk_app(
 
 
 def _ends_elsewhere(scope: Scope, path: str) -> bool:
-    """Starlette's patterns end in `$`, so a new line may come after a path that does not end in a name."""
-    return bool(scope["path"].endswith("\n")) and not path.endswith("}")
+    """Starlette's patterns end in `$`, so a new line may come after a path that does not end in a name.
+
+    They also take an encoded slash for part of a name.
+    """
+    asked: str = scope["path"]
+    return ENCODED_SLASH in asked or (asked.endswith("\n") and not path.endswith("}"))

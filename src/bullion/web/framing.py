@@ -1,18 +1,26 @@
 """What a request says of its path and of the length of its body, where there is only one reading."""
 
+import re
 from urllib.parse import unquote
 
 import httptools
 
+ENCODED_SLASH = "%2F"
+"""Stays encoded in a path, since it separates no segments. No name of ours has a slash in it."""
+_ENCODED_SLASH = re.compile(ENCODED_SLASH, re.IGNORECASE)
+
 
 def path_and_query(url: bytes) -> tuple[str, bytes]:
+    """The path is decoded segment by segment."""
     if not url.startswith(b"/") or b"#" in url:
         parsed = httptools.parse_url(url)  # As proxies are sent it, with a scheme and a host.
         raw_path, query = parsed.path or b"", parsed.query or b""
     else:
         raw_path, _, query = url.partition(b"?")
     path = raw_path.decode("ascii")
-    return unquote(path) if "%" in path else path, query
+    if "%" in path:
+        path = ENCODED_SLASH.join(map(unquote, _ENCODED_SLASH.split(path)))
+    return path, query
 
 
 def read_framing(name: bytes, value: bytes, version: str) -> int | None:

@@ -6,6 +6,8 @@ from .answer import Answer, json_answer
 
 LIVE = "/health/live"
 READY = "/health/ready"
+METHODS = ("GET", "HEAD")
+"""Some load balancers and monitors check with HEAD."""
 
 Checks = Callable[[], Awaitable[Mapping[str, bool]]]
 """What readiness is made of: each part's name, and whether it is in order."""

@@ -69,10 +69,11 @@ class Console:
 
     async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
         first = call.path[0] if call.path else ""
+        methods = health.METHODS if call.whole_path == health.LIVE else _METHODS
+        if call.method not in methods:
+            raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(methods)})
         if call.whole_path == health.LIVE:
             return health.live()
-        if call.method not in _METHODS:
-            raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(_METHODS)})
         if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
             _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
             return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)

@@ -6,6 +6,8 @@ from bullion.api.openapi.pieces import Json, answer, schema_ref
 from bullion.api.openapi.refused import WITHOUT_KEY, refused_answers
 from bullion.web import health
 
+_HEAD = "`HEAD` is answered with the same status and headers, without the body."
+
 
 def service_paths() -> Json:
     return {health.LIVE: _live(), health.READY: _ready(), "/openapi.json": _description()}
@@ -26,7 +28,8 @@ def _page(name: str, summary: str, description: str, responses: Json) -> Json:
 
 def _live() -> Json:
     running = answer("The node is running.", schema_ref("Liveness"), json.loads(health.live().body))
-    return _page("live", "Is the node running?", "For whoever restarts nodes.", {"200": running})
+    words = f"For whoever restarts nodes. {_HEAD}"
+    return _page("live", "Is the node running?", words, {"200": running})
 
 
 def _ready() -> Json:
@@ -36,7 +39,8 @@ def _ready() -> Json:
         "200": answer("Every part is in order.", schema, ready),
         "503": answer("Some part is not.", schema, ready | {"ready": False, "store": False}),
     }
-    return _page("ready", "May the node be sent calls?", "For load balancers. It names each part.", answers)
+    words = f"For load balancers. It names each part. {_HEAD}"
+    return _page("ready", "May the node be sent calls?", words, answers)
 
 
 def _description() -> Json:
