@@ -61,7 +61,7 @@ def test_behind_a_trusted_proxy_the_right_most_untrusted_hop_counts(
     folder = tmp_path_factory.mktemp("proxied")
     with running(folder, BULLION_TRUSTED_PROXIES="127.99.0.0/16, 10.0.0.1") as node, node.desk() as desk:
         desk.furnish().account("client")
-        key = desk.key("client", allowed_addresses=["203.0.113.7"])["key"]
+        key = desk.key("client", allowed_addresses=["203.0.113.7", "2001:db8::5"])["key"]
 
         def through(proxy: str, *forwarded: str) -> int:
             headers = [("X-Forwarded-For", value) for value in forwarded]
@@ -72,7 +72,16 @@ def test_behind_a_trusted_proxy_the_right_most_untrusted_hop_counts(
         assert through("127.99.0.1", "198.51.100.1, 203.0.113.7, 10.0.0.1") == 200
         assert through("127.99.0.1", "198.51.100.1", "203.0.113.7") == 200
         assert through("127.99.0.1", "203.0.113.7, 198.51.100.1") == 403
-        assert through("127.99.0.1", "203.0.113.7, rubbish") == 403
+        assert through("127.99.0.1", "203.0.113.7:4711") == 200
+        assert through("127.99.0.1", "198.51.100.1:80, 203.0.113.7:65535, 10.0.0.1:443") == 200
+        assert through("127.99.0.1", "[::ffff:203.0.113.7]:4711") == 200
+        assert through("127.99.0.1", "[2001:db8::5]:443") == 200
+        assert through("127.99.0.1", "[2001:db8::5]") == 200
+        assert through("127.99.0.1", "2001:DB8:0:0::5") == 200
+        assert through("127.99.0.1", "203.0.113.8:4711") == 403
+        for rubbish in ("rubbish", "203.0.113.7:", "203.0.113.7:x", "203.0.113.7:1:2", "[203.0.113.7]:80"):
+            assert through("127.99.0.1", f"203.0.113.7, {rubbish}") == 403
+        assert through("127.99.0.1", "[2001:db8::5]443") == through("127.99.0.1", "[2001:db8::5") == 403
         assert through("127.99.0.1") == 403
         assert through(own_address(), "203.0.113.7") == 403
         for _ in range(20):

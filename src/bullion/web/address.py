@@ -1,10 +1,14 @@
 """Where a call comes from: the socket's peer, or what a proxy that we trust says of it."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Network = IPv4Network | IPv6Network
+
+_WITH_PORT = re.compile(r"\[([^]]*:[^]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
+"""Some proxies name a hop with its port. An IPv6 address then stands in brackets, and may without one."""
 
 
 class SourceAddress:
@@ -17,7 +21,7 @@ class SourceAddress:
         if not forwarded or not self._trusts(address):
             return address
         for hop in reversed(b",".join(forwarded).split(b",")):
-            named = normal(hop.decode("latin-1").strip())
+            named = normal(_without_port(hop.decode("latin-1").strip()))
             if named is None:
                 return address
             address = named
@@ -30,6 +34,11 @@ class SourceAddress:
             return False
         parsed = ip_address(address)
         return any(parsed in network for network in self._trusted_proxies)
+
+
+def _without_port(hop: str) -> str:
+    match = _WITH_PORT.fullmatch(hop)
+    return hop if match is None else match[1] or match[2]
 
 
 @lru_cache(maxsize=4096)
