@@ -86,6 +86,32 @@ def test_an_answer_to_thousands_of_problems_is_not_itself_a_flood(victim: Trader
         assert len(victim.send(NOT_AN_ORDER[name], str(uuid4())).content) < 32 * 1024
 
 
+def test_twenty_problems_are_listed_and_the_rest_is_counted(victim: Trader) -> None:
+    def errors(names: int) -> list[dict[str, Any]]:
+        raw = body(**{f"unknown{number}": "0" for number in range(names)})
+        found: list[dict[str, Any]] = victim.send(raw, str(uuid4())).json()["detail"]["errors"]
+        return found
+
+    assert [error["type"] for error in errors(20)] == ["unknown_field"] * 20
+    *listed, last = errors(3_000)
+    assert [error["loc"][1] for error in listed] == [f"unknown{number}" for number in range(20)]
+    assert last == {"loc": ["body"], "msg": "2980 more problems are not listed.", "type": "more_problems"}
+    assert errors(21)[-1]["msg"] == "1 more problem is not listed."
+
+
+@pytest.mark.parametrize("length", [1, 41, 128, 129, 60_000])
+def test_the_name_of_a_field_is_told_as_sent_up_to_128_characters(victim: Trader, length: int) -> None:
+    name = "é" + "x" * (length - 1)
+    told = name if length <= 128 else name[:128] + "…"
+    (error,) = victim.send(body(**{name: "0"}), str(uuid4())).json()["detail"]["errors"]
+    assert error["loc"] == ["body", told]
+    assert f'"{told}"' in error["msg"]
+    twice = body(**{name: "0"})[:-1] + f',"{name}":1}}'.encode()
+    if len(twice) < 64 * 1024:
+        found = victim.send(twice, str(uuid4())).json()["detail"]["errors"]
+        assert [error["loc"] for error in found] == [["body", told]] * 2
+
+
 # --- Numbers --------------------------------------------------------------------------------------------
 
 NOT_A_QUANTITY = {
@@ -355,6 +381,12 @@ def test_a_compressed_body_is_not_taken(victim: Trader, encoding: str) -> None:
         b"application/json;charset=utf-8",
         b'application/json ; charset="UTF-8"',
         b"application/json;",
+        b"application/json; charset=utf8",
+        b'application/json; charset="UTF8"',
+        b"application/json; charset=US-ASCII",
+        b'application/json; charset="us-ascii"',
+        b"application/json; odata=verbose",
+        b'application/json; profile="https://example.org/a;b\\"c"; charset=Utf8; version=1',
     ],
 )
 def test_json_by_every_name_it_has(market: Market, content_type: bytes) -> None:
@@ -375,6 +407,13 @@ def test_json_by_every_name_it_has(market: Market, content_type: bytes) -> None:
         ([b"multipart/form-data; boundary=x"], "bad_content_type"),
         ([b"application/json; charset=latin-1"], "bad_content_type"),
         ([b"application/json; charset=utf-16"], "bad_content_type"),
+        ([b"application/json; charset=utf-8; charset=utf-16"], "bad_content_type"),
+        ([b"application/json; version=1; charset=latin-1"], "bad_content_type"),
+        ([b"application/json; version"], "bad_content_type"),
+        ([b"application/json; version="], "bad_content_type"),
+        ([b"application/json; =1"], "bad_content_type"),
+        ([b'application/json; version="1'], "bad_content_type"),
+        ([b"application/json; version=1 2"], "bad_content_type"),
         ([b"application/json\xff"], "bad_content_type"),
         ([b"application/json;" + b" ;" * 5000 + b"x"], "bad_content_type"),
         ([b"application/json", b"application/json"], "duplicate"),

@@ -453,7 +453,7 @@ def test_of_a_strange_name_a_safe_excerpt_is_told() -> None:
     raw = body()[:-1] + rb', "\ud800\u0000\u202e\u001b' + b"x" * 60_000 + b'": 1}'
     (error,) = errors(raw)
     assert error["type"] == "unknown_field"
-    assert error["loc"] == ["body", r"\ud800\x00\u202e\x1b" + "x" * 36 + "…"]
+    assert error["loc"] == ["body", r"\ud800\x00\u202e\x1b" + "x" * 124 + "…"]
 
 
 def test_thousands_of_names_give_a_bounded_answer() -> None:
@@ -461,19 +461,17 @@ def test_thousands_of_names_give_a_bounded_answer() -> None:
     raw = body(**dict.fromkeys(names, "0"), quantity="0")
     assert len(raw) < 64 * 1024
     found = errors(raw)
-    assert len(found) == 52
+    assert len(found) == 21
     assert (found[0]["loc"], found[0]["type"]) == (["body", "quantity"], "too_small")
-    assert (found[-1]["loc"], found[-1]["type"]) == (["body"], "unknown_field")
-    assert "5950 more" in found[-1]["msg"]
+    assert (found[-1]["loc"], found[-1]["type"]) == (["body"], "more_problems")
+    assert "5981 more" in found[-1]["msg"]
 
 
 def test_thousands_of_repeated_names_give_a_bounded_answer() -> None:
     raw = "{" + ", ".join(f'"{number % 2_000:x}": 0' for number in range(4_000)) + "}"
-    kinds = [problem.type for problem in problems(raw.encode())]
-    assert kinds == ["missing"] * 3 + ["duplicate"] * 50 + ["unknown_field"] * 50 + [
-        "duplicate",
-        "unknown_field",
-    ]
+    found = errors(raw.encode())
+    assert [error["type"] for error in found] == ["missing"] * 3 + ["duplicate"] * 17 + ["more_problems"]
+    assert "3983 more" in found[-1]["msg"]
 
 
 # --- Headers ------------------------------------------------------------------------------------------
@@ -541,6 +539,10 @@ def test_a_bad_key_is_a_problem_among_the_others(keys: tuple[bytes, ...], kinds:
         b'application/json ; Charset="Utf-8"',
         b"application/json;",
         b" application/json\t",
+        b"application/json; charset=utf8",
+        b'application/json; charset="US-ascii" ;',
+        b'application/json; a=b; c="d; charset=latin-1 \\" \\\\"; charset=UTF8',
+        b"application/json; charset_=latin-1",
     ],
 )
 def test_json_in_utf8_is_taken(content_type: bytes) -> None:
@@ -567,6 +569,13 @@ def test_json_in_utf8_is_taken(content_type: bytes) -> None:
         ((b"application/json; charset=",), "bad_content_type"),
         ((b"application/json\n",), "bad_content_type"),
         ((b"application/json;" + b" " * 16_000 + b"x",), "bad_content_type"),
+        ((b"application/json; charset=utf-8 x",), "bad_content_type"),
+        ((b"application/json; charset = utf-8",), "bad_content_type"),
+        ((b"application/json; charset=utf-8-sig",), "bad_content_type"),
+        ((b'application/json; CHARSET="utf-16"',), "bad_content_type"),
+        ((b'application/json; a="\x01"',), "bad_content_type"),
+        ((b"application/json" + b";a=b" * 4_000 + b"=",), "bad_content_type"),
+        ((b'application/json; a="' + b"\\x" * 8_000,), "bad_content_type"),
         ((b"\xff\x00",), "bad_content_type"),
         ((b"application/json", b"application/json"), "duplicate"),
         ((b"application/json", b"text/plain"), "duplicate"),

@@ -31,8 +31,6 @@ _QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
 _QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
 _PRICE_EXPONENT_MAX = 100
 _NUMBER_LENGTH_MAX = 100
-_NAMES_LISTED_MAX = 50
-"""Of names that are unknown, and of names sent twice. A body has room for thousands; the answer need not."""
 
 _KEY = ("header", "Idempotency-Key")
 _CONTENT_TYPE = ("header", "Content-Type")
@@ -89,10 +87,15 @@ def _read_key(sent: list[bytes], problems: Problems) -> str:
     return key
 
 
-# After each repetition comes something that only one branch can take: the time to match is linear.
+_TOKEN = rb"[!#$%&'*+.^_`|~0-9a-z-]++"
+_QUOTED = rb'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t -~\x80-\xff])*+"'
+_UTF8 = rb"(?:utf-?8|us-ascii)"
+_PARAMETER = rb'(?:charset=(?:%b|"%b")|(?!charset=)%b=(?:%b|%b))' % (_UTF8, _UTF8, _TOKEN, _TOKEN, _QUOTED)
+# No repetition gives back what it took: the time to match is linear.
 _JSON_IN_UTF8 = re.compile(
-    rb'[ \t]*application/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*', re.IGNORECASE
+    rb"[ \t]*+application/json[ \t]*+(?:;[ \t]*+(?:%b[ \t]*+)?)*+" % _PARAMETER, re.IGNORECASE
 )
+"""A body in US-ASCII is one in UTF-8 too."""
 
 
 def _check_content_type(sent: list[bytes], problems: Problems) -> None:
@@ -200,17 +203,9 @@ def _check_names(pairs: tuple[tuple[str, Any], ...], problems: Problems) -> None
     counts = Counter(name for name, _ in pairs)
     twice = [name for name, count in counts.items() if count > 1]
     unknown = [name for name in counts if name not in _KNOWN]
-    for name in twice[:_NAMES_LISTED_MAX]:
-        told = excerpt(name)
-        problems.add(("body", told), f'"{told}" is there more than once.', "duplicate")
-    for name in unknown[:_NAMES_LISTED_MAX]:
-        told = excerpt(name)
-        words = f'"{told}" is not a field of an order. The fields are {", ".join(_FIELDS)}.'
-        problems.add(("body", told), words, "unknown_field")
-    for names, words in ((twice, "names are there more than once"), (unknown, "names are not fields")):
-        if len(names) > _NAMES_LISTED_MAX:
-            left_out = f"{len(names) - _NAMES_LISTED_MAX} more {words}."
-            problems.add(_BODY, left_out, "duplicate" if names is twice else "unknown_field")
+    problems.add_names(twice, "is there more than once.", "duplicate")
+    words = f"is not a field of an order. The fields are {', '.join(_FIELDS)}."
+    problems.add_names(unknown, words, "unknown_field")
 
 
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")

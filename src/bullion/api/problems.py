@@ -1,5 +1,6 @@
 """What is wrong with a request, gathered, so that a caller is told of every problem at once."""
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from bullion.refusals.catalogue import INVALID_REQUEST
@@ -11,6 +12,7 @@ ProblemType = Literal[
     "duplicate",
     "empty",
     "missing",
+    "more_problems",
     "not_a_choice",
     "not_a_number",
     "not_a_string",
@@ -27,34 +29,55 @@ ProblemType = Literal[
 ]
 """For programs, like a refusal's code. The message beside it is for people and may change."""
 
-_EXCERPT_MAX = 40
+LISTED_MAX = 20
+"""A body has room for thousands of problems; the answer need not."""
+_NAME_LENGTH_MAX = 128
+_EXCERPT_LENGTH_MAX = 40
 
 
 class Problems:
     """The list behind `detail.errors`. True once there is something in it."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_found", "_not_listed")
 
     def __init__(self) -> None:
         self._found: list[dict[str, object]] = []
+        self._not_listed = 0
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, loc: tuple[str, ...], msg: str, kind: ProblemType) -> None:
-        self._found.append({"loc": list(loc), "msg": msg, "type": kind})
+        if len(self._found) < LISTED_MAX:
+            self._found.append({"loc": list(loc), "msg": msg, "type": kind})
+        else:
+            self._not_listed += 1
+
+    def add_names(self, names: Sequence[str], words: str, kind: ProblemType) -> None:
+        """Of each of these names in the body, the same. Those that are not listed cost nothing."""
+        room = LISTED_MAX - len(self._found)
+        for name in names[:room]:
+            told = excerpt(name, _NAME_LENGTH_MAX)
+            self.add(("body", told), f'"{told}" {words}', kind)
+        self._not_listed += len(names[room:])
 
     def refused(self) -> Refused:
-        return Refused(INVALID_REQUEST, fields={"errors": self._found})
+        return Refused(INVALID_REQUEST, fields={"errors": [*self._found, *self._rest()]})
+
+    def _rest(self) -> Iterator[dict[str, object]]:
+        if self._not_listed:
+            more = "problem is" if self._not_listed == 1 else "problems are"
+            msg = f"{self._not_listed} more {more} not listed."
+            yield {"loc": ["body"], "msg": msg, "type": "more_problems"}
 
 
-def excerpt(text: str) -> str:
+def excerpt(text: str, length_max: int = _EXCERPT_LENGTH_MAX) -> str:
     """The start of what was sent, fit to be repeated: short, and with nothing in it that cannot be seen.
 
     Control characters, turned directions of writing and lone surrogates (which no answer could be made of)
     come out as escapes.
     """
     start = "".join(
-        character if character.isprintable() else ascii(character)[1:-1] for character in text[:_EXCERPT_MAX]
+        character if character.isprintable() else ascii(character)[1:-1] for character in text[:length_max]
     )
-    return start if len(text) <= _EXCERPT_MAX else f"{start}…"
+    return start if len(text) <= length_max else f"{start}…"

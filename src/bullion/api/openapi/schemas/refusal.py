@@ -1,6 +1,7 @@
 """What a call that is not carried out is answered with."""
 
 from bullion.api.openapi.pieces import Json, object_of, schema_ref
+from bullion.api.problems import LISTED_MAX
 from bullion.refusals.catalogue import INVALID_REQUEST, ORDER_REJECTED, PRODUCTION_TRADING_DISABLED
 from bullion.refusals.refusal import Refusal
 
@@ -33,8 +34,12 @@ REFUSAL: Json = {
             "errors": {
                 "type": "array",
                 "minItems": 1,
+                "maxItems": LISTED_MAX + 1,
                 "items": schema_ref("Problem"),
-                "description": "Every problem that was found.",
+                "description": (
+                    f"Every problem that was found, up to {LISTED_MAX}. Where there are more, a last one of "
+                    "the type `more_problems` says how many."
+                ),
             }
         },
         "lists what is wrong and where",
