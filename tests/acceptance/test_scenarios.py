@@ -37,7 +37,7 @@ UNREAD: dict[str, list[bytes]] = {
     "not ASCII": ["ключ".encode()],
     "about scenarios": [b"unknown_scenario"],
     "of the wire": [b"malformed_http"],
-    "an unknown parameter": [b"stale_rate; retry_after=1"],
+    "an unknown parameter": [b"unpriced; retry_after=1"],
     "an order that cannot be": [b"stale_rate; order=booked"],
 }
 
@@ -171,7 +171,7 @@ def test_the_reason_of_a_closed_production_is_chosen(player: Trader, reason: str
 
 
 def test_how_long_to_wait_is_chosen(player: Trader) -> None:
-    for code in ("rate_limited", "booking_busy", "booking_not_completed", "rate_limiter_unavailable"):
+    for code in ("rate_limited", "booking_busy", "stale_rate", "rate_limiter_unavailable"):
         answer = place(player, f"{code};retry_after=17")
         pretended(answer, code)
         assert answer.headers["retry-after"] == "17"

@@ -146,8 +146,18 @@ def test_a_code_with_retry_after_says_so() -> None:
         if line.endswith("With `Retry-After`.")
     }
     assert told == {row.code for row in CATALOGUE if row.retry is Retry.SAME_KEY_AFTER}
-    assert {"booking_busy", "booking_not_completed", "booking_outcome_unknown"} < told
-    assert "booking_unavailable" not in told
+    assert {row.code for row in CATALOGUE if row.status in (429, 503)} == told
+
+
+def test_every_503_of_every_call_is_described_with_retry_after() -> None:
+    found = [
+        response["headers"]
+        for path, method in operations()
+        for status, response in responses(path, method).items()
+        if status == "503"
+    ]
+    assert len(found) > len(REAL_READS)
+    assert all("Retry-After" in headers for headers in found)
 
 
 def test_the_request_is_that_of_the_test_environment() -> None:

@@ -21,6 +21,7 @@ from bullion.refusals.catalogue import (
     RATE_LIMITED,
     STALE_RATE,
     UNKNOWN_SCENARIO,
+    UNPRICED,
 )
 from bullion.refusals.refusal import Refusal, Refused
 
@@ -42,8 +43,9 @@ def told(text: str, repertoire: Repertoire = ORDERS) -> str:
 @pytest.mark.parametrize(
     ("text", "row", "more"),
     [
-        ("stale_rate", STALE_RATE, {}),
-        (" \tstale_rate ", STALE_RATE, {}),
+        ("unpriced", UNPRICED, {}),
+        ("stale_rate", STALE_RATE, {"retry_after_s": 2}),
+        (" \tunpriced ", UNPRICED, {}),
         ("rate_limited", RATE_LIMITED, {"retry_after_s": 2}),
         ("rate_limited;retry_after=1", RATE_LIMITED, {"retry_after_s": 1}),
         ("rate_limited ; retry_after=3600", RATE_LIMITED, {"retry_after_s": 3600}),
@@ -51,8 +53,8 @@ def told(text: str, repertoire: Repertoire = ORDERS) -> str:
         ("production_trading_disabled; reason=deploy", PRODUCTION_TRADING_DISABLED, {"reason": "deploy"}),
         (ANSWER_LOST, None, {}),
         (f"{ANSWER_LOST}; order=booked", None, {"booked": True}),
-        ("stale_rate; until=1970-01-01T00:00:01Z", STALE_RATE, {"until_us": 1_000_000}),
-        ("stale_rate; until=1970-01-01T05:30:00+05:30", STALE_RATE, {"until_us": 0}),
+        ("unpriced; until=1970-01-01T00:00:01Z", UNPRICED, {"until_us": 1_000_000}),
+        ("unpriced; until=1970-01-01T05:30:00+05:30", UNPRICED, {"until_us": 0}),
         (
             "booking_outcome_unknown; until=1970-01-02; order=booked; retry_after=9",
             BOOKING_OUTCOME_UNKNOWN,
@@ -71,8 +73,8 @@ def test_what_it_may_say(text: str, row: Refusal | None, more: dict[str, object]
         ("", 'has no scenario ""'),
         ("STALE_RATE", "STALE_RATE"),
         ("stale_rate, stale_rate", "stale_rate, stale_rate"),
-        ("stale_rate;", 'takes no "". It takes until.'),
-        ("stale_rate; retry_after=1", 'takes no "retry_after"'),
+        ("unpriced;", 'takes no "". It takes until.'),
+        ("unpriced; retry_after=1", 'takes no "retry_after"'),
         ("stale_rate; reason=global", 'takes no "reason"'),
         ("price_moved; order=booked", 'takes no "order"'),
         ("booking_not_completed; order=booked", "It takes until, retry_after."),

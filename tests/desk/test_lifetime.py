@@ -158,4 +158,5 @@ def test_a_store_that_cannot_be_read_is_told_on_both_ports(tmp_path: Path) -> No
     assert [answer.status_code for answer in answers] == [503, 503]
     for answer in answers:
         assert answer.headers["x-request-id"]
+        assert answer.headers["retry-after"] == "1"
     assert answers[0].json() == answers[1].json()

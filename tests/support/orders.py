@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -69,8 +70,8 @@ def refused(answer: httpx.Response, code: str) -> dict[str, Any]:
     assert detail["message"]
     assert detail.keys() == {"code", "message"} | MORE_FIELDS.get(code, set())
     assert len(answer.headers["x-request-id"]) == 24
-    if answer.status_code == STATUS["rate_limited"]:
-        assert int(answer.headers["retry-after"]) >= 1
+    waits = answer.status_code in (429, 503)
+    assert bool(re.fullmatch("[1-9][0-9]*", answer.headers.get("retry-after", ""))) == waits
     return detail
 
 

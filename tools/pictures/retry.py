@@ -37,13 +37,13 @@ ANSWERS = (
     ),
     Answer(
         "wait as told",
-        "429 or 503 with Retry-After",
+        "every 429 and 503",
         ("Wait that long.", "Then same key, same body."),
         again=True,
     ),
     Answer(
         "wait a little",
-        "stale_rate, booking_conflict …",
+        "booking_conflict, request_timeout …",
         ("Wait a second, longer each time.", "Then same key, same body."),
         again=True,
     ),

@@ -32,8 +32,6 @@ from .charges import rate_limit_lines
 from .gate import Gate
 from .request import Request
 
-_RETRY_AFTER_FAULT_S = 1
-
 _log = structlog.get_logger("api")
 
 
@@ -124,8 +122,7 @@ class TradingApi:
         except StoreFault as fault:
             _log.warning("store_fault", request_id=call.request_id.decode(), fault=repr(fault))
             call.code = SERVICE_UNAVAILABLE.code
-            unavailable = Refused(SERVICE_UNAVAILABLE, retry_after_s=_RETRY_AFTER_FAULT_S)
-            return refusal_answer(unavailable), _more(request)
+            return refusal_answer(Refused(SERVICE_UNAVAILABLE)), _more(request)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=call.request_id.decode())
             call.code = INTERNAL_ERROR.code

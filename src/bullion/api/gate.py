@@ -45,7 +45,6 @@ from .hosts import host_name
 _RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
 _SECOND_LOOK_S = 1.0
 """How long a failed key waits for a store that does not answer."""
-_RETRY_AFTER_LIMITER_S = 1
 _MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long reads go on from memory when the store cannot be reached."""
 
@@ -106,7 +105,7 @@ class Gate:
             standing = _standing(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
             if scope is Scope.ORDERS_WRITE:
-                raise Refused(RATE_LIMITER_UNAVAILABLE, retry_after_s=_RETRY_AFTER_LIMITER_S) from None
+                raise Refused(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
         self.note_use(key.key_id)
         return Caller(key, account, switches, judged_by, standing, scenario)
@@ -155,7 +154,7 @@ class Gate:
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
         if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             self._unless_throttled(failures)
-            raise Refused(_unavailable(text, scope), retry_after_s=1)
+            raise Refused(_unavailable(text, scope))
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
             raise Refused(refusal or INVALID_CREDENTIAL)

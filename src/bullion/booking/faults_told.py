@@ -10,18 +10,16 @@ from bullion.refusals.catalogue import (
 )
 from bullion.refusals.refusal import Refused
 
-_RETRY_AFTER_S = 2
-
 
 def booking_refused(fault: StoreFault) -> Refused:
     match fault:
         case StoreBusy():
-            return Refused(BOOKING_BUSY, retry_after_s=_RETRY_AFTER_S)
+            return Refused(BOOKING_BUSY)
         case StoreConflict():
             return Refused(BOOKING_CONFLICT)
         case NotCompleted():
-            return Refused(BOOKING_NOT_COMPLETED, retry_after_s=_RETRY_AFTER_S)
+            return Refused(BOOKING_NOT_COMPLETED)
         case OutcomeUnknown():
-            return Refused(BOOKING_OUTCOME_UNKNOWN, retry_after_s=_RETRY_AFTER_S)
+            return Refused(BOOKING_OUTCOME_UNKNOWN)
         case _:
             return Refused(BOOKING_UNAVAILABLE)

@@ -13,4 +13,4 @@ def unavailable(fault: StoreFault) -> Refused:
             words = "The store is busy. Nothing was changed; try again."
         case _:
             words = "The store cannot be reached. Nothing was changed; try again."
-    return Refused(SERVICE_UNAVAILABLE, words, retry_after_s=1)
+    return Refused(SERVICE_UNAVAILABLE, words)

@@ -19,8 +19,9 @@ def _row(
     retry: Retry = Retry.NEVER,
     settles_key: bool = False,
     specified: bool = True,
+    retry_after_s: int = 1,
 ) -> Refusal:
-    row = Refusal(code, status, env, when, message, retry, settles_key, specified)
+    row = Refusal(code, status, env, when, message, retry, settles_key, specified, retry_after_s)
     _rows.append(row)
     return row
 
@@ -212,7 +213,8 @@ PRODUCTION_PREREQUISITES_UNMET = _row(
     "The desk paused production, the hedge venue cannot be reached, or the store's schema is behind.",
     "Production is not available just now. This call booked nothing; retry later with the same key.",
     env=Env.PROD,
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=5,
 )
 
 # --- The request itself ---------------------------------------------------------------------------
@@ -274,7 +276,7 @@ RATES_NOT_READY = _row(
     503,
     "The service has just started and has not yet taken its first set of rates.",
     "Rates are not loaded yet. Retry in a moment with the same Idempotency-Key.",
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
 )
 NO_LIVE_PRICE = _row(
     "no_live_price",
@@ -293,7 +295,7 @@ STALE_RATE = _row(
     503,
     "The oldest rate behind the price is older than the symbol allows.",
     "The rate for this symbol is too old. Retry in a moment with the same Idempotency-Key.",
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
 )
 TRADING_HALTED = _row(
     "trading_halted",
@@ -319,7 +321,7 @@ TRADEABILITY_UNVERIFIED = _row(
     "The hedge venue has not lately said whether the instrument can be traded.",
     "Whether this symbol can be traded is not known now. Retry in a moment with the same Idempotency-Key.",
     env=Env.PROD,
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
 )
 SYMBOL_UNAVAILABLE = _row(
     "symbol_unavailable",
@@ -327,7 +329,8 @@ SYMBOL_UNAVAILABLE = _row(
     "The hedge venue says that the instrument cannot be traded now.",
     "This symbol is unavailable now. Retry in a moment with the same Idempotency-Key.",
     env=Env.PROD,
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=5,
 )
 GROUP_TRADING_DISABLED = _row(
     "group_trading_disabled",
@@ -346,7 +349,8 @@ PRICING_UNAVAILABLE = _row(
     503,
     "The group's terms for the symbol are missing or give no valid price.",
     "The price for this account could not be computed. Retry in a moment with the same Idempotency-Key.",
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=5,
 )
 LIMIT_EXCEEDED = _row(
     "limit_exceeded",
@@ -395,7 +399,7 @@ BOOKING_UNAVAILABLE = _row(
     "The order could not be recorded. This call booked nothing.",
     "The order could not be recorded. This call booked nothing; retry in a moment with the same key.",
     env=Env.PROD,
-    retry=Retry.SAME_KEY,
+    retry=Retry.SAME_KEY_AFTER,
 )
 BOOKING_BUSY = _row(
     "booking_busy",
@@ -404,6 +408,7 @@ BOOKING_BUSY = _row(
     "Too many bookings on this account at once. This call booked nothing; retry with the same key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=2,
 )
 BOOKING_NOT_COMPLETED = _row(
     "booking_not_completed",
@@ -412,6 +417,7 @@ BOOKING_NOT_COMPLETED = _row(
     "The booking was not completed. Retry with the same Idempotency-Key for the definitive outcome.",
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=2,
 )
 BOOKING_OUTCOME_UNKNOWN = _row(
     "booking_outcome_unknown",
@@ -420,6 +426,7 @@ BOOKING_OUTCOME_UNKNOWN = _row(
     "The outcome of the booking is not known yet. Retry with the same Idempotency-Key; do not use a new one.",
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
+    retry_after_s=2,
 )
 
 # --- Faults of our own ----------------------------------------------------------------------------

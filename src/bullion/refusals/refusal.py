@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Any
 
 
@@ -38,6 +39,8 @@ class Refusal:
     """Whether the idempotency key is spent by this answer."""
     specified: bool = True
     """False for what we added to the specification's table."""
+    retry_after_s: int = 1
+    """What `Retry-After` says on a 503, unless the place that refuses knows better."""
 
 
 class Refused(Exception):
@@ -55,6 +58,9 @@ class Refused(Exception):
         super().__init__(refusal.code)
         self.refusal = refusal
         self.message = message or refusal.message
+        # Here, and not where it is raised: so no 503 can be without.
+        if retry_after_s is None and refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            retry_after_s = refusal.retry_after_s
         self.retry_after_s = retry_after_s
         self.fields = fields or {}
         self.headers = headers or {}

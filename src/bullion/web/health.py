@@ -1,13 +1,16 @@
 """Whether a node lives, and whether it may be sent calls. The same on both ports."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 
-from .answer import Answer, json_answer
+from .answer import JSON, Answer, Headers, encode_json, json_answer
 
 LIVE = "/health/live"
 READY = "/health/ready"
 METHODS = ("GET", "HEAD")
 """Some load balancers and monitors check with HEAD."""
+
+_NOT_READY: Headers = (JSON, (b"retry-after", b"1"))
 
 Checks = Callable[[], Awaitable[Mapping[str, bool]]]
 """What readiness is made of: each part's name, and whether it is in order."""
@@ -31,4 +34,6 @@ def live() -> Answer:
 
 async def ready(checks: Checks) -> Answer:
     parts = {"staying": False} if NOTICE.given else await checks()
-    return json_answer({"ready": all(parts.values()), **parts}, 200 if all(parts.values()) else 503)
+    if all(parts.values()):
+        return json_answer({"ready": True, **parts})
+    return Answer(HTTPStatus.SERVICE_UNAVAILABLE, encode_json({"ready": False, **parts}), _NOT_READY)

@@ -32,7 +32,9 @@ HEADERS: dict[str, Any] = {
         "schema": {"type": "integer", "minimum": 0},
     },
     RETRY_AFTER: {
-        "description": "How many whole seconds to wait before sending the request again.",
+        "description": (
+            "How many whole seconds to wait before sending the request again. On every 429 and every 503."
+        ),
         "schema": {"type": "integer", "minimum": 1},
     },
     IDEMPOTENT_REPLAYED: {

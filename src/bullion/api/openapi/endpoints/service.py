@@ -2,6 +2,7 @@
 
 import json
 
+from bullion.api.openapi.headers import RETRY_AFTER
 from bullion.api.openapi.pieces import Json, answer, schema_ref
 from bullion.api.openapi.refused import WITHOUT_KEY, refused_answers
 from bullion.web import health
@@ -37,7 +38,7 @@ def _ready() -> Json:
     ready = {"ready": True, "store": True, "schema": True, "catalogue": True}
     answers = {
         "200": answer("Every part is in order.", schema, ready),
-        "503": answer("Some part is not.", schema, ready | {"ready": False, "store": False}),
+        "503": answer("Some part is not.", schema, ready | {"ready": False, "store": False}, (RETRY_AFTER,)),
     }
     words = f"For load balancers. It names each part. {_HEAD}"
     return _page("ready", "May the node be sent calls?", words, answers)
