@@ -313,6 +313,30 @@ def test_unpriced(own_market: Market, own_trader: Trader) -> None:
     refused(own_trader.place(symbol_code="BACKWARDS"), "unpriced")
 
 
+def test_unpriced_is_what_is_too_large_to_be_stored(own_market: Market, own_trader: Trader) -> None:
+    """A price, by its rates or by a premium, and a total. The quotes say the same. No wait would help."""
+    most = "999999999"
+    rate(own_market, "SPOT", most, most)
+    rate(own_market, "CURRENCY", most, most)
+    own_market.desk.do("PUT", "/duties/gold", [{"from": "2020-01-01", "rupees": "1.00"}])
+    own_market.symbol("IMPORT", pricing=LANDED)
+    own_market.symbol("DEAR", quoted_weight="0.0001", pricing={"kind": "direct", "instrument": "SPOT"})
+    for order in ({"symbol_code": "IMPORT"}, {"symbol_code": "DEAR", "quantity": 1_000_000}):
+        answer = own_trader.place(**order)
+        assert "too large" in refused(answer, "unpriced")["message"]
+        assert answer.status_code == 400
+    (quote,) = own_trader.get(QUOTES, symbol_code="IMPORT")["items"]
+    assert (quote["buy"], quote["sell"], quote["tradable"], quote["reason"]) == (
+        None,
+        None,
+        False,
+        "unpriced",
+    )
+    (quote,) = own_trader.get(QUOTES, symbol_code="DEAR")["items"]
+    assert (quote["buy"], quote["tradable"], quote["reason"]) == ("999999999.00", True, None)
+    assert meant(own_trader, symbol_code="DEAR", quantity=1)["total"] == "9999999990000.00"
+
+
 def test_stale_rate(own_market: Market, own_trader: Trader) -> None:
     own_market.symbol("LIVE", rate_age_s_max=1, pricing={"kind": "direct", "instrument": "OURS"})
     own_market.symbol("PATIENT", rate_age_s_max=3600, pricing={"kind": "direct", "instrument": "OURS"})

@@ -197,13 +197,19 @@ def test_the_edges(change: Fault, code: str) -> None:
 def test_a_total_that_no_store_can_keep_is_no_price() -> None:
     huge = of_symbol(Case(), quoted_weight_e4=1, pricing=Fixed(10**14, 10**14))
     assert wanting(huge, quantity_e4=90_000).code() == "priced"
-    assert wanting(huge, quantity_e4=100_000).code() == "pricing_unavailable"
+    assert wanting(huge, quantity_e4=100_000).code() == "unpriced"
 
 
-def test_a_price_that_no_store_can_keep_is_no_price() -> None:
-    huge = of_symbol(Case(), quoted_weight_e4=10**13, pricing=Fixed(2**63, None))
-    verdict = huge.verdict()
-    assert isinstance(verdict, Denied)
+def too_large(case: Case) -> Case:
+    """A price that no store can keep, whatever the quantity."""
+    return of_ticks(of_symbol(case, quoted_weight_e4=10**13), bid_e6=10**23, ask_e6=10**23)
+
+
+@pytest.mark.parametrize("code", ["priced", *CODES])
+def test_a_price_that_no_store_can_keep_is_unpriced_at_its_place_in_the_table(code: str) -> None:
+    faulty = FAULTS.get(code, lambda it: it)(too_large(Case()))
+    higher = CODES[: CODES.index("unpriced")]
+    assert faulty.code() == (code if code in higher else "unpriced")
 
 
 def test_refusals_say_what_the_sizes_are() -> None:

@@ -9,6 +9,7 @@ from bullion.faults import StoreUnavailable
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
+from bullion.orders.bounds import PAISE_MAX
 from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
 from bullion.orders.offer import Deal, Offer
@@ -71,7 +72,7 @@ class MarketData:
 
 
 def _price_text(deal: Deal | None) -> str | None:
-    return None if deal is None or deal.price_paise <= 0 else rupees_text(deal.price_paise)
+    return rupees_text(deal.price_paise) if deal is not None and 0 < deal.price_paise <= PAISE_MAX else None
 
 
 def _symbol_view(offer: Offer) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How long and how large what a client sends may be."""
+"""How long and how large what a client sends, and what an order comes to, may be."""
 
 KEY_LENGTH_MAX = 64
 SYMBOL_CODE_LENGTH_MAX = 32
@@ -6,3 +6,5 @@ CLIENT_ORDER_ID_LENGTH_MAX = 64
 QUANTITY_MAX = 1_000_000
 PRICE_DIGITS_MAX = 20
 """Significant ones: zeros before and after them do not count."""
+PAISE_MAX = 2**63 - 1
+"""The largest price and total that a store can keep."""

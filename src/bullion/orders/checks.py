@@ -12,8 +12,9 @@ from bullion.rates.quote import total_paise
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import Refusal
 
+from .bounds import PAISE_MAX
 from .instant import instant_text
-from .offer import Offer
+from .offer import Deal, Offer
 from .request import PlaceOrder
 from .verdict import Denied, Priced, Verdict
 
@@ -22,8 +23,6 @@ _UNTRADEABLE = {
     Tradeability.UNKNOWN: codes.TRADEABILITY_UNVERIFIED,
     Tradeability.SUSPENDED: codes.SYMBOL_UNAVAILABLE,
 }
-_PAISE_MAX = 2**63 - 1
-"""What a store can keep."""
 
 
 def check(
@@ -47,7 +46,9 @@ def check(
     if side not in offer.offered:
         offered = [each.value for each in Side if each in offer.offered]
         return Denied(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
-    denied = _check_rates(offer, now_us, rates_ready=rates_ready, market_open=market_open)
+    deal = offer.deal(side)
+    total = 0 if deal is None else total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
+    denied = _check_rates(offer, deal, total, now_us, rates_ready=rates_ready, market_open=market_open)
     if denied is not None:
         return denied
     if not symbol.size.allows(asked.quantity_e4):
@@ -55,16 +56,24 @@ def check(
     if tradeability in _UNTRADEABLE:
         compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
         return Denied(_UNTRADEABLE[tradeability], compared=compared)
-    return _check_group(asked, offer, side, hedged=tradeability is not None)
+    return _check_group(asked, offer, deal, total, hedged=tradeability is not None)
 
 
-def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: bool) -> Denied | None:
+def _check_rates(
+    offer: Offer, deal: Deal | None, total: int, now_us: int, *, rates_ready: bool, market_open: bool
+) -> Denied | None:
     symbol, price, switches = offer.symbol, offer.price, offer.switches
     if not rates_ready:
         return Denied(codes.RATES_NOT_READY)
     if isinstance(price, Refusal):
         why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
         return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
+    if deal is not None and (deal.price_paise > PAISE_MAX or total > PAISE_MAX):
+        return Denied(
+            codes.UNPRICED,
+            "The price or the total of this order is too large to be recorded.",
+            {"price": rupees_text(deal.price_paise), "total": rupees_text(total)},
+        )
     if offer.stale_after_us is not None and now_us > offer.stale_after_us:
         return Denied(
             codes.STALE_RATE,
@@ -96,14 +105,13 @@ def _check_rates(offer: Offer, now_us: int, *, rates_ready: bool, market_open: b
     return None
 
 
-def _check_group(asked: PlaceOrder, offer: Offer, side: Side, *, hedged: bool) -> Verdict:
+def _check_group(asked: PlaceOrder, offer: Offer, deal: Deal | None, total: int, *, hedged: bool) -> Verdict:
     symbol, terms = offer.symbol, offer.terms
     if not offer.group.trading:
         return Denied(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
     if terms is not None and not terms.allow(asked.quantity_e4):
         return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
-    deal = offer.deal(side)
-    if deal is None or not 0 < deal.price_paise <= _PAISE_MAX:
+    if deal is None or deal.price_paise <= 0:
         return Denied(
             codes.PRICING_UNAVAILABLE,
             compared={
@@ -112,9 +120,6 @@ def _check_group(asked: PlaceOrder, offer: Offer, side: Side, *, hedged: bool) -
                 "price": None if deal is None else rupees_text(deal.price_paise),
             },
         )
-    total = total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
-    if total > _PAISE_MAX:
-        return Denied(codes.PRICING_UNAVAILABLE, compared={"price": rupees_text(deal.price_paise)})
     return Priced(
         symbol.metal,
         deal.price_paise,

@@ -287,7 +287,7 @@ NO_LIVE_PRICE = _row(
 UNPRICED = _row(
     "unpriced",
     400,
-    "The symbol's formula gives no price from the rates there are.",
+    "The symbol's formula gives no price from the rates there are, or one too large to be recorded.",
     "This symbol cannot be priced now.",
 )
 STALE_RATE = _row(
