@@ -9,7 +9,7 @@ from bullion_conformance.table import TABLE
 from bullion_conformance.verdict import Verdict
 from tests.conformance.conftest import checked
 from tests.conformance.faults import FAULTS, Fault
-from tests.conformance.spoiling_proxy import SpoilingProxy
+from tests.conformance.spoiling_proxy import Passing, SpoilingProxy
 
 
 def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
@@ -51,3 +51,16 @@ def test_without_a_fault_nothing_fails(spoilt: Means) -> None:
     }
     assert {id_: why for id_, why in others.items() if TABLE[id_].unchecked is None} == {}
     assert report.count(Verdict.PASSED) > 60
+
+
+@pytest.mark.parametrize("wait", [None, "0", "1.5"])
+def test_a_503_without_a_wait_breaks_a_ruling(spoilt: Means, proxy: SpoilingProxy, wait: str | None) -> None:
+    def spoil(passing: Passing) -> None:
+        if passing.status == 503:
+            passing.headers.pop("retry-after", None)
+            passing.headers.update({} if wait is None else {"retry-after": wait})
+
+    proxy.spoil = spoil
+    report = checked(spoilt, "bullion.retry-after", "errors.test.stale_rate", profile=Profile.BULLION)
+    failed = [finding.requirement.id for finding in report.findings if finding.verdict is Verdict.FAILED]
+    assert failed == ["bullion.retry-after"]

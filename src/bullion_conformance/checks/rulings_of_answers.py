@@ -45,6 +45,15 @@ def answers_have_an_id(exchange: Exchange) -> None:
     expect(bool(exchange.headers.get("x-request-id")), "it has no X-Request-Id.")
 
 
+@over_all("bullion.retry-after", of=lambda exchange: exchange.status == 503, what="503")
+def each_503_says_how_long_to_wait(exchange: Exchange) -> None:
+    found = exchange.headers.get("retry-after", "")
+    expect(
+        bool(re.fullmatch("[1-9][0-9]*", found)),
+        f"Retry-After is {found!r}; expected whole seconds, at least 1.",
+    )
+
+
 # --- Lists ----------------------------------------------------------------------------------------------
 
 

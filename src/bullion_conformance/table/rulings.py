@@ -50,6 +50,7 @@ RULINGS = rows(
     ),
     Row("bullion.methods", "A wrong method is 405 method_not_allowed with Allow; HEAD and OPTIONS too."),
     Row("bullion.request-id", "Every answer has an X-Request-Id."),
+    Row("bullion.retry-after", "Every 503 says in Retry-After how many whole seconds to wait, at least 1."),
     Row("bullion.rate-headers", "A counted call tells limit, remaining and reset of its tightest budget."),
     Row("bullion.refused-uncounted", "A call that is refused with 429 uses nothing up."),
     Row(
