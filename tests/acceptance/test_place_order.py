@@ -9,7 +9,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from bullion.api.openapi import openapi
 from tests.support.orders import BUY_PRICE, SELL_PRICE, Market, Trader, booked, refused
+from tests.support.production import LiveTrader
 
 FIELDS = {
     "id",
@@ -25,6 +27,14 @@ FIELDS = {
     "created_at",
     "deal_label",
 }
+
+
+def test_an_order_always_has_every_field_that_is_described(trader: Trader, live_trader: LiveTrader) -> None:
+    for each, name in ((trader, "TestOrder"), (live_trader, "ProductionOrder")):
+        described = list(openapi()["components"]["schemas"][name]["properties"])
+        placed, again = (each.place("the same key").json() for _ in range(2))
+        for order in (placed, again, each.order(placed["id"]).json(), *each.orders()["items"]):
+            assert list(order) == described
 
 
 def test_every_field_of_an_order(trader: Trader) -> None:

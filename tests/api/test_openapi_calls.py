@@ -187,7 +187,9 @@ def test_amounts_times_and_names_are_written_in_one_way(name: str, field: str, b
         example = example["items"][0]
     schema = DESCRIPTION["components"]["schemas"][name]
     check(example, schema)
-    assert set(example) == set(schema["properties"]) == set(schema["required"])
+    assert set(example) == set(schema["properties"])
+    if name != "TestOrder":
+        assert set(schema["required"]) == set(schema["properties"])
     with pytest.raises(ValidationError):
         check(example | {field: bad}, schema)
 

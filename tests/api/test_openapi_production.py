@@ -66,6 +66,12 @@ NEVER_NULL = {
 }
 
 
+REQUIRED = {
+    "ProductionOrder": ["id", "symbol_code", "trade_type", "quantity", "unit", "status", "status_detail"],
+    "TestOrder": ["id", "symbol_code", "trade_type", "quantity", "unit", "status"],
+}
+
+
 def placed(status: str) -> Json:
     found: Json = responses(REAL_ORDERS, "post")[status]
     return found
@@ -221,7 +227,7 @@ def test_a_rejected_order_is_shown_whole() -> None:
 
 def test_an_order_has_every_field_and_names_those_that_may_be_null() -> None:
     schema = schema_of("ProductionOrder")
-    assert list(schema["properties"]) == schema["required"] == FIELDS
+    assert list(schema["properties"]) == FIELDS
     assert schema["properties"]["status"]["enum"] == STATUSES
     assert schema["properties"]["environment"]["enum"] == ["production"]
     order = example(responses(REAL_ORDER)["200"])
@@ -232,6 +238,18 @@ def test_an_order_has_every_field_and_names_those_that_may_be_null() -> None:
                 check(order | {name: None}, schema)
         else:
             check(order | {name: None}, schema)
+
+
+@pytest.mark.parametrize(("name", "required"), REQUIRED.items())
+def test_only_what_the_specification_requires_is_required_and_the_rest_is_always_sent(
+    name: str, required: list[str]
+) -> None:
+    schema = schema_of(name)
+    assert schema["required"] == required
+    for field, described in schema["properties"].items():
+        always = field not in required
+        assert ("x-always-sent" in described) == always
+        assert described["description"].endswith("This service always sends it.") == always
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from bullion.api.openapi.pieces import ALWAYS_SENT
+
 from .pieces import Json, prose, slug
 
 
 def fields(schema: Json, prefix: str = "") -> Iterator[Sequence[str]]:
     """Each field on its own row, those of an object inside the object as `outer.inner`."""
     for name, inner in schema.get("properties", {}).items():
-        optional = "" if name in schema.get("required", ()) else " <small>optional</small>"
+        always = name in schema.get("required", ()) or ALWAYS_SENT in inner
+        optional = "" if always else " <small>optional</small>"
         label = f"<code>{escape(prefix + name)}</code>{optional}"
         yield (label, type_words(inner), prose(inner.get("description", "")))
         yield from fields(inner, f"{prefix}{name}.")

@@ -7,6 +7,9 @@ from .headers import REQUEST_ID
 
 Json = dict[str, Any]
 
+ALWAYS_SENT = "x-always-sent"
+"""On a field of an answer that the specification does not require, and that this service sends anyway."""
+
 
 def object_of(properties: Json, **more: Any) -> Json:
     """An object of an answer: every field is always there, so nothing has a default."""

@@ -1,6 +1,6 @@
 """The order that becomes of what a client asks for, as each environment has it."""
 
-from bullion.api.openapi.pieces import Json, object_of, schema_ref
+from bullion.api.openapi.pieces import ALWAYS_SENT, Json, object_of, schema_ref
 from bullion.api.openapi.values import (
     PRODUCTION_STATUSES,
     SIDE,
@@ -13,33 +13,41 @@ from bullion.api.openapi.values import (
 )
 from bullion.environment import Environment
 
+_REQUIRED = ("id", "symbol_code", "trade_type", "quantity", "unit", "status", "status_detail")
+"""By the specification. A client written for it may be used with services that send no more than these."""
+
 
 def _order(environment: Environment, status: Json, own: Json) -> Json:
     """What an order has in both environments; `own` adds fields, or says more of one that is there."""
-    return object_of(
-        {
-            "id": {"type": "string", "format": "uuid", "description": "Names the order: read it with this."},
-            "environment": {
-                "type": "string",
-                "enum": [environment.value],
-                "description": "The environment that the order was placed in.",
-            },
-            "symbol_code": {"type": "string", "description": "What is traded."},
-            "trade_type": SIDE | {"description": "The client's side."},
-            "quantity": weight("The weight, in `unit`."),
-            "unit": UNIT | {"description": "What the symbol is weighed in: gold in `g`, silver in `kg`."},
-            "price": rupees("The rate of the order, in rupees per quoted weight of the symbol."),
-            "total": rupees("What the whole quantity comes to at that price, in rupees."),
-            "status": status,
-            "client_order_id": {
-                "type": ["string", "null"],
-                "description": "The client's own name for it, if one was sent.",
-            },
-            "created_at": instant("When the order was placed, in UTC."),
-        }
-        | own,
-        description=f"An order of the {environment.value} environment.",
-    )
+    properties = {
+        "id": {"type": "string", "format": "uuid", "description": "Names the order: read it with this."},
+        "environment": {
+            "type": "string",
+            "enum": [environment.value],
+            "description": "The environment that the order was placed in.",
+        },
+        "symbol_code": {"type": "string", "description": "What is traded."},
+        "trade_type": SIDE | {"description": "The client's side."},
+        "quantity": weight("The weight, in `unit`."),
+        "unit": UNIT | {"description": "What the symbol is weighed in: gold in `g`, silver in `kg`."},
+        "price": rupees("The rate of the order, in rupees per quoted weight of the symbol."),
+        "total": rupees("What the whole quantity comes to at that price, in rupees."),
+        "status": status,
+        "client_order_id": {
+            "type": ["string", "null"],
+            "description": "The client's own name for it, if one was sent.",
+        },
+        "created_at": instant("When the order was placed, in UTC."),
+    } | own
+    for name in properties.keys() - _REQUIRED:
+        described = f"{properties[name]['description']} This service always sends it."
+        properties[name] = properties[name] | {"description": described, ALWAYS_SENT: True}
+    return {
+        "type": "object",
+        "required": [name for name in _REQUIRED if name in properties],
+        "properties": properties,
+        "description": f"An order of the {environment.value} environment.",
+    }
 
 
 _TEST_STATUS: Json = {
