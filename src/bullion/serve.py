@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
@@ -18,6 +19,8 @@ import uvloop
 
 from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
+from bullion.web.address import SourceAddress
+from bullion.web.connections import ConnectionCount
 from bullion.web.health import NOTICE
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring.console import open_console
@@ -197,7 +200,7 @@ async def _serve(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: O
         if ports.console is not None:
             console = await opened.enter_async_context(open_console(settings, ports.api_url))
             apps.append((console, ports.console))
-        await _answer(node, apps, settings.drain_s, on_ready, on_hangup)
+        await _answer(settings, node, apps, settings.drain_s, on_ready, on_hangup)
     _log.info("stopped")
 
 
@@ -209,7 +212,7 @@ def serve_console(settings: Settings, bound: socket.socket) -> None:
 
     async def run() -> None:
         async with open_console(settings) as console:
-            await _answer(None, [(console, bound)], 0, told, None)
+            await _answer(settings, None, [(console, bound)], 0, told, None)
         _log.info("stopped")
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -218,13 +221,14 @@ def serve_console(settings: Settings, bound: socket.socket) -> None:
 
 
 async def _answer(
+    settings: Settings,
     node: Node | None,
     apps: Sequence[tuple[Any, socket.socket]],
     drain_s: float,
     on_ready: Ready,
     on_hangup: OnHangup | None,
 ) -> None:
-    servers = [make_server(app) for app, _ in apps]
+    servers = [make_server(app, settings) for app, _ in apps]
     serving = Serving(node, servers, drain_s)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, serving.drain)
@@ -270,11 +274,13 @@ def _raise_open_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
 
 
-def make_server(app: object) -> _Server:
+def make_server(app: object, settings: Settings) -> _Server:
+    trusts = SourceAddress(settings.trusted_proxies).trusts
+    count = ConnectionCount(settings.connections_per_address, exempt=trusts)
     return _Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # uvicorn's own ASGI types are narrower than the ASGI specification
-            http=GuardedProtocol,
+            http=partial(GuardedProtocol, count=count),  # type: ignore[arg-type]  # uvicorn only calls it
             ws="none",
             lifespan="off",
             interface="asgi3",

@@ -49,6 +49,7 @@ class Settings:
     desk_token: str | None = None
     secret: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
+    connections_per_address: int = 1000
     log_calls: str = "refused"
 
     @property
@@ -226,5 +227,6 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_TRUSTED_PROXIES": _networks,
+    "BULLION_CONNECTIONS_PER_ADDRESS": _whole_number(1, 65_536),
     "BULLION_LOG_CALLS": _one_of("refused", "all"),
 }

@@ -43,6 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "desk_token": None,
     "secret": None,
     "trusted_proxies": (),
+    "connections_per_address": 1000,
     "log_calls": "refused",
 }
 
@@ -68,6 +69,7 @@ DEFAULTS: dict[str, Any] = {
         ("secret", SECRET, SECRET),
         ("secret", "x" * 32, "x" * 32),
         ("trusted_proxies", "10.0.0.5", (ip_network("10.0.0.5"),)),
+        ("connections_per_address", "65536", 65_536),
         (
             "trusted_proxies",
             "10.0.0.5, 10.1.0.0/16 ,2001:db8::/32",
@@ -115,6 +117,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a secret in another script": ("SECRET", "é" * 40, "ASCII"),
     "a proxy that is none": ("TRUSTED_PROXIES", "proxy.example", "CIDR"),
     "host bits in a proxy's block": ("TRUSTED_PROXIES", "10.0.0.1/8", "CIDR"),
+    "no connection at all": ("CONNECTIONS_PER_ADDRESS", "0", "1 to 65536"),
     "a comma too many": ("TRUSTED_PROXIES", "10.0.0.1,", "CIDR"),
     "unknown logs": ("LOG_CALLS", "none", "refused, all"),
     "an unknown database": ("DATABASE_URL", "mysql://user:hunter2@db/bullion", "sqlite:///"),

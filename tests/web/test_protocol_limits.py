@@ -168,11 +168,22 @@ def test_deadlines_are_those_of_one_request(serve: Serve) -> None:
 
 
 def test_silent_connection(serve: Serve) -> None:
-    served = serve(IDLE_SECONDS=SHORT)
+    served = serve(FIRST_REQUEST_SECONDS=SHORT)
     with Wire(served) as wire:
         assert wire.rest() == b""
     with Wire(served) as wire:
         assert wire.send(b"\r\n").rest() == b""
+
+
+def test_the_first_request_has_less_time_than_the_next(serve: Serve) -> None:
+    """Less to begin, not to be whole; and once it is answered, the connection may idle for longer."""
+    served = serve(FIRST_REQUEST_SECONDS=SHORT)
+    assert GuardedProtocol.FIRST_REQUEST_SECONDS == GuardedProtocol.HEAD_SECONDS == 10.0
+    assert GuardedProtocol.IDLE_SECONDS == 75.0
+    with Wire(served) as wire:
+        served_well(wire.send(GET[:9], GET[9:], pause=2 * SHORT))
+        time.sleep(2 * SHORT)
+        served_well(wire.send(GET))
 
 
 def test_idle_connection_after_a_request(serve: Serve) -> None:

@@ -39,7 +39,7 @@ class Seen:
 class Served:
     """A server in a thread, with an application that does what the path says."""
 
-    def __init__(self, protocol: type[GuardedProtocol], loop: str) -> None:
+    def __init__(self, protocol: Callable[..., GuardedProtocol], loop: str) -> None:
         self.seen: list[Seen] = []
         self.gate = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -47,7 +47,7 @@ class Served:
         self.server = uvicorn.Server(
             uvicorn.Config(
                 self._app,
-                http=protocol,
+                http=protocol,  # type: ignore[arg-type]  # uvicorn only calls it
                 ws="none",
                 loop=loop,
                 lifespan="off",

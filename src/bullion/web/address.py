@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 Network = IPv4Network | IPv6Network
 
@@ -18,21 +18,22 @@ class SourceAddress:
     def source(self, peer: str, forwarded: Sequence[bytes]) -> str:
         """The right-most hop that is not one of our proxies: further left a caller writes what it likes."""
         address = normal(peer) or peer
-        if not forwarded or not self._trusts(address):
+        if not forwarded or not self.trusts(address):
             return address
         for hop in reversed(b",".join(forwarded).split(b",")):
             named = normal(_without_port(hop.decode("latin-1").strip()))
             if named is None:
                 return address
             address = named
-            if not self._trusts(address):
+            if not self.trusts(address):
                 return address
         return address
 
-    def _trusts(self, address: str) -> bool:
-        if not self._trusted_proxies or normal(address) is None:
+    def trusts(self, address: str) -> bool:
+        named = normal(address) if self._trusted_proxies else None
+        if named is None:
             return False
-        parsed = ip_address(address)
+        parsed = ip_address(named)
         return any(parsed in network for network in self._trusted_proxies)
 
 
@@ -51,3 +52,13 @@ def normal(text: str) -> str | None:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(address)
+
+
+@lru_cache(maxsize=4096)
+def subscriber(text: str) -> str:
+    """Who is counted as one caller: an IPv4 address, or the /64 of an IPv6 address.
+
+    A /64 is the least that a subscriber is given, who can call from any address in it.
+    """
+    address = normal(text) or text
+    return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address

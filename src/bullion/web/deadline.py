@@ -35,6 +35,13 @@ class Deadline:
         if self._timer is not None:
             self._timer.cancel()
 
+    def end(self) -> None:
+        """For good. It also lets go of whoever made it: they hold each other, and only the collector would
+        find that."""
+        self.stop()
+        self._timer_due = -math.inf
+        self._on_missed = _nothing
+
     def _start(self) -> None:
         self._timer_due = self.due
         self._timer = self._loop.call_at(self.due, self._ring)
@@ -46,3 +53,7 @@ class Deadline:
             self._on_missed()
         elif self.due != NEVER:
             self._start()
+
+
+def _nothing() -> None:
+    pass

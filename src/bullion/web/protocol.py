@@ -25,6 +25,7 @@ from bullion.refusals.refusal import Refusal, Refused
 
 from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .attendant import Attendant
+from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import path_and_query, read_framing
@@ -63,7 +64,10 @@ class GuardedProtocol(asyncio.Protocol):
     BODY_SECONDS = 10.0
     WRITE_SECONDS = 10.0
     """For a client that does not read its answer."""
+    FIRST_REQUEST_SECONDS = 10.0
+    """For a new connection, until its first request begins."""
     IDLE_SECONDS = 75.0
+    """Between two requests."""
     LINGER_SECONDS = 2.0
     LEAVE_SECONDS = 1.0
     """A server that stops still answers whoever was busy so shortly before."""
@@ -79,6 +83,8 @@ class GuardedProtocol(asyncio.Protocol):
         "_body_size",
         "_body_tail",
         "_client",
+        "_count",
+        "_counted_for",
         "_deadline",
         "_default_headers",
         "_default_lines",
@@ -114,6 +120,8 @@ class GuardedProtocol(asyncio.Protocol):
         server_state: ServerState,
         app_state: dict[str, Any],  # noqa: ARG002 - of uvicorn's lifespan, which we do not use
         _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        count: ConnectionCount | None = None,
     ) -> None:
         if not config.loaded:
             config.load()
@@ -122,6 +130,8 @@ class GuardedProtocol(asyncio.Protocol):
         self._loop = _loop or asyncio.get_running_loop()
         self.parser = _Parser(self)
         self._deadline = Deadline(self._loop, self._on_deadline)
+        self._count = count
+        self._counted_for: str | None = None
         self._transport: asyncio.Transport
         self._outgoing: Outgoing
         self._server: Any = None
@@ -163,11 +173,18 @@ class GuardedProtocol(asyncio.Protocol):
         self._scheme = "https" if is_ssl(self._transport) else "http"
         self._outgoing = Outgoing(self._transport, self._loop)
         self.write, self.put = self._outgoing.write, self._outgoing.put
+        if self._count is not None and self._client is not None:
+            self._counted_for = self._count.enter(self._client[0])
+            if self._counted_for is None:
+                self._outgoing.abort()
+                return
         self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own classes
-        self._deadline.move(self.IDLE_SECONDS)
+        self._deadline.move(self.FIRST_REQUEST_SECONDS)
 
     def connection_lost(self, _exc: Exception | None) -> None:
-        self._deadline.stop()
+        self._deadline.end()
+        if self._count is not None and self._counted_for is not None:
+            self._count.leave(self._counted_for)
         self._outgoing.forget()
         self._state.connections.discard(self)
         if self._exchange is not None:

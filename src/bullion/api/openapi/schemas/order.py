@@ -19,7 +19,7 @@ _REQUIRED = ("id", "symbol_code", "trade_type", "quantity", "unit", "status", "s
 
 def _order(environment: Environment, status: Json, own: Json) -> Json:
     """What an order has in both environments; `own` adds fields, or says more of one that is there."""
-    properties = {
+    properties: Json = {
         "id": {"type": "string", "format": "uuid", "description": "Names the order: read it with this."},
         "environment": {
             "type": "string",
@@ -38,7 +38,8 @@ def _order(environment: Environment, status: Json, own: Json) -> Json:
             "description": "The client's own name for it, if one was sent.",
         },
         "created_at": instant("When the order was placed, in UTC."),
-    } | own
+        **own,
+    }
     for name in properties.keys() - _REQUIRED:
         described = f"{properties[name]['description']} This service always sends it."
         properties[name] = properties[name] | {"description": described, ALWAYS_SENT: True}
