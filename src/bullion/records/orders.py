@@ -27,6 +27,12 @@ class OrderFilter:
         others = (self.source, self.client_order_id, self.request_id, self.since_us)
         return all(each is None for each in others)
 
+    @property
+    def by_fixed_kind_alone(self) -> bool:
+        """Whether only what never changes of an order is asked for, besides its time, and of all accounts."""
+        others = (self.login_id, self.status, self.client_order_id, self.request_id)
+        return all(each is None for each in others)
+
 
 @dataclass(frozen=True, slots=True)
 class FoundOrder:

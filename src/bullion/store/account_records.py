@@ -1,5 +1,9 @@
 """A broker's accounts looked over: found by a part of their names, with their books and keys counted."""
 
+from collections.abc import Sequence
+
+import msgspec
+
 from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
 from bullion.records.clients import KeyTimes, Overseen
@@ -7,6 +11,8 @@ from bullion.records.clients import KeyTimes, Overseen
 from . import order_rows, rows
 from .engine import Row
 from .open_transaction import OpenTransaction
+
+_encode = msgspec.json.Encoder().encode
 
 _BOOKS = (("test", Environment.TEST), ("live", Environment.PRODUCTION))
 _OF_BOOK = (
@@ -20,11 +26,15 @@ class AccountRecords(OpenTransaction):
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
     ) -> list[Overseen]:
         await self._transaction.run("by_index_alone")
-        pattern = part_of(search)
-        found = await self._transaction.all(
-            "accounts_overseen", broker, after, pattern, times.now_us, times.soon_us, limit
-        )
-        return [_overseen(row) for row in found]
+        if search is None:
+            page = await self._transaction.all("account_ids_after", broker, after, limit)
+            ids: Sequence[int] = [row["id"] for row in page]
+        else:
+            ids = await self._kept.names.find(self._transaction, broker, search, after, limit)
+        wanted = _encode(ids).decode()
+        found = await self._transaction.all("accounts_overseen", wanted, times.now_us, times.soon_us)
+        by_id = {row["id"]: _overseen(row) for row in found}
+        return [by_id[each] for each in ids if each in by_id]
 
     async def books(self, account_id: int) -> dict[Environment, Book]:
         found = await self._transaction.all("books_of_account", account_id)

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from bullion.records.port import Page
 
 from .engine import Row, Transaction, one_row
+from .kept import Kept
 
 
 class OpenTransaction:
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, kept: Kept) -> None:
         self._transaction = transaction
+        self._kept = kept
 
     async def now_us(self) -> int:
         return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])

@@ -14,10 +14,10 @@ from bullion.records.port import Page
 from . import archive_reader, order_changes, order_rows, trace_reader
 from .engine import Row, Value, one_row
 from .open_transaction import OpenTransaction
+from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, Piece
 
 _FEW = 1_000
 """So many orders are gathered from the books they are in; more are found sooner by going back in time."""
-_FIRST_ID, _AFTER_ALL_IDS = "", "g"
 _BEFORE_CALL_US, _AFTER_CALL_US = 5_000_000, 60_000_000
 """An order is recorded soon after its call came; the node's clock and the store's may differ a little."""
 _NO_BOOK = (-1, 0)
@@ -31,6 +31,7 @@ class OrderRecords(OpenTransaction):
     async def reset_book(self, book: Book) -> None:
         await self._transaction.run("reset_book", book.id)
         await self._transaction.run("drop_counts", book.id)
+        await self._transaction.run("count_reset")
 
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
         await self._transaction.run("by_index_alone")
@@ -64,7 +65,10 @@ class OrderRecords(OpenTransaction):
             return [], 0  # No order has one, and PostgreSQL cannot even be asked.
         await self._transaction.run("by_index_alone")
         kind, house = _kind(wanted), (broker, wanted.environment, wanted.login_id)
-        if wanted.by_kind_alone:
+        counted = await self._counted_list(broker, wanted)
+        if counted is not None:
+            found, total = await self._orders_by_time(kind, house, counted, page)
+        elif wanted.by_kind_alone:
             found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
             about = (*kind, *house, wanted.client_order_id)
@@ -75,6 +79,41 @@ class OrderRecords(OpenTransaction):
         else:
             found, total = await self._counted("desk_orders", (*kind, *house), page)
         return [found_order(row) for row in found], total
+
+    async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
+        if not wanted.by_fixed_kind_alone:
+            return None
+        environment = None if wanted.environment is None else wanted.environment.value
+        kind = (broker, environment, wanted.source, wanted.symbol_code)
+        return await self._kept.timeline.counted(self._transaction, kind, wanted.since_us or 0)
+
+    async def _orders_by_time(
+        self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page
+    ) -> tuple[Sequence[Row], int]:
+        """The page is read from the spans in which its orders are; only the two ends of a list are counted."""
+        *filters, _, _, since_us = kind
+
+        def within(piece: Piece) -> Sequence[Value]:
+            return (*filters, piece.low, piece.high, since_us, *house)
+
+        async def count(piece: Piece) -> int:
+            return int((await one_row(self._transaction, "desk_orders_count", *within(piece)))["total"])
+
+        newer = await count(counted.newer)
+        total = newer + counted.counted + (0 if counted.older is None else await count(counted.older))
+        wanted = min(page.limit, total - page.offset)
+        found: list[Row] = []
+        while len(found) < wanted:
+            piece, before = counted.newer, page.offset + len(found)
+            if before >= newer + counted.counted and counted.older is not None:
+                piece, before = counted.older, before - newer - counted.counted
+            elif before >= newer:
+                piece, before = counted.piece_at(before - newer)
+            more = await self._transaction.all("desk_orders", *within(piece), wanted - len(found), before)
+            if not more:
+                break
+            found += more
+        return found, total
 
     async def _counted(self, query: str, about: Sequence[Value], page: Page) -> tuple[Sequence[Row], int]:
         total = (await one_row(self._transaction, f"{query}_count", *about))["total"]
@@ -141,7 +180,7 @@ class OrderRecords(OpenTransaction):
 
 def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     """What every list of the desk's orders takes first: the filters that an order answers by itself."""
-    low, high = _FIRST_ID, _AFTER_ALL_IDS
+    low, high = FIRST_ID, AFTER_ALL_IDS
     if wanted.request_id is not None:
         at_us = trace_reader.time_ms(wanted.request_id) * 1000
         low, high = ids_since(at_us - _BEFORE_CALL_US), ids_since(at_us + _AFTER_CALL_US)

@@ -24,6 +24,7 @@ from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
+from .kept import Kept
 from .order_records import OrderRecords
 from .rate_records import RateRecords
 
@@ -36,6 +37,11 @@ _CHANGES_KEPT = 10_000
 class DurableRecords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._kept = Kept(engine)
+
+    async def keep(self) -> None:
+        """Run for as long as the desk is served: lists over all accounts become quick by it."""
+        await self._kept.timeline.keep()
 
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
         async def changing(transaction: Transaction) -> T:
@@ -45,17 +51,17 @@ class DurableRecords:
             if version % 1000 == 0 and version > _CHANGES_KEPT:
                 await transaction.run("forget_changes", version - _CHANGES_KEPT)
                 await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
-            answer = await body(OpenRecords(transaction))
+            answer = await body(OpenRecords(transaction, self._kept))
             await transaction.run("tell_nodes")
             return answer
 
         async def leaving_it_alone(transaction: Transaction) -> T:
-            return await body(OpenRecords(transaction))
+            return await body(OpenRecords(transaction, self._kept))
 
         return await self._engine.write(name, changing if catalogue else leaving_it_alone)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
-        return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction)))
+        return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction, self._kept)))
 
 
 class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):

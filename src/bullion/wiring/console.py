@@ -36,7 +36,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         desk = make_desk(settings, store, nothing)
         watched = settings.console_api_url or api_url or _own(settings)
         watches = Watches(desk, identities, _probe(watched))
-        async with running(*([link.keep()] if link else [])):
+        async with running(store.records.keep(), *([link.keep()] if link else [])):
             yield Console(
                 desk=desk,
                 doorkeeper=Doorkeeper(identities, limiter, SourceAddress(settings.trusted_proxies)),

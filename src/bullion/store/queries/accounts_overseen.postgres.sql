@@ -1,4 +1,4 @@
--- A page of a broker's accounts in the order of their logins, each with its two books and the number of its keys.
+-- Some accounts by their ids, each with its two books and the number of its keys.
 -- A book's number is twice its account's, and one more in production. Each row is looked up by itself: see `some_orders`.
 SELECT
     page.*,
@@ -23,8 +23,8 @@ SELECT
         WHERE
             keys.account_id = page.id
             AND keys.revoked_at_us IS NULL
-            AND (keys.expires_at_us IS NULL OR keys.expires_at_us > $4)
-            AND (keys.overlap_ends_at_us IS NULL OR keys.overlap_ends_at_us > $4)
+            AND (keys.expires_at_us IS NULL OR keys.expires_at_us > $2)
+            AND (keys.overlap_ends_at_us IS NULL OR keys.overlap_ends_at_us > $2)
     ) AS working_keys,
     (
         SELECT count(*) FROM keys
@@ -32,23 +32,10 @@ SELECT
             keys.account_id = page.id
             AND keys.revoked_at_us IS NULL
             AND keys.overlap_ends_at_us IS NULL
-            AND keys.expires_at_us > $4
-            AND keys.expires_at_us <= $5
+            AND keys.expires_at_us > $2
+            AND keys.expires_at_us <= $3
     ) AS expiring_keys
-FROM (
-    SELECT *
-    FROM accounts
-    WHERE
-        broker = $1
-        AND login_id > $2
-        AND (
-            CAST($3 AS TEXT) IS NULL
-            OR lower(login_id) LIKE lower($3) ESCAPE '\'
-            OR lower(firm_name) LIKE lower($3) ESCAPE '\'
-        )
-    ORDER BY login_id
-    LIMIT $6
-) AS page
+FROM jsonb_array_elements_text(CAST($1 AS TEXT)::JSONB) AS wanted (id)
+CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = CAST(wanted.id AS BIGINT) LIMIT 1) AS page
 CROSS JOIN LATERAL (SELECT * FROM books WHERE books.id = page.id * 2 LIMIT 1) AS test
 CROSS JOIN LATERAL (SELECT * FROM books WHERE books.id = page.id * 2 + 1 LIMIT 1) AS live
-ORDER BY page.login_id

@@ -1,0 +1,147 @@
+"""Logins and firms of a broker's accounts in memory, for the desk's search by a part of a name.
+
+No index of both engines finds a part of a name, and going through a hundred thousand accounts takes a good
+part of a second. All names of so many accounts are a few megabytes, which are searched in about a millisecond.
+They are read when somebody searches for the first time, and follow the changes that the store notes for nodes.
+
+What is upper and lower case, and how logins are sorted, the store alone decides: the names are lower-cased and
+ordered by it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, islice
+
+from .engine import Row, Transaction, one_row
+
+_AT_ONCE = 2_000
+"""Accounts that are read in one go: few enough that others who use the process do not wait for long."""
+_CHANGES_MAX = 100
+"""When more accounts than this have changed, all are read anew."""
+_END = "\0"
+"""Stands behind each name. No name has one, and none is searched for."""
+
+
+@dataclass(slots=True)
+class _Names:
+    """In the order of logins. Never changed once others can see it."""
+
+    version: int
+    """Of the catalogue."""
+    ids: list[int] = field(default_factory=list)
+    logins: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    text: str = ""
+    """All names, one after the other."""
+    begins: list[int] = field(default_factory=list)
+    """Where in the text each account's names begin."""
+
+    def copy(self, version: int) -> "_Names":
+        return _Names(version, list(self.ids), list(self.logins), list(self.names))
+
+    def insert(self, at: int, row: Row) -> None:
+        self.ids.insert(at, row["id"])
+        self.logins.insert(at, row["login_id"])
+        self.names.insert(at, _names(row))
+
+    def finish(self) -> None:
+        self.text = "".join(self.names)
+        self.begins = list(islice(accumulate(map(len, self.names), initial=0), len(self.names)))
+
+    def find(self, text: str, first: int, limit: int) -> list[int]:
+        """The ids of accounts from a place on that have this text in a name."""
+        found: list[int] = []
+        while first < len(self.ids) and len(found) < limit:
+            at = self.text.find(text, self.begins[first])
+            if at < 0:
+                break
+            first = bisect_right(self.begins, at)
+            found.append(self.ids[first - 1])
+        return found
+
+
+def _names(row: Row) -> str:
+    return f"{row['login']}{_END}{row['firm']}{_END}"
+
+
+class AccountNames:
+    def __init__(self) -> None:
+        self._kept: dict[str, _Names] = {}
+
+    async def find(
+        self, transaction: Transaction, broker: str, search: str, after: str, limit: int
+    ) -> Sequence[int]:
+        """The ids of accounts behind a login, in the order of logins, that have this text in a name."""
+        text = search.replace(_END, "\N{REPLACEMENT CHARACTER}")
+        lower = (await one_row(transaction, "lower_case", text))["text"]
+        names = await self._current(transaction, broker)
+        return names.find(lower, await _place_behind(transaction, broker, names, after), limit)
+
+    async def _current(self, transaction: Transaction, broker: str) -> _Names:
+        state = await one_row(transaction, "catalogue_state")
+        version, kept = state["version"], self._kept.get(broker)
+        if kept is not None and kept.version == version:
+            return kept
+        if kept is None or not state["oldest_change"] <= kept.version < version:
+            names = await _load(transaction, broker, version)
+        else:
+            names = await _follow(transaction, broker, kept, version)
+        self._kept[broker] = names
+        return names
+
+
+async def _load(transaction: Transaction, broker: str, version: int) -> _Names:
+    names, after = _Names(version), ""
+    while found := await transaction.all("account_names", broker, after, _AT_ONCE):
+        names.ids += [row["id"] for row in found]
+        names.logins += [row["login_id"] for row in found]
+        names.names += map(_names, found)
+        after = found[-1]["login_id"]
+    names.finish()
+    return names
+
+
+async def _follow(transaction: Transaction, broker: str, kept: _Names, version: int) -> _Names:
+    """What is kept, with the accounts that were made or changed since."""
+    changed = await transaction.all("account_changes", broker, kept.version, _CHANGES_MAX + 1)
+    if len(changed) > _CHANGES_MAX:
+        return await _load(transaction, broker, version)
+    if not changed:
+        return replace(kept, version=version)
+    names = kept.copy(version)
+    for login_id in [row["subject"] for row in changed]:
+        row = await transaction.one("one_account_name", broker, login_id)
+        if row is None:
+            continue
+        if login_id in names.logins:
+            names.names[names.logins.index(login_id)] = _names(row)
+        else:
+            await _insert(transaction, broker, names, row)
+    names.finish()
+    return names
+
+
+async def _insert(transaction: Transaction, broker: str, names: _Names, row: Row) -> None:
+    """A new account, behind all new ones that come before it."""
+    new = [row]
+    while (before := await transaction.one("account_before", broker, new[-1]["login_id"])) is not None:
+        if before["login_id"] in names.logins:
+            break
+        new.append(before)
+    at = 0 if before is None else names.logins.index(before["login_id"]) + 1
+    for each in reversed(new):
+        names.insert(at, each)
+        at += 1
+
+
+async def _place_behind(transaction: Transaction, broker: str, names: _Names, login_id: str) -> int:
+    """Where the first account stands that comes after a login, which need not be one of an account."""
+    if not login_id:
+        return 0
+    if login_id not in names.logins:
+        before = await transaction.one("account_before", broker, login_id)
+        if before is None:
+            return 0
+        login_id = before["login_id"]
+    return names.logins.index(login_id) + 1

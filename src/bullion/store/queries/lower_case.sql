@@ -1,0 +1,2 @@
+-- As the store sees it.
+SELECT lower(CAST($1 AS TEXT)) AS text
