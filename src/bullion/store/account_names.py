@@ -1,11 +1,10 @@
 """Logins and firms of a broker's accounts in memory, for the desk's search by a part of a name.
 
-No index of both engines finds a part of a name, and going through a hundred thousand accounts takes a good
-part of a second. All names of so many accounts are a few megabytes, which are searched in about a millisecond.
-They are read when somebody searches for the first time, and follow the changes that the store notes for nodes.
+There is no index on both engines that finds a part of a name, and reading 100,000 accounts takes a tenth of a
+second or more. The names of so many accounts are a few megabytes of text, which is searched in about a
+millisecond. Names are read at the first search, and then follow the changes that the store notes for nodes.
 
-What is upper and lower case, and how logins are sorted, the store alone decides: the names are lower-cased and
-ordered by it.
+The store decides what lower case is and how logins are sorted: its queries lower-case and order the names.
 """
 
 from bisect import bisect_right

@@ -78,7 +78,8 @@ class OrderRecords(OpenTransaction):
             found, total = await self._counted("desk_account_orders", about, page)
         else:
             found, total = await self._counted("desk_orders", (*kind, *house), page)
-        return [found_order(row) for row in found], total
+        # Pages that were read by id have orders of one millisecond in any order.
+        return sorted(map(found_order, found), key=_made, reverse=True), total
 
     async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
         if not wanted.by_fixed_kind_alone:
@@ -90,7 +91,7 @@ class OrderRecords(OpenTransaction):
     async def _orders_by_time(
         self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page
     ) -> tuple[Sequence[Row], int]:
-        """The page is read from the spans in which its orders are; only the two ends of a list are counted."""
+        """Reads only the spans that hold the page, and counts only the two ends of the list."""
         *filters, _, _, since_us = kind
 
         def within(piece: Piece) -> Sequence[Value]:
@@ -188,6 +189,11 @@ def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     if since_us > 0:
         low = max(low, ids_since(since_us))
     return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
+
+
+def _made(found: FoundOrder) -> tuple[int, int, str]:
+    order = found.order
+    return order.created_at_us, order.ordinal, order.id
 
 
 def found_order(row: Row) -> FoundOrder:

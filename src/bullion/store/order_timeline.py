@@ -1,15 +1,15 @@
 """Counts of all orders by time, kept in memory for the desk's lists over all accounts of a broker.
 
-Neither engine counts a range of an index without reading it, and per-book counts do not help where a list has
-a hundred thousand books. So a process that serves such lists reads all orders once, in the order of their ids,
-which begin with the time. It keeps one count per kind for each span of orders. With these counts a total is
-one addition, and a page at any offset begins in a known span.
+Neither engine counts a range of an index without reading it, and counts per book do not help a list over
+100,000 books. So a process that serves such lists reads all orders once, in the order of their ids, which
+begin with the time. For each span of orders it keeps how many there are of each kind. Then a total is a
+subtraction, and a page at any offset begins in a known span.
 
-What is kept does not change: an order's id, account, environment, channel and symbol are fixed. Two things
-could still make it wrong. A reset takes orders out of the lists: it moves a number in the store, and then all
-counts are made again. And a booking that is committed long after its time would be missed: only orders that
-are older than `_SETTLED_AFTER_US` are counted here, newer ones by each read; and every few minutes the sum is
-compared with the books. Until the counts are complete, lists are read without them.
+The counts stay right because an order's id, account, environment, channel and symbol never change. There are
+two exceptions. A reset takes orders out of the lists: it moves a number in the store, and all counts are made
+again. A booking that is committed long after its time may be missed: so only orders older than
+`_SETTLED_AFTER_US` are counted here and newer ones by each read, and every few minutes the sum is compared
+with the books. Until the counts are complete, lists are read without them.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from .engine import Engine, Transaction, one_row
 
 FIRST_ID, AFTER_ALL_IDS = "", "g"
 
-_SPAN = 1_024
+_SPAN = 512
 """How many orders one count covers. A page or a time that begins within a span reads at most so many."""
-_SPANS_AT_ONCE = 8
+_SPANS_AT_ONCE = 16
 """How many spans one transaction reads: few, since SQLite has one reader for the lists of clients as well."""
 _SETTLED_AFTER_US = 60_000_000
 """Far longer than any booking takes from its time to its commit: see `_COMMAND_TIMEOUT_S` of the engine."""
@@ -89,7 +89,7 @@ def _matching(counts: dict[Kind, int], wanted: WantedKind) -> int:
 
 
 class CountedList:
-    """One list of the desk, newest first: whole spans, which are counted, and a piece before and behind them."""
+    """One list of the desk: spans that are counted, and a piece that is not on either side of them."""
 
     def __init__(self, spans: _Spans, wanted: WantedKind, since_us: int) -> None:
         self._sums = spans.sums_of(wanted)

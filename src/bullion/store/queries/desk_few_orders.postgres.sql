@@ -19,6 +19,7 @@ WITH places AS MATERIALIZED (
     ) AS counts
     WHERE
         accounts.broker = $8
+        AND books.order_count > books.archived_count
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
         AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
         AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
@@ -69,6 +70,7 @@ FROM (
     ) AS found
     WHERE
         accounts.broker = $8
+        AND books.order_count > books.archived_count
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
         AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
 ) AS few

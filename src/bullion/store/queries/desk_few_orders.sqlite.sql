@@ -17,6 +17,7 @@ WITH places AS MATERIALIZED (
         ON counts.book_id = books.id AND counts.level = 0 AND counts.symbol_code <> ''
     WHERE
         accounts.broker = $8
+        AND books.order_count > books.archived_count
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
         AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
         AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
@@ -52,6 +53,7 @@ FROM (
             AND orders.ordinal BETWEEN books.unsummed_from AND books.order_count
     WHERE
         accounts.broker = $8
+        AND books.order_count > books.archived_count
         AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
         AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
         AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)

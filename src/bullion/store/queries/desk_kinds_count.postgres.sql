@@ -12,6 +12,7 @@ FROM (
     ) AS counts
     WHERE
         accounts.broker = $1
+        AND books.order_count > books.archived_count
         AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)
         AND (CAST($3 AS TEXT) IS NULL OR accounts.login_id = $3)
         AND (CAST($4 AS TEXT) IS NULL OR counts.symbol_code = $4)
@@ -31,6 +32,7 @@ CROSS JOIN (
     ) AS orders
     WHERE
         accounts.broker = $1
+        AND books.order_count > books.archived_count
         AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)
         AND (CAST($3 AS TEXT) IS NULL OR accounts.login_id = $3)
         AND (CAST($4 AS TEXT) IS NULL OR orders.symbol_code = $4)

@@ -8,6 +8,7 @@ FROM (
     INNER JOIN block_counts AS counts ON counts.book_id = books.id AND counts.level = 3 AND counts.symbol_code <> ''
     WHERE
         accounts.broker = $1
+        AND books.order_count > books.archived_count
         AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)
         AND (CAST($3 AS TEXT) IS NULL OR accounts.login_id = $3)
         AND (CAST($4 AS TEXT) IS NULL OR counts.symbol_code = $4)
@@ -23,6 +24,7 @@ CROSS JOIN (
             AND orders.ordinal BETWEEN books.unsummed_from AND books.order_count
     WHERE
         accounts.broker = $1
+        AND books.order_count > books.archived_count
         AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)
         AND (CAST($3 AS TEXT) IS NULL OR accounts.login_id = $3)
         AND (CAST($4 AS TEXT) IS NULL OR orders.symbol_code = $4)

@@ -19,5 +19,6 @@ CROSS JOIN LATERAL (
 ) AS found
 WHERE
     accounts.broker = $8
+    AND books.order_count > books.archived_count
     AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
     AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)

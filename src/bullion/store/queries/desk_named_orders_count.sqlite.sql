@@ -11,6 +11,7 @@ WHERE
     AND orders.id < $6
     AND orders.created_at_us >= $7
     AND accounts.broker = $8
+    AND books.order_count > books.archived_count
     AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
     AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
     AND orders.client_order_id = $11

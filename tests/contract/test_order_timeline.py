@@ -1,0 +1,251 @@
+"""Lists of the desk that are counted by time find the same as a full search, whatever happened since."""
+
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from time import time_ns
+
+import pytest
+from msgspec.structs import replace
+
+from bullion.allocation.book import book_id
+from bullion.booking.decide import Plan
+from bullion.environment import Environment
+from bullion.metals.metal import Metal
+from bullion.orders.order import Order
+from bullion.orders.order_id import order_id
+from bullion.orders.request import PlaceOrder
+from bullion.records.orders import FoundOrder, OrderFilter
+from bullion.records.port import Page, Records
+from bullion.store import order_timeline
+from bullion.store.engine import Engine, one_row
+from bullion.store.ledger_postgres import PostgresLedger
+from bullion.store.ledger_sqlite import SqliteLedger
+from bullion.store.order_timeline import OrderTimeline
+from bullion.store.postgres import PostgresEngine
+from bullion.store.records import DurableRecords
+from bullion.store.sqlite import SqliteEngine
+
+from .test_desk_orders import BROKERS, Placed, account_id_of, furnish
+
+pytestmark = pytest.mark.anyio
+
+AN_HOUR_US = 3_600_000_000
+SOURCES = ("api", "api", "api", "web")
+SYMBOLS = ("GOLD", "GOLD", "SILVER")
+
+
+@dataclass
+class House:
+    """Two brokers with orders, the same orders in a list, and the process that serves their desks."""
+
+    engine: Engine
+    records: DurableRecords
+    books: dict[tuple[str, str, Environment], int]
+    placed: list[Placed]
+    begin_us: int
+    chance: Random
+
+    @property
+    def timeline(self) -> OrderTimeline:
+        return self.records._kept.timeline
+
+    async def trade(
+        self, number: int, begin_us: int, book: tuple[str, str, Environment] | None = None
+    ) -> None:
+        """Orders of books by chance, several in a millisecond and in a microsecond."""
+        at_us, new = begin_us, list[Placed]()
+        for _ in range(number):
+            at_us += self.chance.choice([0, 1, 300, 1_000, 250_000])
+            owner = book or self.chance.choice(list(self.books))
+            new.append(Placed(*owner, self._order(owner, at_us, new)))
+        await self._record(new)
+        self.placed += new
+
+    def _order(self, owner: tuple[str, str, Environment], at_us: int, new: list[Placed]) -> Order:
+        in_book = self.books[owner]
+        ordinal = 1 + sum(each.order.book_id == in_book for each in (*self.placed, *new))
+        return Order(
+            book_id=in_book,
+            ordinal=ordinal,
+            id=order_id(at_us, ordinal, self.chance.getrandbits(34)),
+            source=self.chance.choice(SOURCES),
+            idempotency_key=f"key {in_book} {ordinal}",
+            asked=PlaceOrder(self.chance.choice(SYMBOLS), "buy", 10_000, None, None),
+            metal=Metal.GOLD,
+            price_paise=100,
+            total_paise=10,
+            status="filled" if owner[2] is Environment.TEST else "open",
+            key_id=None,
+            request_id=f"{at_us // 1000:012x}{ordinal:012x}",
+            created_at_us=at_us,
+            price_anatomy="{}",
+        )
+
+    async def _record(self, new: list[Placed]) -> None:
+        assert isinstance(self.engine, SqliteEngine | PostgresEngine)
+        lite = isinstance(self.engine, SqliteEngine)
+        ledger = SqliteLedger(self.engine) if lite else PostgresLedger(self.engine)
+        orders = {each.order.book_id: list[Order]() for each in new}
+        for each in new:
+            orders[each.order.book_id].append(each.order)
+        known = await ledger.books(list(orders))
+        version = await self.engine.read("version", lambda open_: one_row(open_, "catalogue_version"))
+        plans = []
+        for in_book, found in orders.items():
+            before, last = known[in_book], found[-1]
+            after = replace(before, order_count=last.ordinal, last_order_at_us=last.created_at_us)
+            plans.append(Plan(before, after, orders=found))
+        recorded = await ledger.record(plans, [], version["version"])
+        assert all(seen.recorded for seen in recorded.books.values())
+
+    async def reset(self, owner: tuple[str, str, Environment]) -> None:
+        account_id = await account_id_of(self.engine, *owner[:2])
+
+        async def work(records: Records) -> None:
+            await records.reset_book(await records.hold_book(account_id, owner[2]))
+
+        # By another process: this one is not told.
+        await DurableRecords(self.engine).write("reset", work)
+        self.placed = [
+            each for each in self.placed if (each.broker, each.login_id, each.environment) != owner
+        ]
+
+    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+        return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))
+
+    def expected(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+        found = sorted(
+            (each for each in self.placed if each.matches(broker, wanted)),
+            key=lambda each: each.order.id,
+            reverse=True,
+        )
+        # Pages are cut by id, which knows milliseconds; each is sorted by the whole time.
+        shown = sorted(
+            found[page.offset : page.offset + page.limit],
+            key=lambda each: (each.order.created_at_us, each.order.ordinal, each.order.id),
+            reverse=True,
+        )
+        return [FoundOrder(each.order, each.login_id, archived=False) for each in shown], len(found)
+
+    async def check(self, number: int = 120) -> None:
+        times = [None, None, 0, self.begin_us, self.begin_us + 10 * AN_HOUR_US]
+        times += [
+            each.order.created_at_us + off
+            for each in self.chance.sample(self.placed, 12)
+            for off in (-1, 0, 1, 500)
+        ]
+        for _ in range(number):
+            broker = self.chance.choice(list(BROKERS))
+            wanted = OrderFilter(
+                environment=self.chance.choice([None, None, *Environment]),
+                symbol_code=self.chance.choice([None, None, "GOLD", "SILVER", "NONE"]),
+                source=self.chance.choice([None, None, "api", "web", "phone"]),
+                since_us=self.chance.choice(times),
+            )
+            offset = self.chance.choice([0, 0, 1, 7, len(self.placed) // 3, len(self.placed), 2**62])
+            page = Page(self.chance.choice([1, 5, 50]), offset)
+            assert await self.orders(broker, wanted, page) == self.expected(broker, wanted, page), (
+                wanted,
+                page,
+            )
+
+
+@pytest.fixture
+async def house(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> House:
+    monkeypatch.setattr(order_timeline, "_SPAN", 7)
+    await DurableRecords(engine).write("furnish", furnish)
+    books = {
+        (broker, login_id, each): book_id(await account_id_of(engine, broker, login_id), each)
+        for broker, logins in BROKERS.items()
+        for login_id in logins
+        for each in Environment
+    }
+    begin_us = time_ns() // 1000 - AN_HOUR_US
+    return House(engine, DurableRecords(engine), books, [], begin_us, Random(11))  # noqa: S311 - the same each time
+
+
+def use_only_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a list is read without them."""
+
+    async def never(*_: object) -> None:
+        raise AssertionError("this list was not counted by time")
+
+    monkeypatch.setattr("bullion.store.order_records.OrderRecords._orders_of_kind", never)
+    monkeypatch.setattr("bullion.store.order_records.OrderRecords._counted", never)
+
+
+async def test_every_list_is_that_of_a_full_search(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.trade(200, house.begin_us)
+    await house.timeline.settle()
+    use_only_counts(monkeypatch)
+    await house.check(300)
+
+
+async def test_orders_that_come_later_are_counted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.trade(40, house.begin_us)
+    await house.timeline.settle()
+    use_only_counts(monkeypatch)
+    await house.trade(30, house.begin_us + AN_HOUR_US // 2)  # Old enough to be settled, and not settled yet.
+    await house.check()
+    await house.trade(15, house.begin_us + AN_HOUR_US - 1_000_000)  # Too new to be settled.
+    await house.check()
+    await house.timeline.settle()
+    await house.check()
+
+
+async def test_lists_need_no_counts(house: House) -> None:
+    """As in a command, or before all orders are counted."""
+    await house.trade(40, house.begin_us)
+    for broker, source in product(BROKERS, (None, "web")):
+        wanted = OrderFilter(source=source)
+        assert await house.orders(broker, wanted, Page(50, 0)) == house.expected(broker, wanted, Page(50, 0))
+
+
+async def test_a_reset_is_seen_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.trade(120, house.begin_us)
+    await house.timeline.settle()
+    await house.reset(("main", "one", Environment.TEST))
+    wanted, page = OrderFilter(environment=Environment.TEST), Page(50, 0)
+    assert await house.orders("main", wanted, page) == house.expected("main", wanted, page)
+    await house.timeline.settle()
+    use_only_counts(monkeypatch)
+    await house.check()
+
+
+async def test_a_booking_that_was_committed_late_is_found(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, *others = house.books
+    for each in others:
+        await house.trade(12, house.begin_us + 10_000_000, each)
+    await house.timeline.settle()
+    await house.trade(1, house.begin_us, late)
+    await house.timeline.check()
+    await house.timeline.settle()
+    use_only_counts(monkeypatch)
+    await house.check()
+
+
+async def test_right_counts_are_kept(house: House) -> None:
+    await house.trade(60, house.begin_us)
+    await house.timeline.settle()
+    spans = house.timeline._spans
+    await house.trade(20, house.begin_us + AN_HOUR_US // 2)
+    await house.timeline.check()
+    await house.timeline.settle()
+    assert house.timeline._spans is spans
+
+
+async def test_counts_are_not_used_after_the_clock_was_set_back(house: House) -> None:
+    await house.trade(60, house.begin_us)
+    await house.timeline.settle()
+    spans = house.timeline._spans
+    assert spans is not None
+    later_us = time_ns() // 1000 + AN_HOUR_US
+    spans.counts.append({})
+    spans.ends.append(order_id(later_us, 1, 0))
+    wanted, page = OrderFilter(source="api"), Page(50, 0)
+    assert await house.orders("main", wanted, page) == house.expected("main", wanted, page)
+    await house.timeline.settle()
+    assert house.timeline._spans is not spans

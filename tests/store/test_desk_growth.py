@@ -1,0 +1,213 @@
+"""What the desk's lists and search cost the store does not grow with the orders and accounts that it has.
+
+Cost is what the engine does for the queries of one read, not time: steps of SQLite's virtual machine, and the
+buffers that PostgreSQL touches.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+import msgspec
+import pytest
+
+from bench.seed import seed
+from bullion.accounts.broker import Broker
+from bullion.accounts.group import Group
+from bullion.records.clients import KeyTimes
+from bullion.records.orders import OrderFilter
+from bullion.records.port import Allocation, NewAccount, Page, Records
+from bullion.store import query_files
+from bullion.store.engine import Engine, Row, Transaction, Value
+from bullion.store.kept import Kept
+from bullion.store.order_timeline import _SPAN
+from bullion.store.postgres import _SERVER_SETTINGS, PostgresEngine
+from bullion.store.records import OpenRecords
+from bullion.store.sqlite import SqliteEngine
+from tests.support.servers import Postgres
+
+SMALL, GROWN = 20, 240
+"""Accounts."""
+ORDERS = 256
+"""How many orders each account has: spans of either store end at the same distance from its end."""
+Read = Callable[[Records], Awaitable[object]]
+
+
+@dataclass
+class Journal:
+    """A transaction that notes what is asked of it."""
+
+    transaction: Transaction
+    asked: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        self.asked.append((query, values))
+        return await self.transaction.all(query, *values)
+
+    async def one(self, query: str, *values: Value) -> Row | None:
+        found = await self.all(query, *values)
+        return found[0] if found else None
+
+    async def run(self, query: str, *values: Value) -> None:
+        await self.all(query, *values)
+
+
+@dataclass
+class Store:
+    """A store with so many accounts, and the process that serves the desk."""
+
+    place: Path | str
+    engine: Engine
+    kept: Kept
+
+    @classmethod
+    async def make(cls, place: Path | str, accounts: int) -> "Store":
+        engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
+        await engine.open()
+        await engine.migrate()
+        store = cls(place, engine, Kept(engine))
+
+        async def furnish(transaction: Transaction) -> None:
+            records = OpenRecords(transaction, store.kept)
+            await records.put_broker(Broker("main", "Main"))
+            await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
+            flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
+            for number in range(accounts):
+                new = NewAccount("main", f"client{number:04}", f"Firm {number}", "retail", **flags)
+                await records.insert_account(new, Allocation(0, 0))
+
+        await engine.write("furnish", furnish)
+        return store
+
+    async def cost(self, read: Read) -> int:
+        async def body(transaction: Transaction) -> list[tuple[str, Sequence[Value]]]:
+            journal = Journal(transaction)
+            await read(OpenRecords(journal, self.kept))
+            return journal.asked
+
+        asked = await self.engine.read("read", body)
+        if isinstance(self.place, Path):
+            return _sqlite_steps(self.place, asked)
+        return await _postgres_buffers(self.place, asked)
+
+
+def _sqlite_steps(path: Path, asked: list[tuple[str, Sequence[Value]]]) -> int:
+    queries, steps = query_files.load("sqlite"), 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    connection = sqlite3.connect(path)
+    connection.set_progress_handler(step, 10)
+    for query, values in asked:
+        named = {str(place): value for place, value in enumerate(values, 1)}
+        connection.execute(queries[query], named).fetchall()
+    connection.close()
+    return steps
+
+
+async def _postgres_buffers(address: str, asked: list[tuple[str, Sequence[Value]]]) -> int:
+    queries, buffers = query_files.load("postgres"), 0
+    connection = await asyncpg.connect(address, server_settings=_SERVER_SETTINGS)
+    async with connection.transaction():
+        for number, (query, values) in enumerate(asked):
+            if query == "by_index_alone":
+                await connection.execute(queries[query])
+                continue
+            # Prepared, as by the service: such plans are for any values.
+            await connection.execute(f"PREPARE run{number} AS {queries[query]}")
+            given = f"({', '.join(map(_literal, values))})" if values else ""
+            explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE run{number} {given}"
+            plan = msgspec.json.decode(await connection.fetchval(explain))[0]["Plan"]
+            buffers += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    await connection.close()
+    return buffers
+
+
+def _literal(value: Value) -> str:
+    assert value is None or isinstance(value, str | int)
+    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
+
+
+def orders(wanted: OrderFilter, offset: int = 0) -> Read:
+    return lambda records: records.orders("main", wanted, Page(50, offset))
+
+
+def search(text: str) -> Read:
+    return lambda records: records.overseen("main", text, "", KeyTimes(0, 0), 51)
+
+
+def lists(accounts: int, begin_us: int) -> dict[str, Read]:
+    """The same lists of a store with so many accounts, whose orders began at a time."""
+    number = accounts * ORDERS
+    day_us = 86_400_000_000
+    return {
+        "everything": orders(OrderFilter()),
+        "a channel that nobody used": orders(OrderFilter(source="phone")),
+        "a channel that everybody uses": orders(OrderFilter(source="api")),
+        "an old time": orders(OrderFilter(since_us=begin_us + day_us)),
+        "an old time and a symbol": orders(OrderFilter(since_us=begin_us + day_us, symbol_code="GOLD")),
+        "one of the last pages": orders(OrderFilter(), number - 2 * _SPAN),
+        "one of the last pages of a symbol": orders(OrderFilter(symbol_code="GOLD"), number // 2),
+    }
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path | str]:
+    if request.param == "sqlite":
+        return [tmp_path / name / "bullion.db" for name in ("small", "grown")]
+    server: Postgres = request.getfixturevalue("postgres")
+    return [server.new_database() for _ in range(2)]
+
+
+def _seeded(place: Path | str, accounts: int) -> int:
+    """Give each account its orders. When the first was made."""
+    names = {(f"client{number:04}", "test"): ORDERS for number in range(accounts)}
+    return min(book.made_at_us(1) for book in seed(place, names, lambda _: None).values())
+
+
+def test_lists_cost_the_same_however_many_orders_there_are(places: list[Path | str]) -> None:
+    costs: list[dict[str, int]] = []
+    uncounted: list[int] = []
+
+    async def make(place: Path | str, accounts: int) -> None:
+        await (await Store.make(place, accounts)).engine.close()
+
+    async def measure(place: Path | str, accounts: int, begin_us: int) -> None:
+        engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
+        await engine.open()
+        store = Store(place, engine, Kept(engine))
+        uncounted.append(await store.cost(orders(OrderFilter(source="phone"))))
+        await store.kept.timeline.settle()
+        costs.append({name: await store.cost(read) for name, read in lists(accounts, begin_us).items()})
+        await engine.close()
+
+    for place, accounts in zip(places, (SMALL, GROWN), strict=True):
+        asyncio.run(make(place, accounts))
+        asyncio.run(measure(place, accounts, _seeded(place, accounts)))
+    small, grown = costs
+    # Not 1: where many orders share a millisecond, PostgreSQL touches a buffer for each instead of each page.
+    assert {name: grown[name] / small[name] for name in small if grown[name] > 3 * small[name]} == {}
+    # The measure sees growth where there is some: before the orders are counted.
+    assert uncounted[1] > 5 * uncounted[0]
+
+
+def test_a_search_costs_the_same_however_many_accounts_there_are(places: list[Path | str]) -> None:
+    async def measure(place: Path | str, accounts: int) -> tuple[int, int]:
+        store = await Store.make(place, accounts)
+        first, again = await store.cost(search("lient0599")), await store.cost(search("IENT0598"))
+        await store.engine.close()
+        return first, again
+
+    small, grown = (
+        asyncio.run(measure(place, accounts))
+        for place, accounts in zip(places, (30 * SMALL, 30 * GROWN), strict=True)
+    )
+    assert grown[1] < 2 * small[1]
+    # The names are read once.
+    assert grown[0] > 5 * grown[1]
