@@ -84,7 +84,19 @@ PRODUCTION = (
     "withdraw_hedge",
 )
 """What becomes of production orders, and what a call seldom needs: explained without being run."""
+BY_TIME = (
+    "desk_orders",
+    "desk_orders_count",
+    "timeline_check",
+    "timeline_counts",
+    "timeline_span_end",
+)
+"""The desk's that go through orders of all accounts: by their ids, which begin with the time."""
 DESK = (
+    *BY_TIME,
+    "account_before",
+    "account_ids_after",
+    "account_names",
     "accounts_overseen",
     "audit_matching",
     "desk_account_orders_count",
@@ -95,9 +107,10 @@ DESK = (
     "hedge_breaks",
     "hedge_gaps",
     "hedge_queue",
+    "one_account_name",
     "resolve_break",
 )
-"""The desk's that look up orders by their books, explained in the same way."""
+"""What the desk looks up, explained in the same way."""
 BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_gaps", "hedge_queue"}
 """Those that ask for requests of all accounts, in an index of those that wait or are broken."""
 BEGIN_WITH_A_BROKER = {"accounts": "broker", "audit": "broker", "books": "account_id", "keys": "account_id"}
@@ -185,6 +198,8 @@ def _led(access: Access, plan: Plan) -> bool:
         return bool(access.used & {BEGIN_WITH_A_BROKER[access.table], "id"})
     if plan.run.query in BY_WHAT_WAITS and access.index is not None and access.index.name in NOT_LED_BY_BOOK:
         return access.index.first_column in access.used
+    if plan.run.query in BY_TIME and access.table == "orders" and access.index is not None:
+        return access.index.name == "orders_by_id" and "id" in access.used
     column = BOOK_OF.get(access.table)
     if column is None:
         return access.table in NOT_THE_ACCOUNTS and (access.index is not None or access.by_row_number)

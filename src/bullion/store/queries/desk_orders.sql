@@ -1,6 +1,15 @@
 -- A page of a broker's orders, newest first: by id, for ids begin with their time. Each order is asked by itself
--- whose it is, so that no plan begins with the accounts and sorts all that they have.
-SELECT page.*, accounts.login_id, books.archived_count
+-- whose it is, so that no plan begins with the accounts and sorts all that they have; with LIMIT 1, so that a plan made
+-- on empty tables does not read all books for each order.
+SELECT
+    page.*,
+    (
+        SELECT (SELECT accounts.login_id FROM accounts WHERE accounts.id = books.account_id LIMIT 1)
+        FROM books
+        WHERE books.id = page.book_id
+        LIMIT 1
+    ) AS login_id,
+    (SELECT books.archived_count FROM books WHERE books.id = page.book_id LIMIT 1) AS archived_count
 FROM (
     SELECT orders.*
     FROM orders
@@ -13,18 +22,20 @@ FROM (
         AND orders.id < $6
         AND orders.created_at_us >= $7
         AND (
-            SELECT accounts.broker
+            SELECT (
+                SELECT accounts.broker
+                FROM accounts
+                WHERE accounts.id = books.account_id AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+                LIMIT 1
+            )
             FROM books
-            INNER JOIN accounts ON accounts.id = books.account_id
             WHERE
                 books.id = orders.book_id
                 AND books.archived_count < orders.ordinal
                 AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
-                AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+            LIMIT 1
         ) = $8
     ORDER BY orders.id DESC
     LIMIT $11 OFFSET $12
 ) AS page
-INNER JOIN books ON books.id = page.book_id
-INNER JOIN accounts ON accounts.id = books.account_id
 ORDER BY page.id DESC

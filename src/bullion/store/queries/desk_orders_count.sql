@@ -9,12 +9,16 @@ WHERE
     AND orders.id < $6
     AND orders.created_at_us >= $7
     AND (
-        SELECT accounts.broker
+        SELECT (
+            SELECT accounts.broker
+            FROM accounts
+            WHERE accounts.id = books.account_id AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+            LIMIT 1
+        )
         FROM books
-        INNER JOIN accounts ON accounts.id = books.account_id
         WHERE
             books.id = orders.book_id
             AND books.archived_count < orders.ordinal
             AND (CAST($9 AS TEXT) IS NULL OR books.environment = $9)
-            AND (CAST($10 AS TEXT) IS NULL OR accounts.login_id = $10)
+        LIMIT 1
     ) = $8

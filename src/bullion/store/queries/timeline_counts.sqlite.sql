@@ -1,5 +1,4 @@
--- How many listed orders of each kind have ids from $1 up to, and without, $2. Books and accounts are looked up once
--- for each book and kind, but for the number of archived orders.
+-- How many listed orders of each kind have ids from $1 up to, and without, $2.
 SELECT
     accounts.broker,
     books.environment,
