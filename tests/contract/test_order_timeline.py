@@ -107,9 +107,9 @@ class House:
 
         # By another process: this one is not told.
         await DurableRecords(self.engine).write("reset", work)
-        self.placed = [
-            each for each in self.placed if (each.broker, each.login_id, each.environment) != owner
-        ]
+        for each in self.placed:
+            if (each.broker, each.login_id, each.environment) == owner:
+                each.broker = "archived"
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
         return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))
@@ -249,3 +249,22 @@ async def test_counts_are_not_used_after_the_clock_was_set_back(house: House) ->
     assert await house.orders("main", wanted, page) == house.expected("main", wanted, page)
     await house.timeline.settle()
     assert house.timeline._spans is not spans
+
+
+async def test_pages_of_one_account_are_merged_from_its_books(house: House) -> None:
+    await house.trade(150, house.begin_us)
+    await house.reset(("main", "two", Environment.TEST))
+    await house.trade(150, house.begin_us + 60_000_000)
+    times = [None, *(each.order.created_at_us for each in house.chance.sample(house.placed, 3))]
+    for login_id, environment, since_us in product(("one", "two", "nobody"), (None, *Environment), times):
+        wanted = OrderFilter(login_id=login_id, environment=environment, since_us=since_us)
+        expected = sorted(
+            (each.order for each in house.placed if each.matches("main", wanted)),
+            key=lambda order: (order.created_at_us, order.ordinal, order.id),
+            reverse=True,
+        )
+        for offset in (0, 1, 2, 17, 40, 80, len(expected) - 1, len(expected), 2**62):
+            found, total = await house.orders("main", wanted, Page(5, max(0, offset)))
+            shown = expected[max(0, offset) : max(0, offset) + 5]
+            assert (total, [each.order for each in found]) == (len(expected), shown), (wanted, offset)
+            assert all((each.login_id, each.archived) == (login_id, False) for each in found)

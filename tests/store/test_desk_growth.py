@@ -33,6 +33,8 @@ SMALL, GROWN = 20, 240
 """Accounts."""
 ORDERS = 256
 """How many orders each account has: spans of either store end at the same distance from its end."""
+BIG = "client0000"
+"""Has as many again as all others, half in either environment."""
 Read = Callable[[Records], Awaitable[object]]
 
 
@@ -144,7 +146,7 @@ def search(text: str) -> Read:
 
 def lists(accounts: int, begin_us: int) -> dict[str, Read]:
     """The same lists of a store with so many accounts, whose orders began at a time."""
-    number = accounts * ORDERS
+    number = (2 * accounts - 1) * ORDERS
     day_us = 86_400_000_000
     return {
         "everything": orders(OrderFilter()),
@@ -154,6 +156,8 @@ def lists(accounts: int, begin_us: int) -> dict[str, Read]:
         "an old time and a symbol": orders(OrderFilter(since_us=begin_us + day_us, symbol_code="GOLD")),
         "one of the last pages": orders(OrderFilter(), number - 2 * _SPAN),
         "one of the last pages of a symbol": orders(OrderFilter(symbol_code="GOLD"), number // 2),
+        "an old time of one account": orders(OrderFilter(login_id=BIG, since_us=begin_us + day_us)),
+        "one of the last pages of one account": orders(OrderFilter(login_id=BIG), accounts * ORDERS - 100),
     }
 
 
@@ -168,6 +172,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path | str]:
 def _seeded(place: Path | str, accounts: int) -> int:
     """Give each account its orders. When the first was made."""
     names = {(f"client{number:04}", "test"): ORDERS for number in range(accounts)}
+    names[BIG, "test"] = names[BIG, "production"] = accounts * ORDERS // 2
     return min(book.made_at_us(1) for book in seed(place, names, lambda _: None).values())
 
 

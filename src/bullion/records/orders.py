@@ -28,6 +28,12 @@ class OrderFilter:
         return all(each is None for each in others)
 
     @property
+    def of_account_alone(self) -> bool:
+        """Whether all orders of one account are asked for, or those of an environment or since a time."""
+        others = (self.status, self.symbol_code, self.source, self.client_order_id, self.request_id)
+        return self.login_id is not None and all(each is None for each in others)
+
+    @property
     def by_fixed_kind_alone(self) -> bool:
         """Whether only what never changes of an order is asked for, besides its time, and of all accounts."""
         others = (self.login_id, self.status, self.client_order_id, self.request_id)

@@ -11,7 +11,8 @@ from bullion.orders.trace import Trace
 from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
 from bullion.records.port import Page
 
-from . import archive_reader, order_changes, order_rows, trace_reader
+from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
+from .account_orders import BookOrders, made
 from .engine import Row, Value, one_row
 from .open_transaction import OpenTransaction
 from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, Piece
@@ -68,18 +69,22 @@ class OrderRecords(OpenTransaction):
         counted = await self._counted_list(broker, wanted)
         if counted is not None:
             found, total = await self._orders_by_time(kind, house, counted, page)
+        elif wanted.of_account_alone:
+            ranges = await self._books(broker, wanted)
+            of_account, total = await account_orders.page(self._transaction, ranges, page)
+            return [FoundOrder(each, str(wanted.login_id), archived=False) for each in of_account], total
         elif wanted.by_kind_alone:
             found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
             about = (*kind, *house, wanted.client_order_id)
             found, total = await self._counted("desk_named_orders", about, page)
         elif wanted.login_id is not None and wanted.request_id is None:
-            about = (*kind, *await self._books(broker, wanted))
+            about = (*kind, *_places(await self._books(broker, wanted)))
             found, total = await self._counted("desk_account_orders", about, page)
         else:
             found, total = await self._counted("desk_orders", (*kind, *house), page)
         # Pages that were read by id have orders of one millisecond in any order.
-        return sorted(map(found_order, found), key=_made, reverse=True), total
+        return sorted(map(found_order, found), key=lambda each: made(each.order), reverse=True), total
 
     async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
         if not wanted.by_fixed_kind_alone:
@@ -135,22 +140,22 @@ class OrderRecords(OpenTransaction):
         if total <= _FEW:
             query, about = "desk_few_orders", (*kind, *house, order_rows.BLOCK_SIZES[0])
         elif wanted.login_id is not None:
-            query, about = "desk_account_orders", (*kind, *await self._books(str(house[0]), wanted))
+            query, about = "desk_account_orders", (*kind, *_places(await self._books(str(house[0]), wanted)))
         return await self._some(query, about, page, total), total
 
-    async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[int]:
-        """The two books of an account, each with the ordinal from which on its orders are wanted."""
+    async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[BookOrders]:
+        """The books of an account, as far as their orders are old and new enough to be listed."""
         account = await self._transaction.one("one_account", broker, wanted.login_id)
         found = () if account is None else await self._transaction.all("books_of_account", account["id"])
-        named: list[int] = []
+        books = []
         for row in found:
-            low, end = row["archived_count"] + 1, row["order_count"] + 1
-            if wanted.since_us is not None and low < end:
-                since = (row["id"], low, end, wanted.since_us)
+            low, high = row["archived_count"] + 1, row["order_count"]
+            if wanted.since_us is not None and low <= high:
+                since = (row["id"], low, high + 1, wanted.since_us)
                 low = (await one_row(self._transaction, "first_ordinal_since", *since))["ordinal"]
             if wanted.environment in (None, row["environment"]):
-                named += (row["id"], low)
-        return (*named, *_NO_BOOK, *_NO_BOOK)[:4]
+                books.append(BookOrders(row["id"], low, high))
+        return books
 
     async def trace(self, broker: str, request_id: str) -> FoundTrace | None:
         trace = await trace_reader.trace_of(self._transaction, broker, request_id)
@@ -191,9 +196,9 @@ def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
 
 
-def _made(found: FoundOrder) -> tuple[int, int, str]:
-    order = found.order
-    return order.created_at_us, order.ordinal, order.id
+def _places(books: Sequence[BookOrders]) -> Sequence[int]:
+    """As queries take them: two books, each with the ordinal from which on its orders are wanted."""
+    return (*[value for each in books for value in (each.book_id, each.low)], *_NO_BOOK, *_NO_BOOK)[:4]
 
 
 def found_order(row: Row) -> FoundOrder:

@@ -1,0 +1,69 @@
+"""All orders of one account, newest first, at any offset: its two books are merged by their ordinals.
+
+Within a book times rise with the ordinals, which have no gaps. So the total is a subtraction, and a search by
+halving finds how many of the orders before a page each book has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bullion.orders.order import Order
+from bullion.records.port import Page
+
+from . import order_rows
+from .engine import Transaction, one_row
+
+_NO_KIND = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class BookOrders:
+    """The listed orders of a book, from one ordinal to another."""
+
+    book_id: int
+    low: int
+    high: int
+
+    @property
+    def number(self) -> int:
+        return max(0, self.high - self.low + 1)
+
+    def behind(self, newest: int) -> "BookOrders":
+        """Without so many of the newest."""
+        return replace(self, high=self.high - newest)
+
+
+async def page(
+    transaction: Transaction, books: Sequence[BookOrders], page: Page
+) -> tuple[Sequence[Order], int]:
+    total = sum(each.number for each in books)
+    if page.offset >= total:
+        return (), total
+    found: list[Order] = []
+    for each in await _behind(transaction, books, page.offset):
+        about = (each.book_id, each.low, each.high, *_NO_KIND, page.limit, 0)
+        found += map(order_rows.order, await transaction.all("whole_orders_between", *about))
+    return sorted(found, key=made, reverse=True)[: page.limit], total
+
+
+def made(order: Order) -> tuple[int, int, str]:
+    """By this the desk's lists are sorted."""
+    return order.created_at_us, order.ordinal, order.id
+
+
+async def _behind(
+    transaction: Transaction, books: Sequence[BookOrders], offset: int
+) -> Sequence[BookOrders]:
+    """The books without the `offset` newest orders of both together."""
+    one, other = (*books, *[BookOrders(-1, 1, 0)] * 2)[:2]
+    low, high = max(0, offset - other.number), min(offset, one.number)
+    while low < high:
+        middle = (low + high) // 2
+        ours = await _made(transaction, one.book_id, one.high - middle)
+        theirs = await _made(transaction, other.book_id, other.high - (offset - middle - 1))
+        low, high = (middle + 1, high) if ours > theirs else (low, middle)
+    return one.behind(low), other.behind(offset - low)
+
+
+async def _made(transaction: Transaction, book_id: int, ordinal: int) -> tuple[int, int, str]:
+    return made(order_rows.order(await one_row(transaction, "order_at", book_id, ordinal)))
