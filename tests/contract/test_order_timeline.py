@@ -83,9 +83,9 @@ class House:
         )
 
     async def _record(self, new: list[Placed]) -> None:
-        assert isinstance(self.engine, SqliteEngine | PostgresEngine)
-        lite = isinstance(self.engine, SqliteEngine)
-        ledger = SqliteLedger(self.engine) if lite else PostgresLedger(self.engine)
+        engine = self.engine
+        assert isinstance(engine, SqliteEngine | PostgresEngine)
+        ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
         orders = {each.order.book_id: list[Order]() for each in new}
         for each in new:
             orders[each.order.book_id].append(each.order)

@@ -44,9 +44,9 @@ async def test_orders_are_counted_once_a_list_was_asked_for(
     async with served(settings) as desk:
         assert isinstance(desk.store, DurableRecords)
         timeline = desk.store._kept.timeline
-        assert timeline._spans is None
+        assert not timeline.ready
         for _ in range(2):
             assert await orders.list_orders(desk, ACTOR, {"source": "phone"}, Page(50, 0)) == ([], 0)
             async with asyncio.timeout(WAIT_S):
-                while timeline._spans is None or not timeline._spans.complete:
+                while not timeline.ready:
                     await asyncio.sleep(0.05)

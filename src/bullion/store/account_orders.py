@@ -51,9 +51,7 @@ def made(order: Order) -> tuple[int, int, str]:
     return order.created_at_us, order.ordinal, order.id
 
 
-async def _behind(
-    transaction: Transaction, books: Sequence[BookOrders], offset: int
-) -> Sequence[BookOrders]:
+async def _behind(transaction: Transaction, books: Sequence[BookOrders], offset: int) -> Sequence[BookOrders]:
     """The books without the `offset` newest orders of both together."""
     one, other = (*books, *[BookOrders(-1, 1, 0)] * 2)[:2]
     low, high = max(0, offset - other.number), min(offset, one.number)

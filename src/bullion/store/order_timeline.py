@@ -127,6 +127,11 @@ class OrderTimeline:
         self._asked = False
         self._checked_at = 0.0
 
+    @property
+    def ready(self) -> bool:
+        """Whether all orders that are old enough were counted."""
+        return self._spans is not None and self._spans.complete
+
     async def counted(
         self, transaction: Transaction, wanted: WantedKind, since_us: int
     ) -> CountedList | None:
