@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import uvicorn
 
 from bullion.web.answer import JSON, Answer, json_answer, send_answer
 from bullion.web.protocol import GuardedProtocol
+from tests.web.wire import until
 
 BODY = {"rupee": "₹", "n": 1}
 MORE = b"ratelimit-limit: 300\r\n"
@@ -28,8 +28,7 @@ class Server:
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
         self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
+        until(lambda: self.server.started)
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         in_pieces = 0
@@ -45,6 +44,11 @@ class Server:
             await receive()
         await send_answer(scope, counted, answer, b"0" * 24, MORE)
         self.writes_whole.append(in_pieces == 0)
+
+    def wrote_whole(self, responses: int) -> list[bool]:
+        """Of each of the last responses, whether it was one write; a client can have it before we know."""
+        until(lambda: len(self.writes_whole) == responses)
+        return self.writes_whole
 
     def exchange(self, *requests: bytes) -> bytes:
         """Everything that comes back until the server closes, or has answered them all."""
@@ -65,6 +69,7 @@ def server() -> Iterator[Server]:
     yield server
     server.server.should_exit = True
     server.thread.join(10)
+    assert not server.thread.is_alive(), "the server does not stop"
 
 
 def request(path: str, method: str = "GET", version: str = "1.1", *lines: str, body: bytes = b"") -> bytes:
@@ -97,7 +102,7 @@ def test_it_is_the_same_answer(
     pieces = server.exchange(request("/pieces", method, version, *lines, body=body))
     assert parts(whole_answer) == parts(pieces)
     assert b"ratelimit-limit: 300" in whole_answer
-    assert server.writes_whole == [whole, False]
+    assert server.wrote_whole(2) == [whole, False]
 
 
 def test_pipelined_requests_are_answered_in_order(server: Server) -> None:
@@ -105,7 +110,7 @@ def test_pipelined_requests_are_answered_in_order(server: Server) -> None:
     paths = ["/whole", "/pieces", "/whole", "/whole", "/pieces"]
     read = server.exchange(*(request(path) for path in paths))
     assert read.count(b"HTTP/1.1 200 OK") == len(paths)
-    assert server.writes_whole == [path == "/whole" for path in paths]
+    assert server.wrote_whole(len(paths)) == [path == "/whole" for path in paths]
 
 
 def test_a_connection_goes_on_after_it(server: Server) -> None:
