@@ -5,10 +5,12 @@ import re
 import threading
 import time
 from contextlib import suppress
+from typing import cast
 
 import pytest
 from structlog.testing import capture_logs
 
+from bullion.web.protocol import GuardedProtocol
 from tests.web.wire import (
     CHUNKED,
     GATED,
@@ -334,6 +336,42 @@ def test_shutdown_answers_a_request_that_crosses_it(serve: Serve) -> None:
             assert (answer.status, answer.headers["connection"]) == (200, "close")
             assert wire.rest() == b""
         served.stop()
+
+
+def test_shutdown_answers_a_request_on_a_connection_that_was_idle_for_long(serve: Serve) -> None:
+    served = serve(LEAVE_SECONDS=1.5)
+    with Wire(served) as idle:
+        served_well(idle.send(GET))
+        time.sleep(1.6)
+        served.server.should_exit = True
+        time.sleep(0.5)  # On its way.
+        answer = idle.send(GET).answer()
+        assert (answer.status, answer.headers["connection"]) == (200, "close")
+        assert idle.rest() == b""
+
+
+def test_shutdown_answers_a_request_that_arrives_in_time_at_a_busy_loop(serve: Serve) -> None:
+    blocked = threading.Event()
+
+    def on_url(self: GuardedProtocol, url: bytes) -> None:
+        GuardedProtocol.on_url(self, url)
+        if url == b"/busy":
+            blocked.set()
+            time.sleep(1.2)
+
+    served = serve(LEAVE_SECONDS=1.0, on_url=on_url)
+    with Wire(served) as idle, Wire(served) as busy:
+        served_well(idle.send(GET))
+        (connection,) = [
+            each
+            for each in cast("set[GuardedProtocol]", served.server.server_state.connections)
+            if each._client == idle.socket.getsockname()
+        ]
+        connection._loop.call_soon_threadsafe(connection.shutdown)
+        busy.send(GET.replace(b"plain", b"busy"))
+        assert blocked.wait(PATIENCE)
+        served_well(idle.send(GET))
+        assert idle.rest() == b""
 
 
 def test_shutdown_does_not_wait_for_the_idle(serve: Serve) -> None:

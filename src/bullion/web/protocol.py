@@ -10,7 +10,9 @@ where the parser and we see different ends the request is refused instead of rea
 """
 
 import asyncio
+import fcntl
 import re
+import termios
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -70,10 +72,9 @@ class GuardedProtocol(asyncio.Protocol):
     """Between two requests."""
     LINGER_SECONDS = 2.0
     LEAVE_SECONDS = 1.0
-    """A server that stops still answers whoever was busy so shortly before."""
+    """A server that stops still answers a request that begins to arrive within this time."""
 
     __slots__ = (
-        "_answered_at",
         "_answering",
         "_app",
         "_attendant",
@@ -145,7 +146,6 @@ class GuardedProtocol(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._attendant: Attendant | None = None
         self._answering = False  # the application has a request and has not completed its response
-        self._answered_at = self._loop.time()  # or made: a new one is about to send its first request
         self._leaving = False
         self._held = b""  # what came after that request
         self._lingering = False
@@ -214,6 +214,8 @@ class GuardedProtocol(asyncio.Protocol):
                 self._deadline.due = NEVER
         elif not self._lingering:
             self._go_on()
+            if self._leaving and not self._answering:
+                self._deadline.move(self.LEAVE_SECONDS)
 
     def _resume_writing(self) -> None:
         self.write_paused = False
@@ -237,20 +239,19 @@ class GuardedProtocol(asyncio.Protocol):
             self._transport.resume_reading()
 
     def shutdown(self) -> None:
-        """The server stops. A request that is on its way, or is likely to be, is still answered."""
+        """The server stops. A request that is on its way, or is likely to be, is still answered.
+
+        A client of an idle connection cannot be told: it may have sent a request before it sees the end.
+        """
+        if self._leaving:
+            return
         self._leaving = True
         if self._lingering:
             self._outgoing.close()
         elif self._answering:
             self._end_with_answer()
-        elif self._head:
+        elif not self.write_paused:
             self._deadline.move(self.LEAVE_SECONDS)
-        else:
-            busy_s = self.LEAVE_SECONDS - (self._loop.time() - self._answered_at)
-            if busy_s > 0:
-                self._deadline.move(busy_s)
-            else:
-                self._outgoing.close()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -486,7 +487,6 @@ class GuardedProtocol(asyncio.Protocol):
         self._answering = False
         if self._lingering:
             return
-        self._answered_at = self._loop.time()
         if self.write_paused:
             # The client has not read its answers; what else it wants must wait until it does.
             self._deadline.move(self.WRITE_SECONDS)
@@ -540,9 +540,19 @@ class GuardedProtocol(asyncio.Protocol):
     def _on_deadline(self) -> None:
         if (self._head or self._in_body) and not self.is_closing():
             self._refuse(REQUEST_TIMEOUT)
+        elif self._has_unread_bytes():
+            # The loop is late, and reads them next.
+            self._deadline.move(self.LEAVE_SECONDS)
         else:
             # `close` would wait for a client that does not read its answer.
             self._outgoing.abort()
+
+    def _has_unread_bytes(self) -> bool:
+        if self._read_paused or self.write_paused or self.is_closing():
+            return False
+        descriptor = self._transport.get_extra_info("socket").fileno()
+        unread = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+        return any(unread)
 
     def _refuse(self, refusal: Refusal, reason: Exception | None = None) -> None:
         """Answer in place of the application, if this request has no answer yet, and end the connection."""
