@@ -19,7 +19,7 @@ from bullion.desk.actions.audit import verify_audit
 from bullion.desk.cli.group import desk_group
 from bullion.desk.desk import Desk
 from bullion.faults import OutcomeUnknown, StoreFault
-from bullion.logs import set_up_logs
+from bullion.logs import end_logs, set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
 from bullion.settings import Settings, WrongSetting, read_settings
@@ -96,22 +96,19 @@ def serve_command() -> None:
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # The watcher's business.
-    from bullion.serve import Ports, serve
-    from bullion.workers.worker import report_ready
+    from bullion.serve import Ports, run_node
+    from bullion.workers.worker import report_ready, wait_for_go
 
     set_up_logs(for_people=False)
     line = socket.socket(fileno=ready)
+    settings = read_settings(os.environ)
 
     async def on_ready(serving: "Serving") -> None:
         report_ready(line, serving)
 
-    serve(read_settings(os.environ), Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
-
-
-@main.command("check-settings", hidden=True)
-def check_settings_command() -> None:
-    """Whether the settings can be read; asked before a node makes way for one that needs them."""
-    read_settings(os.environ)
+    if wait_for_go(line):
+        run_node(settings, Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
+    end_logs()
 
 
 @main.command("demo")

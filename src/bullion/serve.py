@@ -11,7 +11,6 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import structlog
 import uvicorn
@@ -22,15 +21,16 @@ from bullion.settings import Settings, WrongSetting
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
 from bullion.web.health import NOTICE
+from bullion.web.listening import HANDSHAKE_S, accept_waiting, ignore_new_connections
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring.console import open_console
 from bullion.wiring.node import Node, open_node
 
 _GRACE_S = 20
+_HAND_OVER_GRACE_S = 3
+"""Where the store takes one node at a time: orders wait for the next node, for up to 5 seconds in all."""
 _HARD_STOP_S = 24
 _TELL_EVERY_S = 0.05
-_FIRST_REQUEST_S = 0.25
-_NEVER_AGAIN = float("inf")
 _OPEN_FILES = 65_536
 _COLLECT_AFTER = (20_000, 20, 20)
 """Objects made beyond those gone; and how many times that before older ones are looked through too."""
@@ -46,6 +46,8 @@ Ready = Callable[["Serving"], Awaitable[None]]
 """Called once both ports answer."""
 OnHangup = Callable[["Serving"], None]
 """Called at SIGHUP."""
+OnStop = Callable[[], None]
+"""Called when the service stops for good, before any socket is closed."""
 
 
 class Ports:
@@ -81,6 +83,18 @@ class Ports:
         """The same sockets by other descriptors: who closes those leaves the queues at the ports whole."""
         return Ports(self.api.dup(), self.desk.dup())
 
+    def ignore_new_connections(self) -> None:
+        """In every process that listens at these ports."""
+        for bound in self._sockets():
+            ignore_new_connections(bound)
+
+    def close(self) -> None:
+        for bound in self._sockets():
+            bound.close()
+
+    def _sockets(self) -> list[socket.socket]:
+        return [bound for bound in (self.api, self.desk, self.console) if bound is not None]
+
     def log_listening(self) -> None:
         more = {} if self.console_url is None else {"console": self.console_url}
         _log.info("listening", api=self.api_url, desk=self.desk_url, **more, pid=os.getpid())
@@ -93,11 +107,21 @@ def bind_console(settings: Settings) -> socket.socket:
 class Serving:
     """What answers at the ports, until it is told to stop."""
 
-    def __init__(self, node: Node | None, servers: Sequence["_Server"], drain_s: float) -> None:
+    def __init__(
+        self,
+        node: Node | None,
+        servers: Sequence["_Server"],
+        *,
+        drain_s: float = 0,
+        leave_grace_s: float = _GRACE_S,
+        on_stop: OnStop | None = None,
+    ) -> None:
         self.node = node
         """None for the console alone."""
-        self._servers = servers
+        self.servers = servers
         self._drain_s = drain_s
+        self._leave_grace_s = leave_grace_s
+        self._on_stop = on_stop
         self._closing = False
 
     @property
@@ -112,22 +136,37 @@ class Serving:
         if NOTICE.given or not self._drain_s:
             self.stop()
             return
+        self.give_notice()
+        asyncio.get_running_loop().call_later(self._drain_s, self.stop)
+
+    def give_notice(self) -> None:
+        """Say that no call should be sent here any more, and answer those that still are."""
         NOTICE.given = True
         _log.info("draining", seconds=self._drain_s)
-        asyncio.get_running_loop().call_later(self._drain_s, self.stop)
 
     def stop(self) -> None:
         """Take no new connection, finish the calls that are under way, and end."""
         NOTICE.given = True
-        self.leave()
-
-    def leave(self) -> None:
-        """The same where others answer at the same ports: whoever asks is not told that this node goes."""
         if self._closing:
             return
+        if self._on_stop is not None:
+            self._on_stop()
+        self._close(_GRACE_S, listen_until=asyncio.get_running_loop().time() + HANDSHAKE_S)
+
+    def leave(self) -> None:
+        """The same where others answer at the same ports: they take the connections that wait there.
+
+        Whoever asks is not told that this node goes.
+        """
+        if not self._closing:
+            self._close(self._leave_grace_s, listen_until=None)
+
+    def _close(self, grace_s: float, listen_until: float | None) -> None:
         self._closing = True
         _log.info("stopping")
-        for server in self._servers:
+        for server in self.servers:
+            server.grace_s = grace_s
+            server.listen_until = listen_until
             server.should_exit = True
         # Whatever hangs by then, a store that does not answer or a caller that does not read.
         asyncio.get_running_loop().call_later(_HARD_STOP_S, _stop_hard)
@@ -136,36 +175,52 @@ class Serving:
 class _Server(uvicorn.Server):
     """Leaves the signals alone: there are two servers in the process, and we stop both."""
 
+    grace_s: float = _GRACE_S
+    """What it gives the calls under way once it stops."""
+    listen_until: float | None = None
+    """When it closes its sockets, in the time of the loop, after it has emptied the accept queue.
+
+    None: at once, and the queue is left to others.
+    """
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """In place of uvicorn's own, which misses connections that were taken but not yet made known."""
-        for server in self.servers:
-            server.close()
-        for bound in sockets or []:
-            bound.close()
-        seen_at: dict[object, float] = {}
+        loop = asyncio.get_running_loop()
+        listening = True
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_GRACE_S):
-                # One round more than it seems: those that were taken last are known after it.
-                await self._tell(seen_at)
-                while self.server_state.connections or self.server_state.tasks:
-                    await self._tell(seen_at)
+            async with asyncio.timeout(self.grace_s):
+                while listening or self.server_state.connections or self.server_state.tasks:
+                    if listening and loop.time() >= (self.listen_until or 0):
+                        listening = False
+                        await self._close_listeners(sockets or [])
+                    for connection in list(self.server_state.connections):
+                        connection.shutdown()
+                    # Also for connections that were accepted just now: they are known after it.
+                    await asyncio.sleep(_TELL_EVERY_S)
                 return
-        _log.warning("calls_cut_off", connections=len(self.server_state.connections), after_s=_GRACE_S)
+        _log.warning("calls_cut_off", connections=len(self.server_state.connections), after_s=self.grace_s)
         for task in self.server_state.tasks:
             task.cancel()
 
-    async def _tell(self, seen_at: dict[object, float]) -> None:
-        """Tell the connections that we stop; those made just now not before they had time for a request."""
-        now = asyncio.get_running_loop().time()
-        for connection in list(self.server_state.connections):
-            if now - seen_at.setdefault(connection, now) >= _FIRST_REQUEST_S:
-                seen_at[connection] = _NEVER_AGAIN
-                connection.shutdown()
-        await asyncio.sleep(_TELL_EVERY_S)
+    async def _close_listeners(self, sockets: list[socket.socket]) -> None:
+        rest = [] if self.listen_until is None else [bound.dup() for bound in sockets]
+        for server in self.servers:
+            server.close()
+        for bound in sockets:
+            bound.close()
+        loop = asyncio.get_running_loop()
+        for bound in rest:
+            with bound:
+                for accepted in accept_waiting(bound):
+                    await loop.connect_accepted_socket(self._new_connection, accepted)
+
+    def _new_connection(self) -> asyncio.Protocol:
+        make = self.config.http_protocol_class
+        return make(config=self.config, server_state=self.server_state, app_state={})
 
 
 def block_signals() -> None:
@@ -180,27 +235,47 @@ def unblock_signals() -> set[int]:
 
 def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
     """Serve until SIGTERM or SIGINT, and end with that."""
-    run_node(settings, ports, on_ready)
+    run_node(settings, ports, on_ready, on_stop=ports.ignore_new_connections)
     end_logs()
 
 
-def run_node(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None = None) -> None:
+def run_node(
+    settings: Settings,
+    ports: Ports,
+    on_ready: Ready,
+    *,
+    on_hangup: OnHangup | None = None,
+    on_stop: OnStop | None = None,
+) -> None:
     """Serve until SIGTERM or SIGINT, or until told to leave. Afterwards our signals are blocked."""
     _raise_open_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, ports, on_ready, on_hangup))
+        runner.run(_serve(settings, ports, on_ready, on_hangup, on_stop))
         # The loop takes its handlers with it. A signal that comes now waits for whoever asks for it next.
         block_signals()
 
 
-async def _serve(settings: Settings, ports: Ports, on_ready: Ready, on_hangup: OnHangup | None) -> None:
+async def _serve(
+    settings: Settings,
+    ports: Ports,
+    on_ready: Ready,
+    on_hangup: OnHangup | None,
+    on_stop: OnStop | None,
+) -> None:
     async with contextlib.AsyncExitStack() as opened:
         node = await opened.enter_async_context(open_node(settings))
         apps = [(node.api, ports.api), (node.desk_api, ports.desk)]
         if ports.console is not None:
             console = await opened.enter_async_context(open_console(settings, ports.api_url))
             apps.append((console, ports.console))
-        await _answer(settings, node, apps, settings.drain_s, on_ready, on_hangup)
+        serving = Serving(
+            node,
+            [make_server(app, settings) for app, _ in apps],
+            drain_s=settings.drain_s,
+            leave_grace_s=_GRACE_S if settings.shared else _HAND_OVER_GRACE_S,
+            on_stop=on_stop,
+        )
+        await _answer(serving, [bound for _, bound in apps], on_ready, on_hangup)
     _log.info("stopped")
 
 
@@ -212,7 +287,9 @@ def serve_console(settings: Settings, bound: socket.socket) -> None:
 
     async def run() -> None:
         async with open_console(settings) as console:
-            await _answer(settings, None, [(console, bound)], 0, told, None)
+            servers = [make_server(console, settings)]
+            serving = Serving(None, servers, on_stop=partial(ignore_new_connections, bound))
+            await _answer(serving, [bound], told, None)
         _log.info("stopped")
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -221,15 +298,9 @@ def serve_console(settings: Settings, bound: socket.socket) -> None:
 
 
 async def _answer(
-    settings: Settings,
-    node: Node | None,
-    apps: Sequence[tuple[Any, socket.socket]],
-    drain_s: float,
-    on_ready: Ready,
-    on_hangup: OnHangup | None,
+    serving: Serving, sockets: Sequence[socket.socket], on_ready: Ready, on_hangup: OnHangup | None
 ) -> None:
-    servers = [make_server(app, settings) for app, _ in apps]
-    serving = Serving(node, servers, drain_s)
+    servers = serving.servers
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, serving.drain)
     # Whoever presses Ctrl+C waits for it, and there is no load balancer to tell.
@@ -238,7 +309,7 @@ async def _answer(
         loop.add_signal_handler(signal.SIGHUP, on_hangup, serving)
     answering = [
         asyncio.create_task(server.serve(sockets=[bound]))
-        for server, (_, bound) in zip(servers, apps, strict=True)
+        for server, bound in zip(servers, sockets, strict=True)
     ]
     # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
     while not all(server.started for server in servers):  # noqa: ASYNC110

@@ -57,11 +57,17 @@ class Connection:
         self._last = False
 
     @classmethod
+    def open(
+        cls, node: Node, address: str | None = None
+    ) -> contextlib.AbstractAsyncContextManager["Connection"]:
+        return cls.to(node.api_url, address)
+
+    @classmethod
     @asynccontextmanager
-    async def open(cls, node: Node, address: str | None = None) -> AsyncIterator["Connection"]:
-        url = urlsplit(node.api_url)
+    async def to(cls, url: str, address: str | None = None) -> AsyncIterator["Connection"]:
+        parts = urlsplit(url)
         reader, writer = await asyncio.open_connection(
-            url.hostname, url.port, local_addr=(address or own_address(), 0)
+            parts.hostname, parts.port, local_addr=(address or own_address(), 0)
         )
         try:
             yield cls(reader, writer)

@@ -40,6 +40,8 @@ def test_workers_are_replaced_one_by_one(settings: dict[str, str], tmp_path: Pat
         if workers == "1":
             _asked_again_meanwhile_it_is_done_again(node)
             _who_waits_at_the_port_of_a_worker_that_dies_is_answered_by_the_next(node)
+        else:
+            _a_worker_that_is_stopped_alone_is_replaced(node)
         _stopped_meanwhile_everybody_ends(node)
 
 
@@ -56,8 +58,7 @@ def _with_wrong_settings_those_before_serve_on(node: Node, before: list[int]) ->
 def _put_right_the_new_ones_read_them(node: Node, before: list[int]) -> None:
     (node.folder / ".env").write_text("BULLION_LOG_CALLS=all\n", "utf-8")
     node.process.send_signal(signal.SIGHUP)
-    # A node alone is restarted when it has left; after that, and with workers, the watcher says so.
-    until(lambda: node.entries("restarted" if len(before) > 1 else "stopped"), within_s=30)
+    until(lambda: node.entries("restarted"), within_s=30)
     after = answering(node)
     assert not set(after) & set(before)
     assert len(after) == len(before)
@@ -70,7 +71,7 @@ def _asked_again_meanwhile_it_is_done_again(node: Node) -> None:
     for _ in range(3):
         node.process.send_signal(signal.SIGHUP)
         until(lambda: len(node.entries("restarting")) > asked, within_s=20)
-    until(lambda: len(node.entries("restarted")) == 2, within_s=40)
+    until(lambda: len(node.entries("restarted")) == 3, within_s=40)
     assert len(node.entries("restarting")) == asked + 2
     assert len(answering(node)) == 1
     assert ready(node) == 200
@@ -88,6 +89,15 @@ def _who_waits_at_the_port_of_a_worker_that_dies_is_answered_by_the_next(node: N
         with each:
             assert each.makefile("rb").read().endswith(b'{"live":true}')
     assert [entry["pid"] for entry in node.entries("worker_ended")] == [only]
+
+
+def _a_worker_that_is_stopped_alone_is_replaced(node: Node) -> None:
+    """It must not end the listening of the others."""
+    before = answering(node)
+    os.kill(before[0], signal.SIGTERM)
+    while not node.entries("worker_ended") or len(answering(node)) < len(before):
+        assert ready(node) in (200, 503)  # Of the one that stops, or another's.
+    assert ready(node) == 200
 
 
 def _stopped_meanwhile_everybody_ends(node: Node) -> None:

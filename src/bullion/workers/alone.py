@@ -10,7 +10,7 @@ from bullion.serve import Ports, Serving, block_signals, run_node
 from bullion.settings import Settings
 
 from .terminal import Terminal
-from .watch import Workers, settings_can_be_read
+from .watch import Workers
 
 _log = structlog.get_logger("bullion")
 
@@ -19,6 +19,7 @@ class Alone:
     def __init__(self, settings: Settings, ports: Ports) -> None:
         self._settings = settings
         self._ports = ports
+        self._node_ports = ports.again()
         self._terminal = Terminal()
         self._watch = Workers(settings, ports)
         self._handing_over: asyncio.Task[None] | None = None
@@ -27,9 +28,15 @@ class Alone:
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; SIGHUP restarts it."""
         try:
-            run_node(self._settings, self._ports.again(), self._on_ready, self._on_hangup)
+            run_node(
+                self._settings,
+                self._node_ports,
+                self._on_ready,
+                on_hangup=self._on_hangup,
+                on_stop=self._on_stop,
+            )
             if self._handed_over:
-                return self._watch.run()
+                return self._watch.run(handed_over=True)
         finally:
             self._watch.clean_up()
         end_logs()
@@ -38,14 +45,23 @@ class Alone:
     def _prepare(self) -> bool:
         block_signals()  # This thread may outlive the loop, and with it who would hear them.
         # Where the store takes one node at a time, the new one can only come after this one.
-        return self._watch.start_all() if self._settings.shared else settings_can_be_read()
+        return self._watch.start_all() if self._settings.shared else self._watch.prepare()
 
     async def _on_ready(self, _serving: Serving) -> None:
         self._ports.log_listening()
 
+    def _on_stop(self) -> None:
+        """Our own copies of the sockets must not keep the ports open while the node ends."""
+        self._node_ports.ignore_new_connections()
+        self._watch.stop(signal.SIGTERM)
+        if self._handing_over is None:  # Otherwise the thread that starts a worker may still use them.
+            self._ports.close()
+
     def _on_hangup(self, serving: Serving) -> None:
         if self._terminal.gone():
             serving.stop()
+        elif serving.stopping:
+            return
         elif self._handing_over is None:
             self._handing_over = asyncio.create_task(self._hand_over(serving))
         else:
@@ -61,9 +77,18 @@ class Alone:
             raise
         if serving.stopping:
             await asyncio.to_thread(self._watch.end_all)
+            self._ports.close()
         elif able:
             self._handed_over = True
+            self._send_signals_to_watcher()
             serving.leave()
         else:
             _log.error("restart_given_up", replaced=0, workers=1)
             self._handing_over = None
+
+    def _send_signals_to_watcher(self) -> None:
+        """The node leaves, and a stop must not end with it."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._watch.stop, number)
+        loop.add_signal_handler(signal.SIGHUP, self._watch.hang_up)

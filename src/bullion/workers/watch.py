@@ -7,8 +7,6 @@ and so one queue of those who wait at it: whoever was not yet taken when a worke
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 
@@ -19,7 +17,7 @@ from bullion.settings import Settings
 from bullion.web.metrics import SHARED_FOLDER
 
 from .terminal import Terminal
-from .worker import Worker
+from .worker import Stage, Worker
 
 _LOOK_EVERY_S = 0.05
 _START_S = 30
@@ -51,7 +49,7 @@ class Workers:
     def restart(self) -> None:
         self._restart_asked = True
 
-    def _hang_up(self, _number: int, _frame: object) -> None:
+    def hang_up(self, _number: int = signal.SIGHUP, _frame: object = None) -> None:
         if self._terminal.gone():
             self.stop(signal.SIGINT)
         else:
@@ -59,16 +57,21 @@ class Workers:
 
     # What it does
 
-    def run(self) -> int:
-        """Start them, keep their number, replace them all on SIGHUP, stop them on SIGTERM or SIGINT."""
+    def run(self, *, handed_over: bool = False) -> int:
+        """Start them, keep their number, replace them all on SIGHUP, stop them on SIGTERM or SIGINT.
+
+        `handed_over`: they are started or prepared, and replace a node that has left its ports to them.
+        """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.stop)
-        signal.signal(signal.SIGHUP, self._hang_up)
+        signal.signal(signal.SIGHUP, self.hang_up)
         unblock_signals()
         try:
-            if not self._workers:
-                if not self.start_all():
-                    return 0 if self._stops else 2
+            if handed_over:
+                self._finish_hand_over()
+            elif not self.start_all():
+                return 0 if self._stops else 2
+            else:
                 self._ports.log_listening()
             while not self._stops:
                 time.sleep(_LOOK_EVERY_S)
@@ -77,13 +80,21 @@ class Workers:
                     self._restart_all()
             return 0
         finally:
-            self.end_all()
+            self._end_service()
             self.clean_up()
 
     def start_all(self) -> bool:
         """Start as many as there should be. If one does not become ready, none stays."""
         self._workers = [self._start() for _ in range(self._count)]
-        if all(self._wait_ready(worker) for worker in self._workers):
+        if all(self._wait_for(worker, Stage.SERVING) for worker in self._workers):
+            return True
+        self.end_all()
+        return False
+
+    def prepare(self) -> bool:
+        """Start one that waits until the node before it has left the store. If it cannot, none stays."""
+        self._workers = [self._start(go=False)]
+        if self._wait_for(self._workers[0], Stage.PREPARED):
             return True
         self.end_all()
         return False
@@ -92,22 +103,38 @@ class Workers:
         if self._metrics is not None:
             shutil.rmtree(self._metrics, ignore_errors=True)
 
-    def _start(self) -> Worker:
+    def _start(self, *, go: bool = True) -> Worker:
         if self._metrics is None:
             # Fresh for each watcher: counts of workers long gone would be added to those of the new ones.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
-        return Worker.start(self._ports, os.environ | {SHARED_FOLDER: self._metrics})
+        worker = Worker.start(self._ports, os.environ | {SHARED_FOLDER: self._metrics})
+        if go:
+            worker.go()
+        return worker
 
-    def _wait_ready(self, worker: Worker) -> bool:
+    def _wait_for(self, worker: Worker, stage: Stage, *, finish: bool = False) -> bool:
+        """False if it ends before, is too slow, or we are stopped; with `finish`, stopped twice."""
         give_up_at = time.monotonic() + _START_S
-        while not self._stops:
-            ready = worker.ready(_LOOK_EVERY_S)
-            if ready is not None:
-                return ready
+        while not self._stopped(finish=finish):
+            reached = worker.stage(_LOOK_EVERY_S)
+            if reached in (stage, Stage.ENDED):
+                return reached is stage
             if time.monotonic() > give_up_at:
                 _log.error("worker_not_ready", pid=worker.process.pid, waited_s=_START_S)
                 break
         return False
+
+    def _stopped(self, *, finish: bool) -> bool:
+        return len(self._stops) > (1 if finish else 0)
+
+    def _finish_hand_over(self) -> None:
+        for worker in self._workers:
+            worker.go()
+        # Callers wait in the accept queue, so a first stop has to wait for whoever answers them.
+        if all(self._wait_for(worker, Stage.SERVING, finish=True) for worker in self._workers):
+            _log.info("restarted", workers=self._count)
+        else:
+            _log.error("restart_given_up", replaced=0, workers=self._count)
 
     def _replace_dead(self) -> None:
         for place, worker in enumerate(self._workers):
@@ -139,9 +166,9 @@ class Workers:
         """The oldest leaves once a new one answers. If that never does, the old one stays."""
         new = self._start()
         self._passing = [new]
-        if not self._wait_ready(new):
+        if not self._wait_for(new, Stage.SERVING):
             if not self._stops:
-                self._end([new], signal.SIGTERM)
+                self._end([new])
                 self._passing = []
             return False
         old = self._workers.pop(0)
@@ -151,21 +178,27 @@ class Workers:
 
     def _replace_in_turn(self) -> bool:
         """Where the store takes one node at a time: callers wait at the port until the new one answers."""
-        if not settings_can_be_read():
+        new = self._start(go=False)
+        self._passing = [new]
+        if not self._wait_for(new, Stage.PREPARED):
+            if not self._stops:
+                self._end([new])
+                self._passing = []
             return False
-        self._see_off(self._workers.pop())
-        if self._stops:
-            return False
-        new = self._start()
+        old = self._workers.pop()
         self._workers.append(new)
-        return self._wait_ready(new)
+        self._see_off(old, finish=True)
+        if self._passing:  # We were stopped twice, and the old one is still there.
+            return False
+        new.go()
+        return self._wait_for(new, Stage.SERVING, finish=True)
 
-    def _see_off(self, worker: Worker) -> None:
+    def _see_off(self, worker: Worker, *, finish: bool = False) -> None:
         self._passing = [worker]
         worker.leave()
         give_up_at = time.monotonic() + _GRACE_S
         while worker.process.poll() is None and time.monotonic() < give_up_at:
-            if self._stops:
+            if self._stopped(finish=finish):
                 return
             time.sleep(_LOOK_EVERY_S)
             self._replace_dead()
@@ -179,30 +212,46 @@ class Workers:
     # The end
 
     def end_all(self) -> None:
-        # As we are stopped ourselves: with a pause in which load balancers look elsewhere, or at once.
-        self._end([*self._workers, *self._passing], self._stops[0] if self._stops else signal.SIGTERM)
+        """End the workers. The ports stay open, for whoever else answers at them."""
+        self._end([*self._workers, *self._passing])
         self._workers = self._passing = []
 
-    def _end(self, workers: list[Worker], number: int) -> None:
+    def _end_service(self) -> None:
+        """Stop for good: nobody will answer at the ports.
+
+        The workers empty the accept queues before they close the ports, which we have closed by then. So the
+        kernel refuses new connections as soon as the last worker does not accept any, and resets none.
+        """
+        workers = [*self._workers, *self._passing]
+        if self._stops[:1] == [signal.SIGTERM]:  # Not at Ctrl+C: there is no load balancer to tell.
+            self._drain(workers)
+        self._ports.ignore_new_connections()
         for worker in workers:
-            worker.signal(number)
-        hurried = len(self._stops)
-        give_up_at = time.monotonic() + _GRACE_S + self._drain_s
+            worker.stop()
+        self._ports.close()
+        self._wait_for_end(workers)
+        self._workers = self._passing = []
+
+    def _drain(self, workers: list[Worker]) -> None:
+        ends_at = time.monotonic() + self._drain_s
+        if self._drain_s:
+            for worker in workers:
+                worker.drain()
+        while time.monotonic() < ends_at and len(self._stops) == 1:
+            time.sleep(min(_LOOK_EVERY_S, max(0.0, ends_at - time.monotonic())))
+
+    def _end(self, workers: list[Worker]) -> None:
+        for worker in workers:
+            worker.stop()
+        self._wait_for_end(workers)
+
+    def _wait_for_end(self, workers: list[Worker]) -> None:
+        give_up_at = time.monotonic() + _GRACE_S
         for worker in workers:
             while worker.process.poll() is None and time.monotonic() < give_up_at:
                 time.sleep(_LOOK_EVERY_S)
-                if len(self._stops) > max(1, hurried):
-                    hurried = len(self._stops)
-                    for each in workers:
-                        each.signal(signal.SIGINT)
             if worker.process.poll() is None:
                 _log.error("worker_killed", pid=worker.process.pid)
                 worker.process.kill()
                 worker.process.wait()
             worker.line.close()
-
-
-def settings_can_be_read() -> bool:
-    """By the code as it is now. What is wrong with them is told on standard error, as at a start."""
-    checked = subprocess.run([sys.executable, "-m", "bullion", "check-settings"], check=False)
-    return checked.returncode == 0

@@ -6,13 +6,31 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from bullion.serve import Ports, Serving, unblock_signals
 
+# What a worker says
+_PREPARED = b"p"
 _READY = b"r"
+# What it is told
+_GO = b"g"
 _LEAVE = b"l"
+_DRAIN = b"d"
+_STOP = b"s"
+
+
+class Stage(Enum):
+    STARTING = "starting"
+    PREPARED = "prepared"
+    """It has loaded the code and read the settings. It has not opened the store, and waits to be told."""
+    SERVING = "serving"
+    ENDED = "ended"
+
+
+_STAGES = {_PREPARED: Stage.PREPARED, _READY: Stage.SERVING, b"": Stage.ENDED}
 
 
 @dataclass(eq=False)
@@ -20,6 +38,8 @@ class Worker:
     process: subprocess.Popen[bytes]
     line: socket.socket
     started_at: float = field(default_factory=time.monotonic)
+    _stage: Stage = Stage.STARTING
+    _gone: bool = False
 
     @classmethod
     def start(cls, ports: Ports, environ: Mapping[str, str]) -> "Worker":
@@ -36,37 +56,77 @@ class Worker:
         theirs.close()
         return cls(process, ours)
 
-    def ready(self, within_s: float) -> bool | None:
-        """Whether it is; None as long as it may become so."""
+    def stage(self, within_s: float = 0.001) -> Stage:
+        """Its stage now, or the next one if it is reached within that time."""
         self.line.settimeout(within_s)
         try:
-            # The end of the line means that it ended before.
-            return self.line.recv(1) == _READY
+            self._stage = _STAGES[self.line.recv(1)]
         except TimeoutError:
-            return None
+            pass
         except OSError:
-            return False
+            self._stage = Stage.ENDED
+        return self._stage
+
+    def go(self) -> None:
+        """Tell it to open the store and serve."""
+        if not self._gone:
+            self._gone = True
+            self._tell(_GO)
 
     def leave(self) -> None:
         """Tell it to make way: others answer at its ports."""
-        try:
-            self.line.send(_LEAVE)
-        except OSError:
-            return  # It has ended by itself.
+        self._tell(_LEAVE)
+
+    def drain(self) -> None:
+        """Tell it to say that it is not ready, and to answer calls until it is told to stop."""
+        self._tell_if_serving(_DRAIN)
+
+    def stop(self) -> None:
+        """Tell it to stop: nobody will answer at its ports."""
+        self._tell_if_serving(_STOP)
 
     def signal(self, number: int) -> None:
         if self.process.poll() is None:
             self.process.send_signal(number)
 
+    def _tell_if_serving(self, word: bytes) -> None:
+        if self.stage() is Stage.SERVING:
+            self._tell(word)
+        else:
+            self.signal(signal.SIGTERM)  # It has accepted no connection.
+
+    def _tell(self, word: bytes) -> None:
+        try:
+            self.line.send(word)
+        except OSError:
+            return  # It has ended by itself.
+
+
+def wait_for_go(line: socket.socket) -> bool:
+    """In the worker: say that it is prepared, and wait to be told to go; False if the watcher is gone."""
+    try:
+        line.send(_PREPARED)
+        return line.recv(1) == _GO
+    except OSError:
+        return False
+
 
 def report_ready(line: socket.socket, serving: Serving) -> None:
     """In the worker: say that it answers, and do what the watcher says, or stop when that is gone."""
     loop = asyncio.get_running_loop()
+    actions: dict[bytes, Callable[[], None]] = {
+        _LEAVE: serving.leave,
+        _DRAIN: serving.give_notice,
+        _STOP: serving.stop,
+    }
 
     def told() -> None:
-        word = line.recv(1)
-        if word == _LEAVE:
-            serving.leave()
+        try:
+            word = line.recv(1)
+        except OSError:  # The watcher has died with something unread.
+            word = b""
+        if word:
+            actions[word]()
         else:
             loop.remove_reader(line)
             serving.drain()
