@@ -17,6 +17,8 @@ from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
 from bullion.store import ledger_postgres, postgres_hosts, postgres_silence, query_files, traces
 from bullion.store import postgres as engine
+from bullion.web import listening
+from bullion.web.protocol import GuardedProtocol
 from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
@@ -84,7 +86,12 @@ def test_the_limits_of_time() -> None:
     assert shown["the lease of a hedge request"] == f"{hedge_requests.LEASE_US / 1_000_000:g} s"
     assert shown["a venue that does not answer"] == f"{watch._REACHED_AGE_S_MAX:g} s"
     assert shown["the feed's lease"] == f"{feed._LEASE_S:g} s"
+    accepting = "accepting connections that were opened before a node stopped"
+    assert shown[accepting] == f"{listening.HANDSHAKE_S:g} s"
+    assert shown["an idle connection when a node stops"] == f"{GuardedProtocol.LEAVE_SECONDS:g} s"
     assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
+    at_a_reload = "calls under way at a reload on SQLite, or without Redis"
+    assert shown[at_a_reload] == f"{serve._HAND_OVER_GRACE_S} s"
     starts_and_stops = f"{workers._START_S} s, {workers._GRACE_S} s"
     assert shown["a worker's start, a worker's stop"] == starts_and_stops
 
