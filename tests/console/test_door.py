@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -190,6 +191,22 @@ def test_a_made_up_cookie_is_nobodys(console: ConsoleProcess, cookie: str) -> No
     answer = line.getresponse()
     assert (answer.status, answer.headers["location"]) == (303, "/login?next=%2Foverview")
     line.close()
+
+
+def test_a_hostile_cookie_costs_no_more_time_than_any_other(console: ConsoleProcess) -> None:
+    """Sent without a log-in, by anybody."""
+
+    def least_s(cookie: str) -> float:
+        taken = []
+        for _ in range(3):
+            began = time.monotonic()
+            assert client.get("/login", headers={"Cookie": cookie}).status_code == 200
+            taken.append(time.monotonic() - began)
+        return min(taken)
+
+    with httpx.Client(base_url=console.url, transport=httpx.HTTPTransport(verify=False)) as client:
+        plain = least_s('bullion_console="' + "x" * 15_000 + '"')
+        assert least_s('bullion_console="' + "\\" * 15_000 + '"') < 20 * plain
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""What the console reads of a request before it knows who sent it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from bullion.desk.console.call import Call
+from tests.support.growth import assert_linear
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+
+def call(path: str = "/overview", query: bytes = b"", headers: Headers = ()) -> Call:
+    scope = {
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode("latin-1"),
+        "query_string": query,
+        "headers": [(b"host", b"desk.example"), *headers],
+    }
+    return Call.of(scope)
+
+
+def with_cookies(text: bytes) -> Call:
+    return call(headers=[(b"cookie", text)])
+
+
+@pytest.mark.parametrize(
+    ("sent", "session"),
+    [
+        (b"bullion_console=a.b", "a.b"),
+        (b"other=1; bullion_console=a.b; bullion_theme=dark", "a.b"),
+        (b"other=1;bullion_console=a.b", "a.b"),
+        (b" bullion_console = a.b ", "a.b"),
+        (b"bullion_console=a=b", "a=b"),
+        (b"bullion_console=", ""),
+        # What another application on this host keeps is no cookie of RFC 6265, and none of our business.
+        (b'prefs={"a": [1]}; bullion_console=a.b', "a.b"),
+        (b"no-value; bullion_console=a.b", "a.b"),
+        (b"bullion_console", None),
+        (b"xbullion_console=a.b", None),
+        (b"BULLION_CONSOLE=a.b", None),
+        (b"__Host-bullion_console=a.b", None),
+        (b";;;", None),
+        (b"", None),
+    ],
+)
+def test_the_session_cookie_is_found_among_others(sent: bytes, session: str | None) -> None:
+    assert with_cookies(sent).session_cookie == session
+
+
+def test_behind_tls_only_the_cookie_for_tls_counts() -> None:
+    cookies = (b"cookie", b"bullion_console=plain; __Host-bullion_console=tls")
+    assert call(headers=[cookies, (b"x-forwarded-proto", b"https")]).session_cookie == "tls"
+
+
+def test_the_theme_is_a_cookie() -> None:
+    assert with_cookies(b"bullion_theme=dark").theme == "dark"
+    assert with_cookies(b"").theme == "auto"
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(b'bullion_console="', b'"'), (b'a="', b'"'), (b"", b"")], ids=repr
+)
+@pytest.mark.parametrize("unit", [b"\\\\", b'"', b";", b"=", b"a=b;", b" ", b"\\0", b"\xe9"], ids=repr)
+def test_the_time_to_read_cookies_grows_with_their_length_alone(
+    start: bytes, end: bytes, unit: bytes
+) -> None:
+    assert_linear(lambda size: lambda: with_cookies(start + unit * (size // len(unit)) + end), 2048)
