@@ -118,7 +118,8 @@ def json_object(response: httpx.Response, advice: str) -> dict[str, object]:
     """The object that the body is. Numbers with a point stay exact, wherever they are."""
     try:
         body = json.loads(response.content, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:  # the latter from absurdly deep nesting
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        # The second from an exponent that Decimal cannot hold, the third from absurdly deep nesting.
         raise unexpected(response, "not in JSON", advice) from error
     if not isinstance(body, dict):
         raise unexpected(response, "not with a JSON object", advice)

@@ -16,7 +16,8 @@ QUANTITY_PLACES_MAX = 4
 _LENGTH_MAX = 100
 """The service takes no number that is written with more characters."""
 # Decimal itself would also take "1_000", blanks around it and the digits of other scripts.
-_WRITTEN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+# No digit can be matched in two ways, so the time to match is linear.
+_WRITTEN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 
 
 def read_quantity(value: Number) -> Decimal:

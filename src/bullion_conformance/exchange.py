@@ -37,7 +37,7 @@ class Exchange:
         """The answer's JSON, with exact numbers; None when it is not JSON."""
         try:
             return json.loads(self.text, parse_float=Decimal)
-        except ValueError:
+        except (ValueError, ArithmeticError, RecursionError):
             return None
 
     @property

@@ -116,4 +116,5 @@ def _secrets(pairs: list[tuple[str, str]]) -> list[str]:
 def _seconds(retry_after: str | None) -> float:
     if retry_after is None or not retry_after.isascii() or not retry_after.isdigit():
         return 1.0
-    return float(min(int(retry_after), _PATIENCE_S))
+    # Python makes no number of some thousand digits.
+    return float(min(int(retry_after), _PATIENCE_S) if len(retry_after) < 10 else _PATIENCE_S)

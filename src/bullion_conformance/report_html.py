@@ -106,7 +106,7 @@ def _pretty(body: str) -> str:
     """JSON laid out for reading; numbers stay as they were written."""
     try:
         return _laid_out(json.loads(body, parse_float=Decimal), "")
-    except ValueError:
+    except (ValueError, ArithmeticError, RecursionError):
         return body
 
 

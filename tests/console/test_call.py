@@ -1,10 +1,12 @@
 """What the console reads of a request before it knows who sent it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import pytest
 
-from bullion.desk.console.call import Call
+from bullion.desk.console.call import Call, _pairs
+from bullion.refusals.refusal import Refused
 from tests.support.growth import assert_linear
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -67,3 +69,46 @@ def test_the_time_to_read_cookies_grows_with_their_length_alone(
     start: bytes, end: bytes, unit: bytes
 ) -> None:
     assert_linear(lambda size: lambda: with_cookies(start + unit * (size // len(unit)) + end), 2048)
+
+
+@pytest.mark.parametrize(
+    "unit", [b"%41", b"%", b"%ff", b"&", b"=", b"+", b"a&", b"a=b&", b";", b"/", b"\xff"], ids=repr
+)
+def test_the_time_to_read_an_address_grows_with_its_length_alone(unit: bytes) -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        text = unit * (size // len(unit))
+
+        def read() -> None:
+            call("/" + text.decode("latin-1"))
+            with suppress(Refused):
+                call(query=text)
+
+        return read
+
+    assert_linear(prepare, 2048)
+
+
+@pytest.mark.parametrize(
+    "unit", [b"http://", b"[", b"]", b"/", b":", b"@", b"%", b"\xe9", b" ", b"#?"], ids=repr
+)
+def test_the_time_to_judge_an_origin_grows_with_its_length_alone(unit: bytes) -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        origin = b"http://" + unit * (size // len(unit))
+        asked = call(headers=[(b"origin", origin)])
+        return lambda: asked.from_here
+
+    assert_linear(prepare, 2048)
+
+
+@pytest.mark.parametrize("unit", ["%41", "%", "%ff", "&", "=", "+", "a&", "a=b&", ";", "x"], ids=repr)
+def test_the_time_to_read_a_form_grows_with_its_length_alone(unit: str) -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        text = "csrf=" + unit * (size // len(unit))
+
+        def read() -> None:
+            with suppress(Refused):
+                _pairs(text)
+
+        return read
+
+    assert_linear(prepare, 8 * 1024)

@@ -273,14 +273,16 @@ def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
 
 
 def refused(error: Exception | str) -> Refused:
-    words = _PATTERN.sub("Has a character that is not allowed there, or is blank", str(error))
-    if len(words) > _MESSAGE_MAX:  # What was sent is repeated in it, and may be long.
+    # What was sent is repeated in it, and may be long. The pattern needs quadratic time for a hostile text.
+    words = _PATTERN.sub("Has a character that is not allowed there, or is blank", str(error)[:_SEARCHED_MAX])
+    if len(words) > _MESSAGE_MAX:
         words = f"{words[:_MESSAGE_MAX]}…"
     return Refused(INVALID_BODY, f"{words.rstrip('.')}.")
 
 
 _PATTERN = re.compile(r"Expected `str` matching regex '.*'(?= - at|$)")
 _MESSAGE_MAX = 300
+_SEARCHED_MAX = 3 * _MESSAGE_MAX
 
 
 def code(field: str, text: str) -> None:

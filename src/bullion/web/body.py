@@ -19,14 +19,20 @@ async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes
             encoded = True
     if encoded:
         raise Refused(UNSUPPORTED_ENCODING)
-    body = b""
+    body: bytes | bytearray = b""
     more = True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise CallerLeft
-        body += message.get("body", b"")
+        piece = message.get("body", b"")
+        if body:
+            if isinstance(body, bytes):
+                body = bytearray(body)
+            body += piece  # In place: to copy it all for each small segment would take quadratic time.
+        else:
+            body = piece
         more = message.get("more_body", False)
         if len(body) > bytes_max:
             raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
-    return body
+    return bytes(body)

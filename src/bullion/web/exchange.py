@@ -68,7 +68,7 @@ class Exchange:
         self.keep_alive = keep_alive
         self.waits_for_leave = waits_for_leave
         """Whether the client sends its body only once it is told to go on."""
-        self.body = b""
+        self.body: bytes | bytearray = b""
         self.more_body = True
         self.disconnected = False
         self.started = False
@@ -83,7 +83,12 @@ class Exchange:
     def on_body(self, piece: bytes) -> None:
         if self.complete:
             return
-        self.body = self.body + piece if self.body else piece
+        if not self.body:
+            self.body = piece
+        else:
+            if isinstance(self.body, bytes):
+                self.body = bytearray(self.body)
+            self.body += piece  # In place: to copy it all for each small chunk would take quadratic time.
         if len(self.body) > _BODY_KEPT_MAX:
             self._line.pause_reading()
         self._tell()
@@ -130,7 +135,7 @@ class Exchange:
         if self.disconnected or self.complete:
             return {"type": "http.disconnect"}
         body, self.body = self.body, b""
-        return {"type": "http.request", "body": body, "more_body": self.more_body}
+        return {"type": "http.request", "body": bytes(body), "more_body": self.more_body}
 
     async def send(self, message: Message) -> None:
         if self._line.write_paused and not self.disconnected:

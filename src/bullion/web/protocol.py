@@ -282,28 +282,32 @@ class GuardedProtocol(asyncio.Protocol):
     def _read_head(self, data: bytes) -> bytes:
         """Feed the parser what there is of a head, and its body if nothing follows that; return the rest."""
         if self._head:
+            # What was looked through before is not looked through again with every small segment.
+            start = max(0, len(self._head) - 3)
             head = self._head + data
-            end = head.find(_BLANK_LINE, max(0, len(self._head) - 3))
         else:
             # Some clients end a body with an empty line that they do not count. It begins no request.
             head = data = data.lstrip(b"\r\n")
             if not data:
                 return b""
-            end = data.find(_BLANK_LINE)
+            start = 0
+            self.parser.version = ""
             self._hosts = self._body_length = 0
             self._framed = False
             self._deadline.due = NEVER
+        end = head.find(_BLANK_LINE, start)
         size = len(head) if end < 0 else end + 4
         if size > self.HEAD_BYTES:
             self._refuse(HEADERS_TOO_LARGE)
             return b""
-        line_end = head.find(b"\r\n")
-        if line_end >= 0:
-            version = _VERSIONS.get(head[line_end - 9 : line_end])
-            if version is None:
-                # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
-                raise httptools.HttpParserError("neither HTTP/1.1 nor HTTP/1.0")
-            self.parser.version = version
+        if not self.parser.version:
+            line_end = head.find(b"\r\n", start)
+            if line_end >= 0:
+                version = _VERSIONS.get(head[line_end - 9 : line_end])
+                if version is None:
+                    # The parser would also take HTTP/0.9, HTTP/2.0, RTSP and ICE.
+                    raise httptools.HttpParserError("neither HTTP/1.1 nor HTTP/1.0")
+                self.parser.version = version
         self._head = head[:size]
         self._beyond_head = _NO_END if end < 0 else len(head) - size
         try:
@@ -343,20 +347,20 @@ class GuardedProtocol(asyncio.Protocol):
         return data[len(piece) :]
 
     def _read_chunks(self, data: bytes) -> bytes:
-        # A chunked body without trailers ends in a blank line. Its data may have blank lines as well: then
-        # the parser is fed in more pieces than need be.
-        tail = self._body_tail
-        end = (tail + data).find(_BLANK_LINE)
-        piece = data if end < 0 else data[: end + 4 - len(tail)]
-        self._body_tail = (tail + piece)[-3:]
-        self._body_read += len(piece)
-        self.parser.feed_data(piece)
-        self._judge_chunks()
-        if self._body_size > self.SPARE_BODY_BYTES:
-            self._end_with_answer()
-            if not self._answering:
-                self._linger()
-        return data[len(piece) :]
+        """Feed the parser piece by piece; the rest is copied once, and not for each piece."""
+        start = 0
+        while start < len(data) and self._in_body and not self._lingering:
+            piece = data[start : _end_of_piece(self._body_tail, data, start)]
+            start += len(piece)
+            self._body_tail = (self._body_tail + piece[-3:])[-3:]
+            self._body_read += len(piece)
+            self.parser.feed_data(piece)
+            self._judge_chunks()
+            if self._body_size > self.SPARE_BODY_BYTES:
+                self._end_with_answer()
+                if not self._answering:
+                    self._linger()
+        return data[start:]
 
     # What the parser tells
 
@@ -582,6 +586,19 @@ class GuardedProtocol(asyncio.Protocol):
             self.resume_reading()
         else:
             self._outgoing.close()
+
+
+def _end_of_piece(tail: bytes, data: bytes, start: int) -> int:
+    """Where the first blank line ends that comes after `start`, or began in the `tail` of what came before.
+
+    A chunked body without trailers ends in a blank line. Its data may have blank lines as well: then the
+    parser is fed in more pieces than need be.
+    """
+    end = (tail + data[start : start + 3]).find(_BLANK_LINE)
+    if end >= 0:
+        return start + end + 4 - len(tail)
+    end = data.find(_BLANK_LINE, start)
+    return len(data) if end < 0 else end + 4
 
 
 def _written(refusal: Refusal, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
