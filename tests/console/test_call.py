@@ -1,10 +1,14 @@
 """What the console reads of a request before it knows who sent it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from bullion.desk.console.app import Console
 from bullion.desk.console.call import Call, _pairs
 from bullion.refusals.refusal import Refused
 from tests.support.growth import assert_linear
@@ -112,3 +116,29 @@ def test_the_time_to_read_a_form_grows_with_its_length_alone(unit: str) -> None:
         return read
 
     assert_linear(prepare, 8 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/overview", "text/html; charset=utf-8"), ("/live/overview", "application/json")]
+)
+def test_what_nobody_thought_of_is_told_without_its_inside(path: str, kind: str) -> None:
+    broken: Any = SimpleNamespace(find=lambda _cookie: 1 / 0)
+    nothing: Any = None
+    console = Console(nothing, nothing, broken, nothing, nothing, ())
+    headers = [(b"host", b"desk.example")]
+    scope = {
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+    }
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(console(scope, nothing, send))
+    start, body = sent
+    assert (start["status"], dict(start["headers"])[b"content-type"]) == (500, kind.encode())
+    assert b"ZeroDivision" not in body["body"]

@@ -144,6 +144,7 @@ def test_one_box_finds_whatever_was_typed(someone: Visitor, dealing: Dealing, ad
     page.wait_for_url("**/orders?login_id=usher")
     search(page, SCRIPT)
     expect(page.locator("#orders .empty")).to_contain_text(f"No order has the client order id {SCRIPT}")
+    someone.expect_trouble("404")
     page.goto(f"{someone.console.url}/orders/{uuid4()}")
     expect(page.locator("main")).to_contain_text("There is no such order on this broker.")
 
@@ -183,8 +184,9 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     expect(page.locator("#asked")).to_contain_text("buy 1 g GOLD")
     page.get_by_role("link", name="See the order").click()
     page.wait_for_url(f"**/orders/{order['id']}")
+    someone.expect_trouble("404")
     page.goto(f"{someone.console.url}/orders/decision/{'0' * 24}")
-    expect(page.locator("#decision")).to_contain_text("There is no decision on such a call")
+    expect(page.locator("main")).to_contain_text("There is no decision on such a call")
 
 
 def test_a_viewer_sees_and_cannot_act(

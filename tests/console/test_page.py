@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -139,6 +140,10 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
                 expect(other.open(DESK_TOKEN).locator("#banner")).to_contain_text(
                     "The store cannot be reached."
                 )
+                unread = other.page.goto(f"{console.url}/orders/{uuid4()}")
+                assert unread is not None
+                assert unread.status == 503
+                expect(other.page.locator("#main")).to_contain_text("The page tries again by itself.")
                 other.page.get_by_role("button", name="Log out").click()
                 other.log_in("desk.0123456789abcdef." + "x" * 51)
                 expect(other.page.get_by_role("alert")).to_contain_text("cannot be reached")

@@ -12,9 +12,9 @@ from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
-from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED
+from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import Env, Refusal, Refused
 from bullion.web import health
 from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, refusal_headers, send_answer
 from bullion.web.body import CallerLeft
@@ -22,15 +22,23 @@ from bullion.web.body import CallerLeft
 from . import answers, switchboard
 from .assets import FILES
 from .call import Call
+from .errors import error_answer, error_content
 from .frame import banner, document, framed, top
-from .html import Html, el
+from .html import Html
 from .login import login_page
 from .page import Action, Elsewhere, Mistyped, Page, Surroundings, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .watch import Watches
 
 _log = structlog.get_logger("console")
-_FORGED = "This did not come from a page of this console. Open the console anew and try again."
+_FORGED = Refusal(
+    "forged_request",
+    403,
+    Env.BOTH,
+    "A form or a call of the script did not come from a page of this console.",
+    "This did not come from a page of this console. Open the console anew and try again.",
+)
+_UNREADABLE = "This address cannot be read: what its percent signs stand for is not UTF-8."
 _NOT_KNOWN = "This is not a desk token, or it was deleted. Try another."
 _KEPT_S = 31_536_000
 _METHODS = ("GET", "POST")
@@ -47,8 +55,8 @@ class Console:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = new_request_id()
+        call = Call.of(scope)
         try:
-            call = Call.of(scope)
             if call.path[:1] == ("assets",):
                 await _send_asset(call, send)
                 return
@@ -61,10 +69,10 @@ class Console:
         except Elsewhere as elsewhere:
             answer = answers.redirect(elsewhere.path)
         except Refused as refused:
-            answer = answers.told_refused(refused)
+            answer = error_answer(call, refused)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=request_id.decode("ascii"))
-            answer = answers.told({"refused": INTERNAL_ERROR.message}, INTERNAL_ERROR.status)
+            answer = error_answer(call, Refused(INTERNAL_ERROR))
         await send_answer(scope, send, answer, request_id)
 
     async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
@@ -76,16 +84,18 @@ class Console:
             return health.live()
         if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
             _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
-            return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
+            raise Refused(_FORGED)
+        if not call.readable:
+            raise Refused(MALFORMED_HTTP, _UNREADABLE)
         if first == "login":
             return await self._login(call, scope, receive)
         session = await self._session(call)
         if session is None:
-            return _to_login(call, first)
+            return _to_login(call)
         if call.method == "POST":
             form = await call.form(scope, receive)
             if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
-                return answers.told({"refused": _FORGED}, HTTPStatus.FORBIDDEN)
+                raise Refused(_FORGED)
             return await self._post(call, session, form, request_id)
         return await self._get(call, session, request_id)
 
@@ -164,24 +174,26 @@ class Console:
                 path = f"/actions/{page_name}/{action_name}{query}"
                 return answers.told({"action": path, "contents": contents[1]}, contents[0])
             case ("live", page_name, *rest):
-                page = self._page(page_name)
+                page = self._page(page_name, rest)
                 visit = await self._visit(call, session, tuple(rest), request_id)
-                _, content = await _guarded(page.render, visit)
+                _, content = await _guarded(page.render, visit, page)
                 parts = {"top": top(visit, self.pages, page), "banner": banner(visit), "main": content}
                 return answers.told({"parts": parts})
             case (page_name, *rest):
                 visit = await self._visit(call, session, tuple(rest), request_id)
-                there = [page for page in self.pages if page.name == page_name]
-                return await self._whole(call, visit, there[0] if there else _NOWHERE)
+                return await self._whole(call, visit, page_name)
         raise Refused(NOT_FOUND)
 
-    async def _whole(self, call: Call, visit: Visit, page: Page) -> Answer:
-        status, content = await _guarded(page.render, visit)
+    async def _whole(self, call: Call, visit: Visit, page_name: str) -> Answer:
+        named = [page for page in self.pages if page.name == page_name]
+        there = bool(named) and len(visit.rest) <= named[0].parts_max
+        page = named[0] if there else _NOWHERE
+        status, content = await _guarded(page.render, visit, (named or self.pages)[0])
         html = document(
             page.title,
             framed(visit, self.pages, page, content),
             theme=call.theme,
-            live=None if page is _NOWHERE else f"/live{call.whole_path}",
+            live=f"/live{call.whole_path}" if there else None,
             live_s=page.live_s,
         )
         return answers.page(html, status)
@@ -208,9 +220,9 @@ class Console:
             request_id=request_id,
         )
 
-    def _page(self, name: str) -> Page:
+    def _page(self, name: str, rest: Sequence[str] = ()) -> Page:
         for page in self.pages:
-            if page.name == name:
+            if page.name == name and len(rest) <= page.parts_max:
                 return page
         raise Refused(NOT_FOUND, "There is no such page in the console.")
 
@@ -222,39 +234,41 @@ class Console:
         raise Refused(NOT_FOUND, "There is no such action in the console.")
 
 
-async def _guarded(render: Callable[[Visit], Awaitable[Html]], visit: Visit) -> tuple[int, Html]:
-    """What a page or dialog shows; when it cannot be made, what is wrong in words instead."""
+async def _guarded(
+    render: Callable[[Visit], Awaitable[Html]], visit: Visit, page: Page | None = None
+) -> tuple[int, Html]:
+    """What a page or dialog shows; when it cannot be made, what is wrong in words instead.
+
+    `page` is where to look for what is not there.
+    """
     try:
         return HTTPStatus.OK, await render(visit)
     except Elsewhere:
         raise
     except Refused as refused:
-        return refused.refusal.status, _in_words(refused.message)
+        status, words = refused.refusal.status, refused.message
     except StoreFault as fault:
         _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
         told = unavailable(fault)
-        return told.refusal.status, _in_words(told.message)
+        status, words = told.refusal.status, told.message
     except Exception:  # noqa: BLE001 - one part of the console must not take the frame with it
         _log.exception("internal_error", request_id=visit.request_id)
+        status = INTERNAL_ERROR.status
         words = f"This part of the console failed. The log says why, under {visit.request_id}."
-        return INTERNAL_ERROR.status, _in_words(words)
+    return status, error_content(words, status, page)
 
 
 async def _nothing_there(_visit: Visit) -> Html:
-    raise Refused(NOT_FOUND, "There is no such page in the console. The pages that there are stand above.")
+    raise Refused(NOT_FOUND, "There is no such page in the console.")
 
 
 _NOWHERE = Page("", "Not found", _nothing_there)
 
 
-def _in_words(words: str) -> Html:
-    return el("div", el("p", words, class_="what"), class_="empty trouble", role="alert")
-
-
-def _to_login(call: Call, first: str) -> Answer:
-    if call.method == "POST" or first in ("live", "dialogs"):
+def _to_login(call: Call) -> Answer:
+    if call.by_script:
         return answers.told({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
-    asked = f"?{urlencode({'next': call.whole_path})}" if call.path else ""
+    asked = f"?{urlencode({'next': call.whole_path})}" if call.path and call.method == "GET" else ""
     return answers.redirect(f"/login{asked}")
 
 

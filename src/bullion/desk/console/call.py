@@ -12,6 +12,8 @@ from bullion.web.body import read_body
 _BODY_BYTES_MAX = 64 * 1024
 _FIELDS_MAX = 200
 _COOKIE = "bullion_console"
+_FOR_SCRIPT = ("live", "dialogs", "actions", "previews")
+"""What paths begin with that only the console's own script asks for."""
 _COOKIE_TLS = f"__Host-{_COOKIE}"
 """Browsers take a cookie of such a name over TLS alone, and for this very host."""
 
@@ -23,6 +25,8 @@ class Call:
     """Its parts, decoded; an empty one where two slashes meet."""
     whole_path: str
     query: Mapping[str, str]
+    readable: bool
+    """Whether the query is text: what its percent signs stand for may be no UTF-8."""
     headers: Mapping[str, str]
     cookies: Mapping[str, str]
 
@@ -34,11 +38,16 @@ class Call:
         raw = scope.get("raw_path") or scope["path"].encode("utf-8")
         parts = raw.decode("latin-1").partition("?")[0].strip("/").split("/")
         query = scope["query_string"].decode("latin-1")
+        try:
+            pairs, readable = _pairs(query), True
+        except Refused:
+            pairs, readable = [], False
         return cls(
             method=scope["method"],
             path=tuple(unquote(part) for part in parts if part),
-            whole_path=scope["path"] + (f"?{query}" if query else ""),
-            query=dict(_pairs(query)),
+            whole_path=raw.decode("latin-1") + (f"?{query}" if query else ""),
+            query=dict(pairs),
+            readable=readable,
             headers=headers,
             cookies=_cookies(headers.get("cookie", "")),
         )
@@ -55,6 +64,15 @@ class Call:
     @property
     def theme(self) -> str:
         return self.cookies.get("bullion_theme", "auto")
+
+    @property
+    def by_script(self) -> bool:
+        """Whether the console's own script asks, and reads the answer; not a browser that shows it."""
+        return (
+            bool(self.path)
+            and self.path[0] in _FOR_SCRIPT
+            and self.headers.get("sec-fetch-mode") != "navigate"
+        )
 
     @property
     def from_here(self) -> bool:

@@ -108,3 +108,5 @@ class Page:
     live_s: int | None = None
     """How often it looks anew by itself; None: when it is opened."""
     actions: tuple[Action, ...] = ()
+    parts_max: int = 0
+    """How many parts may follow its name in the path; with more there is no such page."""

@@ -14,6 +14,7 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.records.token import Actor
+from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import Refused
 
 T = TypeVar("T")
@@ -44,6 +45,14 @@ class Reading(Generic[T]):
     troubled_since: float | None = None
     refused: Refused | None = None
     """The trouble is the desk's own answer, not the store's: asking again gives the same."""
+
+    def required(self) -> T:
+        """What was read, for a page that is about this one thing. Without it, the page is an error."""
+        if self.value is None:
+            raise self.refused or Refused(
+                SERVICE_UNAVAILABLE, self.trouble or "Not read yet.", retry_after_s=1
+            )
+        return self.value
 
     @property
     def age_s(self) -> int:

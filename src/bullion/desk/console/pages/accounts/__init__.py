@@ -16,5 +16,6 @@ PAGE = Page(
     "Accounts",
     _render,
     live_s=3,
+    parts_max=1,
     actions=(*account_actions.ACTIONS, *key_actions.ACTIONS),
 )

@@ -10,7 +10,7 @@ from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.widgets.charts import meter
 from bullion.desk.console.widgets.dialog import action_button
 from bullion.desk.console.widgets.numbers import grouped, weight
-from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, card, empty, state
+from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, card, state
 from bullion.desk.console.widgets.times import age, moment
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
@@ -33,11 +33,7 @@ async def render(visit: Visit) -> Html:
     account, held_keys, decisions = await asyncio.gather(
         _account(visit, login_id), _keys(visit, login_id), _decisions(visit, login_id)
     )
-    now = account.value
-    if now is None:
-        if account.refused is not None:
-            raise account.refused
-        return empty(account.trouble or "Not read yet.", "It is tried again by itself.")
+    now = account.required()
     return el(
         "div",
         _heading(visit, now, account),

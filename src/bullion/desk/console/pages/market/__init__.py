@@ -33,7 +33,7 @@ _TABS = (
 async def _render(visit: Visit) -> Html:
     name = visit.rest[0] if visit.rest else _TABS[0].name
     chosen = [tab for tab in _TABS if tab.name == name]
-    if not chosen or len(visit.rest) > 1:
+    if not chosen:
         raise Refused(NOT_FOUND, "There is no such part of the market's set-up.")
     links = [
         el(
@@ -59,6 +59,7 @@ PAGE = Page(
     "Market",
     _render,
     live_s=1,
+    parts_max=1,
     actions=(
         *symbols.ACTIONS,
         *groups.ACTIONS,

@@ -27,4 +27,4 @@ async def _render(visit: Visit) -> Html:
             raise Refused(NOT_FOUND, "There is no such page about orders.")
 
 
-PAGE = Page(PAGE_NAME, "Orders", _render, live_s=1, actions=ACTIONS)
+PAGE = Page(PAGE_NAME, "Orders", _render, live_s=1, actions=ACTIONS, parts_max=2)

@@ -13,7 +13,7 @@ from bullion.orders.status import Status
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal, Retry
+from bullion.refusals.refusal import Refusal, Refused, Retry
 
 from .addresses import DECISIONS, PAGE_NAME, decision_path, order_path
 from .compared import asked_words, compared_facts, compared_words
@@ -34,6 +34,7 @@ _NEXT = {
     Retry.SAME_KEY_AFTER: "Send it again after the seconds of Retry-After, with the same Idempotency-Key.",
     Retry.NEW_KEY: "Decide anew. A new order needs a new Idempotency-Key.",
 }
+_NOT_YET = "Decisions are written down within a second or two: this page looks again by itself."
 _IN_DOUBT = (
     codes.BOOKING_NOT_COMPLETED,
     codes.BOOKING_OUTCOME_UNKNOWN,
@@ -54,14 +55,9 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
 
     reading = await visit.watch.shared((PAGE_NAME, DECISIONS, request_id), read).get(visit.actor)
     back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")
-    if reading.value is None:
-        nothing = empty(
-            reading.trouble or "Not read yet.",
-            "Decisions are written down within a second or two: this page looks again by itself.",
-        )
-        title = el("h1", "Request ", el("code", request_id), class_="title")
-        return el("div", back, title, card("The decision", nothing, name="decision"), class_="orders-page")
-    trace, unit = reading.value
+    if reading.value is None and reading.refused is not None:
+        raise Refused(reading.refused.refusal, f"{reading.refused.message} {_NOT_YET}")
+    trace, unit = reading.required()
     return el(
         "div",
         back,

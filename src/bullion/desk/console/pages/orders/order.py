@@ -46,13 +46,7 @@ async def order_page(visit: Visit, order_id: str) -> Html:
 
     reading = await visit.watch.shared((PAGE_NAME, "order", order_id), read).get(visit.actor)
     back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")
-    if reading.value is None:
-        everything = el("a", "all orders", href=f"/{PAGE_NAME}")
-        nothing = empty(reading.trouble or "Not read yet.", ["Look for it in ", everything, "."])
-        return el(
-            "div", back, el("h1", "Order", class_="unseen"), card("Order", nothing), class_="orders-page"
-        )
-    order, executions = reading.value
+    order, executions = reading.required()
     return el(
         "div",
         back,

@@ -1,0 +1,65 @@
+"""What is shown in place of a page: what went wrong, and what to do next. The console's script reads JSON."""
+
+from http import HTTPStatus
+
+from bullion.refusals.refusal import Refused
+from bullion.web.answer import Answer, refusal_headers
+
+from . import answers
+from .call import Call
+from .frame import document
+from .html import Child, Html, el
+from .page import Page
+
+_NEXT: dict[int, str] = {
+    HTTPStatus.BAD_REQUEST: "Check the address, or start from the first page.",
+    HTTPStatus.NOT_FOUND: "Check the address, or start from the first page.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "Go back and send less.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Try again in a moment. The log of the console has the cause.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
+}
+_NEXT_ELSE = "Go back, or start from the first page."
+
+
+def error_answer(call: Call, refused: Refused) -> Answer:
+    """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
+    if call.by_script:
+        return answers.told_refused(refused)
+    status = refused.refusal.status
+    title = HTTPStatus(status).phrase
+    body = el(
+        "main",
+        el(
+            "div",
+            el("h1", title),
+            el("p", refused.message, role="alert"),
+            el("p", _NEXT.get(status, _NEXT_ELSE)),
+            el("p", el("a", "Open the console", href="/")),
+            el("p", f"Status {status}", class_="hint"),
+            class_="notice",
+        ),
+        class_="login",
+    )
+    return answers.page(document(title, body, theme=call.theme), status, refusal_headers(refused))
+
+
+def error_content(words: str, status: int, page: Page | None = None) -> Html:
+    """In the frame of the console, where the page itself would be; in a dialog, without a `page`."""
+    next_step = _next_step(status, page)
+    told = el("p", words, class_="what"), el("p", next_step) if next_step else None
+    content = el("div", told, class_="empty trouble", role="alert")
+    return (
+        content
+        if page is None
+        else el(
+            "div", el("h1", HTTPStatus(status).phrase), el("section", content, class_="card"), class_="wide"
+        )
+    )
+
+
+def _next_step(status: int, page: Page | None) -> Child:
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return "The page tries again by itself."
+    if status == HTTPStatus.NOT_FOUND and page is not None:
+        return ["Check the address, or look in ", el("a", page.title, href=f"/{page.name}"), "."]
+    return None
