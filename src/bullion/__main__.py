@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from bullion.serve import Serving
 
 _WRONG_SET_UP = 2
+_CONSOLE_START_S = 15
+"""The banner of the demo does not wait longer for its console, which may come later."""
 
 
 class _InWords(click.Group):
@@ -118,7 +120,8 @@ def demo_command() -> None:
     Everything is kept under var/demo, so the next start has the same data and keys.
     """
     from bullion import demo
-    from bullion.serve import Ports, serve
+    from bullion.serve import Ports, run_node
+    from bullion.workers.console import ConsoleWatch
 
     at_a_terminal = sys.stderr.isatty()
     set_up_logs(for_people=at_a_terminal)
@@ -127,16 +130,43 @@ def demo_command() -> None:
         desk_log.setLevel(logging.WARNING)  # Setting the demo up is not what a person came to read.
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings, console=True)
+    console = ConsoleWatch(ports)
 
     async def on_ready(serving: "Serving") -> None:
         if serving.node is None:
             raise LookupError("the demo serves a node")
+        console.start(serving)
         keys = await demo.furnish(serving.node, prepared.hasher)
         desk_log.setLevel(logging.NOTSET)
+        await asyncio.to_thread(console.wait_started, _CONSOLE_START_S)
         ports.log_listening()
         click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url, ports.console_url or ""))
 
-    serve(prepared.settings, ports, on_ready)
+    try:
+        run_node(prepared.settings, ports, on_ready, on_stop=ports.ignore_new_connections)
+    finally:
+        console.stop()
+    end_logs()
+
+
+@main.command("demo-console", hidden=True)
+@click.argument("api_url")
+@click.argument("console", type=int)
+@click.argument("ready", type=int)
+def demo_console_command(api_url: str, console: int, ready: int) -> None:
+    """The console of the demo; started by `demo` with the descriptors of its sockets."""
+    from bullion import demo
+    from bullion.serve import serve_console
+    from bullion.workers.worker import report_ready
+
+    set_up_logs(for_people=sys.stderr.isatty())
+    line = socket.socket(fileno=ready)
+
+    async def on_ready(serving: "Serving") -> None:
+        report_ready(line, serving)
+
+    settings = demo.prepare(read_settings(os.environ)).settings
+    serve_console(settings, socket.socket(fileno=console), api_url, on_ready)
 
 
 @main.command("console")

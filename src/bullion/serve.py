@@ -57,7 +57,7 @@ class Ports:
         self.api = api
         self.desk = desk
         self.console = console
-        """Of the demo alone: elsewhere the console is a process of its own."""
+        """Of the demo alone, which hands it to the process of its console."""
 
     @classmethod
     def bind(cls, settings: Settings, *, console: bool = False) -> "Ports":
@@ -219,7 +219,7 @@ class _Server(uvicorn.Server):
                     await loop.connect_accepted_socket(self._new_connection, accepted)
 
     def _new_connection(self) -> asyncio.Protocol:
-        make = self.config.http_protocol_class
+        make: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
         return make(config=self.config, server_state=self.server_state, app_state={})
 
 
@@ -231,12 +231,6 @@ def block_signals() -> None:
 def unblock_signals() -> set[int]:
     """Return what was blocked before."""
     return set(signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
-
-
-def serve(settings: Settings, ports: Ports, on_ready: Ready) -> None:
-    """Serve until SIGTERM or SIGINT, and end with that."""
-    run_node(settings, ports, on_ready, on_stop=ports.ignore_new_connections)
-    end_logs()
 
 
 def run_node(
@@ -262,34 +256,31 @@ async def _serve(
     on_hangup: OnHangup | None,
     on_stop: OnStop | None,
 ) -> None:
-    async with contextlib.AsyncExitStack() as opened:
-        node = await opened.enter_async_context(open_node(settings))
-        apps = [(node.api, ports.api), (node.desk_api, ports.desk)]
-        if ports.console is not None:
-            console = await opened.enter_async_context(open_console(settings, ports.api_url))
-            apps.append((console, ports.console))
+    async with open_node(settings) as node:
         serving = Serving(
             node,
-            [make_server(app, settings) for app, _ in apps],
+            [make_server(app, settings) for app in (node.api, node.desk_api)],
             drain_s=settings.drain_s,
             leave_grace_s=_GRACE_S if settings.shared else _HAND_OVER_GRACE_S,
             on_stop=on_stop,
         )
-        await _answer(serving, [bound for _, bound in apps], on_ready, on_hangup)
+        await _answer(serving, [ports.api, ports.desk], on_ready, on_hangup)
     _log.info("stopped")
 
 
-def serve_console(settings: Settings, bound: socket.socket) -> None:
-    """The console alone, until SIGTERM or SIGINT."""
+def serve_console(
+    settings: Settings, bound: socket.socket, api_url: str | None = None, on_ready: Ready | None = None
+) -> None:
+    """The console alone, until SIGTERM or SIGINT. `api_url` as for `open_console`."""
 
     async def told(_serving: Serving) -> None:
         _log.info("listening", console=_url(bound), pid=os.getpid())
 
     async def run() -> None:
-        async with open_console(settings) as console:
+        async with open_console(settings, api_url) as console:
             servers = [make_server(console, settings)]
             serving = Serving(None, servers, on_stop=partial(ignore_new_connections, bound))
-            await _answer(serving, [bound], told, None)
+            await _answer(serving, [bound], on_ready or told, None)
         _log.info("stopped")
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

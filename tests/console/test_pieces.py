@@ -11,13 +11,14 @@ from bullion.desk.console import sessions as sessions_module
 from bullion.desk.console import shared_read as shared_read_module
 from bullion.desk.console.html import Html, el, join
 from bullion.desk.console.sessions import IDLE_S, LASTS_S, Sessions
-from bullion.desk.console.shared_read import SharedRead
+from bullion.desk.console.shared_read import NotYet, SharedRead
 from bullion.desk.console.widgets.charts import bar_chart, line_chart
 from bullion.desk.console.widgets.numbers import grouped, rupees, signed_weight, weight
 from bullion.desk.console.widgets.times import age, clock, moment
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role
+from bullion.refusals.refusal import Refused
 
 INDIA = ZoneInfo("Asia/Kolkata")
 SOMEBODY = Actor("somebody", Role.VIEWER, "main")
@@ -226,9 +227,14 @@ async def test_a_page_does_not_wait_for_a_store_that_hangs(monkeypatch: pytest.M
     shared = SharedRead(source.read)
     reading = await shared.get(SOMEBODY)
     assert (reading.value, reading.trouble) == (None, "The store takes long to answer.")
+    with pytest.raises(NotYet, match="takes long"):
+        reading.required()
     monkeypatch.setattr(shared_read_module, "_SLOW_S", 0.0)
     reading = await shared.get(SOMEBODY)
     assert (reading.value, reading.trouble) == (None, "The store cannot be reached.")
+    with pytest.raises(Refused) as away:
+        reading.required()
+    assert away.value.refusal.status == 503
     assert source.reads == 1
     hanging.set()
     reading = await shared.get(SOMEBODY)

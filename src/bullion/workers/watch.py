@@ -107,7 +107,8 @@ class Workers:
         if self._metrics is None:
             # Fresh for each watcher: counts of workers long gone would be added to those of the new ones.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
-        worker = Worker.start(self._ports, os.environ | {SHARED_FOLDER: self._metrics})
+        ports = [self._ports.api, self._ports.desk]
+        worker = Worker.start(["worker"], ports, os.environ | {SHARED_FOLDER: self._metrics})
         if go:
             worker.go()
         return worker

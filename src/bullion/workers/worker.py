@@ -1,16 +1,17 @@
 """One worker, as the process that started it sees it; and its own end of the line between them."""
 
 import asyncio
+import contextlib
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from bullion.serve import Ports, Serving, unblock_signals
+from bullion.serve import Serving, unblock_signals
 
 # What a worker says
 _PREPARED = b"p"
@@ -42,15 +43,27 @@ class Worker:
     _gone: bool = False
 
     @classmethod
-    def start(cls, ports: Ports, environ: Mapping[str, str]) -> "Worker":
-        """In an interpreter of its own, so that it runs the code and reads the settings as they are now."""
+    def start(
+        cls,
+        words: Sequence[str],
+        sockets: Sequence[socket.socket],
+        environ: Mapping[str, str],
+        *,
+        apart: bool = False,
+    ) -> "Worker":
+        """In an interpreter of its own, so that it runs the code and reads the settings as they are now.
+
+        `words` are the command. The descriptors of the sockets and of the line are added to it. `apart`: in a
+        session of its own, so that Ctrl+C at a terminal reaches us alone; the line tells it when to stop.
+        """
         ours, theirs = socket.socketpair()
-        descriptors = [ports.api.fileno(), ports.desk.fileno(), theirs.fileno()]
+        descriptors = [*(each.fileno() for each in sockets), theirs.fileno()]
         ours_blocked = unblock_signals()  # It inherits which are, and would not hear that it has to stop.
         process = subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", "bullion", "worker", *map(str, descriptors)],
+            [sys.executable, "-m", "bullion", *words, *map(str, descriptors)],
             pass_fds=descriptors,
             env=environ,
+            start_new_session=apart,
         )
         signal.pthread_sigmask(signal.SIG_SETMASK, ours_blocked)
         theirs.close()
@@ -132,5 +145,6 @@ def report_ready(line: socket.socket, serving: Serving) -> None:
             serving.drain()
 
     line.settimeout(0)
-    line.send(_READY)
+    with contextlib.suppress(OSError):  # If it is gone already, the line says so.
+        line.send(_READY)
     loop.add_reader(line, told)

@@ -28,7 +28,9 @@ from .html import Html
 from .login import login_page
 from .page import Action, Elsewhere, Mistyped, Page, Surroundings, Visit
 from .sessions import LASTS_S, Session, Sessions
+from .shared_read import NotYet
 from .watch import Watches
+from .widgets.pieces import empty
 
 _log = structlog.get_logger("console")
 _FORGED = Refusal(
@@ -245,6 +247,8 @@ async def _guarded(
         return HTTPStatus.OK, await render(visit)
     except Elsewhere:
         raise
+    except NotYet as slow:
+        return HTTPStatus.OK, empty(str(slow), "The page looks again by itself.")
     except Refused as refused:
         status, words = refused.refusal.status, refused.message
     except StoreFault as fault:

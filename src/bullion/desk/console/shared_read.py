@@ -35,6 +35,10 @@ _BROKEN = "This could not be read: the log says why."
 _log = structlog.get_logger("console")
 
 
+class NotYet(Exception):
+    """The read is under way. Its message is for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
     """What was read last, and what is wrong since, if anything is."""
@@ -49,6 +53,8 @@ class Reading(Generic[T]):
     def required(self) -> T:
         """What was read, for a page that is about this one thing. Without it, the page is an error."""
         if self.value is None:
+            if self.trouble == STORE_SLOW:
+                raise NotYet(self.trouble)
             raise self.refused or Refused(
                 SERVICE_UNAVAILABLE, self.trouble or "Not read yet.", retry_after_s=1
             )
