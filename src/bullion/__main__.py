@@ -156,7 +156,7 @@ def demo_command() -> None:
 def demo_console_command(api_url: str, console: int, ready: int) -> None:
     """The console of the demo; started by `demo` with the descriptors of its sockets."""
     from bullion import demo
-    from bullion.serve import serve_console
+    from bullion.serve import run_console
     from bullion.workers.worker import report_ready
 
     set_up_logs(for_people=sys.stderr.isatty())
@@ -166,7 +166,7 @@ def demo_console_command(api_url: str, console: int, ready: int) -> None:
         report_ready(line, serving)
 
     settings = demo.prepare(read_settings(os.environ)).settings
-    serve_console(settings, socket.socket(fileno=console), api_url, on_ready)
+    run_console(settings, socket.socket(fileno=console), on_ready, api_url=api_url)
 
 
 @main.command("console")

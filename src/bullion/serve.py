@@ -268,19 +268,32 @@ async def _serve(
     _log.info("stopped")
 
 
-def serve_console(
-    settings: Settings, bound: socket.socket, api_url: str | None = None, on_ready: Ready | None = None
-) -> None:
-    """The console alone, until SIGTERM or SIGINT. `api_url` as for `open_console`."""
+def serve_console(settings: Settings, bound: socket.socket) -> None:
+    """The console alone, until SIGTERM or SIGINT."""
 
-    async def told(_serving: Serving) -> None:
+    async def on_ready(_serving: Serving) -> None:
         _log.info("listening", console=_url(bound), pid=os.getpid())
+
+    run_console(settings, bound, on_ready, on_stop=partial(ignore_new_connections, bound))
+
+
+def run_console(
+    settings: Settings,
+    bound: socket.socket,
+    on_ready: Ready,
+    *,
+    api_url: str | None = None,
+    on_stop: OnStop | None = None,
+) -> None:
+    """The console until SIGTERM or SIGINT. `api_url` as for `open_console`.
+
+    Without `on_stop` the socket goes on listening in the process that shares it, for the next console.
+    """
 
     async def run() -> None:
         async with open_console(settings, api_url) as console:
-            servers = [make_server(console, settings)]
-            serving = Serving(None, servers, on_stop=partial(ignore_new_connections, bound))
-            await _answer(serving, [bound], on_ready or told, None)
+            serving = Serving(None, [make_server(console, settings)], on_stop=on_stop)
+            await _answer(serving, [bound], on_ready, None)
         _log.info("stopped")
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
