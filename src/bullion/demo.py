@@ -22,6 +22,7 @@ from bullion.desk.bodies import (
     SymbolBody,
     TermsBody,
 )
+from bullion.desk.unreadable import found
 from bullion.environment import Environment
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Scope
@@ -29,6 +30,7 @@ from bullion.keys.text import secret_from, write_key
 from bullion.records.port import Records, UsedKey
 from bullion.secret import deployment_secret
 from bullion.settings import Settings
+from bullion.unreadable import Unreadable
 from bullion.wiring.node import Node
 
 FOLDER = Path("var/demo")
@@ -151,10 +153,10 @@ async def furnish(node: Node, hasher: Hasher) -> list[DemoKey]:
 async def _there(records: Records, broker: str) -> set[str]:
     """Which of the demo's things exist, by code and login: a first start may have been stopped half-way."""
     return (
-        {code for code in _SYMBOLS if await records.symbol(broker, code)}
-        | {f"duty {name}" for name in _DUTIES if await records.duty(broker, name)}
-        | {code for code in _GROUPS if await records.group(broker, code)}
-        | {each.login_id for each in _ACCOUNTS if await records.client(broker, each.login_id)}
+        {code for code in _SYMBOLS if await found(records.symbol(broker, code))}
+        | {f"duty {name}" for name in _DUTIES if await found(records.duty(broker, name))}
+        | {code for code in _GROUPS if await found(records.group(broker, code))}
+        | {each.login_id for each in _ACCOUNTS if await found(records.client(broker, each.login_id))}
     )
 
 
@@ -179,12 +181,14 @@ async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environme
         turn += 1
 
 
-async def _find_key(records: Records, *, broker: str, key_id: str) -> UsedKey | None:
-    return await records.key(broker, key_id)
+async def _find_key(records: Records, *, broker: str, key_id: str) -> UsedKey | Unreadable | None:
+    return await found(records.key(broker, key_id))
 
 
-def _usable(used: UsedKey) -> bool:
-    return used.key.revoked_at_us is None and used.key.replaced_by is None
+def _usable(used: UsedKey | Unreadable) -> bool:
+    return (
+        not isinstance(used, Unreadable) and used.key.revoked_at_us is None and used.key.replaced_by is None
+    )
 
 
 def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str, console_url: str) -> str:

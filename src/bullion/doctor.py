@@ -10,9 +10,13 @@ from bullion.faults import StoreFault
 from bullion.hedge.venue import BY_HAND
 from bullion.settings import Settings, WrongSetting
 from bullion.store.schema import SchemaMismatch
+from bullion.store.unreadable_rows import unreadable_rows
+from bullion.unreadable import Unreadable
 from bullion.wiring.store import open_store
 
 _REDIS_S = 2.0
+_ROWS_TOLD = 50
+"""So many unreadable rows are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class Finding:
 async def examine(settings: Settings) -> list[Finding]:
     """The settings have been read by now, so those are in order."""
     findings = [Finding("settings", well=True, words=_settings_words(settings))]
-    findings.append(await _store(settings))
+    findings += await _store(settings)
     findings.append(await _redis(settings))
     findings.append(_hedge(settings))
     if settings.desk_token is None:
@@ -46,17 +50,26 @@ def _settings_words(settings: Settings) -> str:
     )
 
 
-async def _store(settings: Settings) -> Finding:
+async def _store(settings: Settings) -> list[Finding]:
     kind = "SQLite" if settings.sqlite else "PostgreSQL"
     try:
         async with open_store(settings, migrate=False) as store:
             brokers = await store.records.read("doctor", lambda records: records.brokers())
+            unreadable = await unreadable_rows(store.engine)
     except (WrongSetting, SchemaMismatch) as error:
-        return Finding("store", well=False, words=str(error))
+        return [Finding("store", well=False, words=str(error))]
     except StoreFault as fault:
         advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
-        return Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")
-    return Finding("store", well=True, words=f"{kind}, schema up to date, brokers: {len(brokers)}.")
+        return [Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")]
+    found = Finding("store", well=True, words=f"{kind}, schema up to date, brokers: {len(brokers)}.")
+    return [found, *_rows(unreadable)]
+
+
+def _rows(unreadable: list[Unreadable]) -> list[Finding]:
+    told = [f"{entry} {entry.effect} {entry.remedy}" for entry in unreadable[:_ROWS_TOLD]]
+    if len(unreadable) > _ROWS_TOLD:
+        told.append(f"{len(unreadable) - _ROWS_TOLD} more rows cannot be read.")
+    return [Finding("rows", well=False, words=words) for words in told]
 
 
 def _hedge(settings: Settings) -> Finding:

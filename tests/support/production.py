@@ -218,6 +218,11 @@ class LiveMarket(Market):
     ) -> LiveTrader:
         return LiveTrader(self._client(issued, address, node), login_id, issued)
 
+    def back_at_work(self, trader: Trader) -> Trader:
+        """The same key, at the service that this market is at."""
+        issued = {"key_id": trader.key_id, "key": trader.key}
+        return type(trader)(self._client(issued), trader.login_id, issued)
+
     def _client(
         self, issued: Mapping[str, Any], address: str | None = None, node: Node | None = None
     ) -> httpx.Client:

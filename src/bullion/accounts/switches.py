@@ -1,6 +1,6 @@
 """What the desk turns on and off for the whole broker, and how many calls it allows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .trading_hours import TradingHours
 
@@ -26,3 +26,7 @@ class Switches:
     trading_hours: TradingHours | None = None
     """None: round the clock."""
     budgets: BudgetLimits = field(default_factory=BudgetLimits)
+
+    def closed(self) -> "Switches":
+        """The same, with every order refused."""
+        return replace(self, production=False, paused=True, halted=True)

@@ -10,6 +10,7 @@ from bullion.accounts.switches import Switches
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
+from bullion.unreadable import Unreadable, UnreadableRows
 
 from .clients import Clients
 from .source import NOTHING_MORE, Changes, Entry, Wanted
@@ -33,10 +34,13 @@ class Catalogue:
         self._clock_ahead_us = 0
         self._applied_at_ns: int | None = None
         self.version: int | None = None
+        self.unreadable = UnreadableRows()
+        """Rows that cannot be read. What they describe is out of trade: missing below, or closed."""
         self._forget()
 
     def _forget(self) -> None:
         self.clients.forget()
+        self.unreadable.clear()
         self.brokers: dict[str, Broker] = {}
         self.hosts: dict[str, str] = {}
         self.groups: dict[tuple[str, str], Group] = {}
@@ -87,19 +91,62 @@ class Catalogue:
 
     def _put(self, entry: Entry) -> None:
         match entry:
+            case Unreadable():
+                self._put_unreadable(entry)
             case Key():
                 self.keys[entry.key_id] = entry
+                self._read("key", entry.broker, entry.key_id)
             case Account():
                 self.accounts[entry.id] = entry
+                self._read("account", entry.broker, entry.login_id)
             case Symbol():
                 self.symbols[entry.broker, entry.code] = entry
+                self._read("symbol", entry.broker, entry.code)
             case Group():
                 self.groups[entry.broker, entry.code] = entry
+                self._read("group", entry.broker, entry.code)
             case Switches():
-                self.switches[entry.broker] = entry
+                self._put_switches(entry)
+                self._read("switches", entry.broker, entry.broker)
             case DutyTable():
                 self.duties[entry.broker, entry.name] = entry
+                self._read("duty", entry.broker, entry.name)
             case Broker():
-                self.brokers[entry.tag] = entry
-                self.hosts = {host: tag for host, tag in self.hosts.items() if tag != entry.tag}
-                self.hosts.update(dict.fromkeys(entry.hosts, entry.tag))
+                self._put_broker(entry)
+                if self._read("broker", entry.tag, entry.tag):
+                    self.switches.pop(entry.tag, None)  # They come behind it, as they are.
+
+    def _read(self, kind: str, broker: str, subject: str) -> bool:
+        """Note that a row was read. True if it was unreadable before."""
+        return bool(self.unreadable) and self.unreadable.discard(kind, broker, subject)
+
+    def _put_unreadable(self, entry: Unreadable) -> None:
+        """Take what was read before out of memory, and put its closed stand-in there."""
+        self.unreadable.add(entry)
+        name = (entry.broker, entry.subject)
+        match entry.kind, entry.stand_in:
+            case "key", _:
+                self.keys.pop(entry.subject, None)
+            case "symbol", _:
+                self.symbols.pop(name, None)
+            case "group", _:
+                self.groups.pop(name, None)
+            case "duty", _:
+                self.duties.pop(name, None)
+            case "account", Account() as closed:
+                self.accounts[closed.id] = closed
+            case "switches", Switches() as closed:
+                self._put_switches(closed)
+            case "broker", Broker() as known:
+                self._put_broker(known)
+                self._put_switches(self.switches_of(entry.broker))
+
+    def _put_switches(self, switches: Switches) -> None:
+        broker = switches.broker
+        of_unreadable = ("broker", broker, broker) in self.unreadable
+        self.switches[broker] = switches.closed() if of_unreadable else switches
+
+    def _put_broker(self, broker: Broker) -> None:
+        self.brokers[broker.tag] = broker
+        self.hosts = {host: tag for host, tag in self.hosts.items() if tag != broker.tag}
+        self.hosts.update(dict.fromkeys(broker.hosts, broker.tag))

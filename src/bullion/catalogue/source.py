@@ -11,8 +11,9 @@ from bullion.accounts.switches import Switches
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
+from bullion.unreadable import Unreadable
 
-Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable
+Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable | Unreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
+from bullion.hedge.simulated import DELAY_MS_MAX
 from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
@@ -178,7 +179,7 @@ class NoteBody(Body, kw_only=True):
 
 class HedgeBody(Body, kw_only=True):
     mode: Literal["fill", "refuse", "hold", "down"]
-    delay_ms: Annotated[int, Meta(ge=0, le=600_000)]
+    delay_ms: Annotated[int, Meta(ge=0, le=DELAY_MS_MAX)]
     instruments: Annotated[
         dict[Instrument, Literal["tradable", "suspended", "unknown"]], Meta(max_length=1000)
     ]

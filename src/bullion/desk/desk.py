@@ -17,6 +17,9 @@ from bullion.records.port import Records, RecordStore
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable, UnreadableRow
+
+from .unreadable import found, refused
 
 T = TypeVar("T")
 View = dict[str, Any]
@@ -87,7 +90,10 @@ class Desk:
             await self._append(records, head, trail, actor, action, subject, done)
             return done
 
-        done = await self.store.write(action, body, catalogue=catalogue)
+        try:
+            done = await self.store.write(action, body, catalogue=catalogue)
+        except UnreadableRow as row:
+            raise refused(row.entry) from None
         _log.info("action", action=action, subject=subject, actor=actor.name, broker=trail)
         if catalogue:
             await self._refresh(action)
@@ -112,7 +118,10 @@ class Desk:
 
     async def read(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
         require(actor, Role.VIEWER)
-        return await self.store.read(name, work)
+        try:
+            return await self.store.read(name, work)
+        except UnreadableRow as row:
+            raise refused(row.entry) from None
 
     async def _append(
         self,
@@ -147,8 +156,8 @@ def require(actor: Actor, role: Role) -> None:
 async def require_token(records: Records, actor: Actor) -> None:
     """Once more, with the change in hand: the token may have been deleted while its body was on the way."""
     if actor.token_id is not None:
-        token = await records.token(actor.token_id)
-        if token is None or token.deleted_at_us is not None:
+        token = await found(records.token(actor.token_id))
+        if token is None or isinstance(token, Unreadable) or token.deleted_at_us is not None:
             raise Refused(TOKEN_REQUIRED)
 
 

@@ -5,7 +5,10 @@ from hmac import compare_digest
 
 from bullion.keys.hashing import Hasher
 from bullion.records.port import RecordStore
-from bullion.records.token import Actor, Role, read_token
+from bullion.records.token import Actor, Role, Token, read_token
+from bullion.unreadable import Unreadable
+
+from .unreadable import found
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Identities:
         if parts is None:
             return None
         token_id, secret = parts
-        token = await self.store.read("token", lambda records: records.token(token_id))
+        token = await self._token(token_id)
         sent = self.hasher.hash(secret.encode("ascii"))
         proved = compare_digest(sent, bytes(32) if token is None else token.secret_hash)
         if token is None or not proved or token.deleted_at_us is not None:
@@ -38,5 +41,10 @@ class Identities:
         token_id = actor.token_id
         if token_id is None:
             return True
-        token = await self.store.read("token", lambda records: records.token(token_id))
+        token = await self._token(token_id)
         return token is not None and token.deleted_at_us is None
+
+    async def _token(self, token_id: str) -> Token | None:
+        """None also for one that cannot be read: it opens nothing."""
+        token = await found(self.store.read("token", lambda records: records.token(token_id)))
+        return None if isinstance(token, Unreadable) else token

@@ -24,6 +24,7 @@ from .venue import (
 )
 
 _US_PER_MS = 1_000
+DELAY_MS_MAX = 600_000
 
 
 class Mode(StrEnum):

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+FACTOR_PLACES = 10
+"""Decimal places that a number of a formula may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Direct:

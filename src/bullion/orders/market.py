@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from bullion.accounts.account import Account
+from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
 from bullion.catalogue.catalogue import Catalogue
 from bullion.hedge.venue import Tradeability
 from bullion.metals.symbol import Side
 from bullion.rates.board import Board
+from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import Refusal
 
 from .checks import check
@@ -39,6 +41,8 @@ class Market:
     def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
         now_us = self._catalogue.now_us()
         offer = self.offer(account, asked.symbol_code, now_us)
+        if offer is None and ("symbol", account.broker, asked.symbol_code) in self._catalogue.unreadable:
+            return Denied(codes.SYMBOL_NOT_TRADING, compared={"unreadable": True})
         tradeability = None
         if self._tradeability is not None and offer is not None:
             tradeability = self._tradeability(account.broker, offer.symbol.hedged_in)
@@ -66,7 +70,7 @@ class Market:
         broker = account.broker
         offer = make_offer(
             symbol,
-            self._catalogue.groups[broker, account.group],
+            self._catalogue.groups.get((broker, account.group)) or _closed_group(account),
             self._catalogue.switches_of(broker),
             lambda instrument: self._board.tick(broker, instrument),
             lambda duty: self._catalogue.duties.get((broker, duty)),
@@ -94,6 +98,11 @@ class Market:
         is_open = switches.trading_hours.is_open(now_us)
         self._open[broker] = (switches, second, is_open)
         return is_open
+
+
+def _closed_group(account: Account) -> Group:
+    """In place of a group that cannot be read."""
+    return Group(account.broker, account.group, trading=False, terms={}, default_terms=None)
 
 
 def _outlived(offer: Offer, now_us: int) -> bool:

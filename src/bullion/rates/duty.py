@@ -17,9 +17,18 @@ class Duty:
     """In force from the first moment of this day in India, until the next one is."""
     rupees_paise: int
 
+    def __post_init__(self) -> None:
+        if self.rupees_paise < 0:
+            raise ValueError(f"the duty from {self.from_date} is below 0")
+
     @property
     def from_us(self) -> int:
         return (self.from_date.toordinal() - _EPOCH_DAY) * _DAY_US - _INDIA_AHEAD_US
+
+
+def duty_day(at_us: int) -> date:
+    """The Indian date at that time: duties come into force by it, whatever the broker's trading hours."""
+    return date.fromordinal((at_us + _INDIA_AHEAD_US) // _DAY_US + _EPOCH_DAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,11 @@ class DutyTable:
                 raise ValueError(
                     f"the rows must be in order of their dates: {later.from_date} comes too late"
                 )
+
+    def spans(self) -> list[tuple[Duty, int | None]]:
+        """Each entry with the time at which the next one takes over; None for the last."""
+        ends: list[int | None] = [duty.from_us for duty in self.duties[1:]]
+        return list(zip(self.duties, [*ends, None], strict=True))
 
     def in_force(self, at_us: int) -> Duty | None:
         """None before the first of them."""

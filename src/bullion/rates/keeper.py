@@ -10,6 +10,6 @@ class BoardKeeper(Follower):
     def __init__(self, board: Board, source: RatesSource) -> None:
         async def ask() -> None:
             found = await source.ticks(board.version)
-            board.take(found.ticks, found.version)
+            board.take(found.ticks, found.version, found.unreadable)
 
         super().__init__("rates", ask, source.changed)

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import msgspec
 
+from bullion.unreadable import Unreadable
+
 from .tick import Tick
 
 
@@ -13,6 +15,7 @@ class TickSet(msgspec.Struct, frozen=True):
 
     version: int
     ticks: Sequence[tuple[str, Tick]]
+    unreadable: Sequence[Unreadable] = ()
 
 
 class RatesSource(Protocol):

@@ -38,6 +38,13 @@ CONFLICT = Refusal(
     "It exists already, its state does not allow it, or somebody else changed it first.",
     "It exists already, its state does not allow it, or somebody else changed it first.",
 )
+UNREADABLE = Refusal(
+    "unreadable",
+    409,
+    Env.BOTH,
+    "Its row in the store cannot be read.",
+    "Its row in the store cannot be read. Replace it whole.",
+)
 INVALID_BODY = Refusal(
     "invalid_request",
     422,

@@ -7,8 +7,9 @@ import msgspec
 from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
 from bullion.records.clients import KeyTimes, Overseen
+from bullion.unreadable import Unreadable
 
-from . import order_rows, rows
+from . import order_rows, readings
 from .engine import Row
 from .open_transaction import OpenTransaction
 
@@ -24,7 +25,7 @@ _OF_BOOK = (
 class AccountRecords(OpenTransaction):
     async def overseen(
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
-    ) -> list[Overseen]:
+    ) -> list[Overseen | Unreadable]:
         await self._transaction.run("by_index_alone")
         if search is None:
             page = await self._transaction.all("account_ids_after", broker, after, limit)
@@ -49,8 +50,10 @@ def part_of(text: str | None) -> str | None:
     return "%" + plain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
-def _overseen(row: Row) -> Overseen:
-    account = rows.account(row)
+def _overseen(row: Row) -> Overseen | Unreadable:
+    account, unreadable = readings.account(row)
+    if unreadable is not None:
+        return unreadable
     books = {}
     for prefix, environment in _BOOKS:
         of_book = [row[f"{prefix}_{name}"] for name in _OF_BOOK]

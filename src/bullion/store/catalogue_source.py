@@ -7,7 +7,7 @@ import msgspec
 
 from bullion.catalogue.source import NOTHING_MORE, Changes, Entry, Wanted
 
-from . import rows
+from . import readings
 from .engine import Engine, Row, Transaction, one_row
 
 _PAGE_SIZE = 500
@@ -45,16 +45,19 @@ class StoreSource:
 
 async def _page(transaction: Transaction, after: int) -> tuple[list[Entry], int | None]:
     """Accounts with their keys, in the order of their ids, and the last one's id if there may be more."""
-    accounts = [rows.account(row) for row in await transaction.all("accounts_after", after, _PAGE_SIZE)]
-    if not accounts:
+    rows = await transaction.all("accounts_after", after, _PAGE_SIZE)
+    if not rows:
         return [], None
-    last = accounts[-1].id
-    owners = {account.id: account for account in accounts}
-    keys = [
-        rows.key_of(owners[row["account_id"]], row)
-        for row in await transaction.all("keys_between", after, last)
-    ]
-    return [*accounts, *keys], last if len(accounts) == _PAGE_SIZE else None
+    found: list[Entry] = []
+    owners = {}
+    for row in rows:
+        owner, unreadable = readings.account(row)
+        owners[owner.id] = owner
+        found.append(unreadable or owner)
+    last = rows[-1]["id"]
+    keys = await transaction.all("keys_between", after, last)
+    found += [readings.key(row, owners[row["account_id"]]) for row in keys]
+    return found, last if len(rows) == _PAGE_SIZE else None
 
 
 async def _wanted(transaction: Transaction, wanted: Wanted) -> list[Entry]:
@@ -62,8 +65,13 @@ async def _wanted(transaction: Transaction, wanted: Wanted) -> list[Entry]:
     for account_id in wanted.accounts:
         row = await transaction.one("account_by_id", account_id)
         if row is not None:
-            found.append(rows.account(row))
+            found.append(_account(row))
     return found
+
+
+def _account(row: Row) -> Entry:
+    account, unreadable = readings.account(row)
+    return unreadable or account
 
 
 async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entry]:
@@ -73,10 +81,10 @@ async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entr
     found: list[Entry] = []
     asked = msgspec.json.encode(list(key_ids)).decode()
     for row in await transaction.all("some_keys", asked):
-        account = rows.account(row)
-        key = rows.key_of(account, row)
-        if key.key_id in key_ids:
-            found += (account, key)
+        account, unreadable = readings.account(row, created="account_created_at_us")
+        key = readings.key(row, account)
+        if row["key_id"] in key_ids:
+            found += (unreadable or account, key)
     return found
 
 
@@ -87,23 +95,23 @@ async def _changed(transaction: Transaction, since: int) -> list[Entry]:
         if row["kind"] == "key":
             key_ids.append(row["subject"])
             continue
-        entry = await _one(transaction, row["kind"], row["broker"], row["subject"])
-        if entry is not None:
-            found.append(entry)
+        found += await _one(transaction, row["kind"], row["broker"], row["subject"])
     return found + await _keys(transaction, key_ids)
 
 
 async def _everything_else(transaction: Transaction) -> list[Entry]:
     hosts = _by(await transaction.all("all_hosts"), lambda row: row["broker"])
     terms = _by(await transaction.all("all_terms"), lambda row: (row["broker"], row["group_code"]))
-    found: list[Entry] = [rows.broker(row, hosts[row["tag"]]) for row in await transaction.all("all_brokers")]
-    found += map(rows.switches, await transaction.all("all_switches"))
+    found: list[Entry] = [
+        readings.broker(row, hosts[row["tag"]]) for row in await transaction.all("all_brokers")
+    ]
+    found += map(readings.switches, await transaction.all("all_switches"))
     found += [
-        rows.group(row, terms[row["broker"], row["code"]]) for row in await transaction.all("all_groups")
+        readings.group(row, terms[row["broker"], row["code"]]) for row in await transaction.all("all_groups")
     ]
     duties = _by(await transaction.all("all_duties"), lambda row: (row["broker"], row["name"]))
-    found += map(rows.duty_table, duties.values())
-    found += map(rows.symbol, await transaction.all("all_symbols"))
+    found += map(readings.duty_table, duties.values())
+    found += map(readings.symbol, await transaction.all("all_symbols"))
     return found
 
 
@@ -114,28 +122,29 @@ def _by(found: Iterable[Row], name: Callable[[Row], object]) -> defaultdict[obje
     return grouped
 
 
-async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -> Entry | None:
+async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -> list[Entry]:
+    """What a change is about, as it is now. A broker comes with its switches: see `Catalogue`."""
     match kind:
         case "account":
             row = await transaction.one("one_account", broker, subject)
-            return None if row is None else rows.account(row)
+            return [] if row is None else [_account(row)]
         case "symbol":
             row = await transaction.one("one_symbol", broker, subject)
-            return None if row is None else rows.symbol(row)
+            return [] if row is None else [readings.symbol(row)]
         case "group":
             row = await transaction.one("one_group", broker, subject)
-            return (
-                None
-                if row is None
-                else rows.group(row, await transaction.all("terms_of_group", broker, subject))
-            )
+            terms = await transaction.all("terms_of_group", broker, subject)
+            return [] if row is None else [readings.group(row, terms)]
         case "duty":
             duties = await transaction.all("one_duty", broker, subject)
-            return rows.duty_table(duties) if duties else None
+            return [readings.duty_table(duties)] if duties else []
         case "switches":
             row = await transaction.one("one_switches", broker)
-            return None if row is None else rows.switches(row)
+            return [] if row is None else [readings.switches(row)]
         case "broker":
             row = await transaction.one("one_broker", broker)
-            return None if row is None else rows.broker(row, await transaction.all("hosts_of_broker", broker))
+            if row is None:
+                return []
+            hosts = await transaction.all("hosts_of_broker", broker)
+            return [readings.broker(row, hosts), *await _one(transaction, "switches", broker, broker)]
     raise ValueError(f"unknown kind of change in the store: {kind}")

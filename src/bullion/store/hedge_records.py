@@ -8,10 +8,11 @@ from bullion.orders.order import Order
 from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, Hedge
 from bullion.records.port import Page
 
+from . import readings
+from .decoding import readable
 from .engine import Row, one_row
 from .open_transaction import OpenTransaction
 from .order_records import found_order
-from .venue_book import conduct_of
 
 
 class HedgeRecords(OpenTransaction):
@@ -57,7 +58,7 @@ class HedgeRecords(OpenTransaction):
 
     async def venue_conduct(self, broker: str) -> Conduct:
         row = await self._transaction.one("venue_conduct", broker)
-        return Conduct(broker) if row is None else conduct_of(row)
+        return Conduct(broker) if row is None else readable(readings.conduct(row))
 
     async def put_venue_conduct(self, conduct: Conduct) -> None:
         instruments = msgspec.json.encode(conduct.instruments, order="sorted").decode()

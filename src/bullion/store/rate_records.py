@@ -2,24 +2,37 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TypeGuard
 
+import msgspec
+
+from bullion.metals.pricing import Landed
+from bullion.metals.rupees import rupees_text
+from bullion.metals.symbol import Symbol
+from bullion.orders.order_id import ids_since
 from bullion.rates.board import MARKET, Board
-from bullion.rates.duty import DutyTable
+from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
 from bullion.records.port import HeldTick
+from bullion.unreadable import Unreadable, UnreadableRows
 
-from . import rates, rows
+from . import rates, readings
+from .decoding import readable
 from .engine import Row
 from .open_transaction import OpenTransaction
+
+_ALL = 1 << 31
+_RECORDED_US = 60_000_000
+"""An order may be recorded so long after it was priced."""
 
 
 class RateRecords(OpenTransaction):
     async def tick(self, broker: str, instrument: str) -> HeldTick | None:
         found = [await self._find("one_tick", whose, instrument) for whose in (MARKET, broker)]
         shown = _shown(broker, [row for row in found if row is not None])
-        return shown[0] if shown else None
+        return readable(shown[0]) if shown else None
 
-    async def ticks(self, broker: str) -> list[HeldTick]:
+    async def ticks(self, broker: str) -> list[HeldTick | Unreadable]:
         return _shown(broker, await self._transaction.all("ticks_of_broker", broker))
 
     async def put_tick(self, broker: str, tick: Tick) -> None:
@@ -27,11 +40,30 @@ class RateRecords(OpenTransaction):
 
     async def duty(self, broker: str, name: str) -> DutyTable | None:
         found = await self._transaction.all("one_duty", broker, name)
-        return rows.duty_table(found) if found else None
+        return readable(readings.duty_table(found)) if found else None
 
-    async def duties(self, broker: str) -> list[DutyTable]:
+    async def duties(self, broker: str) -> list[DutyTable | Unreadable]:
         found = await self._transaction.all("duties_of_broker", broker)
-        return [rows.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
+        return [readings.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
+
+    async def order_priced_by(self, table: DutyTable, duty: Duty, until_us: int) -> str | None:
+        """By the time in the ids of orders, and by the duty that each keeps in its price's anatomy.
+
+        The anatomy has the duty's amount, not the table's name: an order of a symbol that is priced with
+        another table now counts for that one.
+        """
+        symbols = map(readings.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
+        others = [each.code for each in symbols if _uses_another(each, table)]
+        await self._transaction.run("by_index_alone")
+        row = await self._transaction.one(
+            "order_priced_by_duty",
+            ids_since(duty.from_us),
+            ids_since(until_us + _RECORDED_US),
+            _component(duty),
+            table.broker,
+            msgspec.json.encode(others).decode(),
+        )
+        return None if row is None else str(row["id"])
 
     async def put_duty(self, table: DutyTable) -> None:
         await self._note("duty", table.broker, table.name)
@@ -42,9 +74,29 @@ class RateRecords(OpenTransaction):
             )
 
 
-def _shown(broker: str, found: Sequence[Row]) -> list[HeldTick]:
+def _shown(broker: str, found: Sequence[Row]) -> list[HeldTick | Unreadable]:
     """By the board's own rule, so that the desk sees what orders are priced by."""
-    board = Board()
-    board.take([(row["broker"], rates.tick(row)) for row in found], version=0)
-    own = {row["instrument"]: rates.tick(row) for row in found if row["broker"] == broker}
-    return [HeldTick(tick, own.get(tick.instrument) == tick) for tick in board.ticks(broker)]
+    read = rates.tick_set(0, found)
+    board = Board(UnreadableRows(logs=False))
+    board.take(read.ticks, read.version, read.unreadable)
+    own = {tick.instrument: tick for whose, tick in read.ticks if whose == broker}
+    shown: dict[str, HeldTick | Unreadable] = {
+        tick.instrument: HeldTick(tick, own.get(tick.instrument) == tick) for tick in board.ticks(broker)
+    }
+    for entry in read.unreadable:
+        shown.setdefault(entry.subject, entry)
+    return [shown[instrument] for instrument in sorted(shown)]
+
+
+def _uses_another(symbol: Symbol | Unreadable, table: DutyTable) -> TypeGuard[Symbol]:
+    return (
+        isinstance(symbol, Symbol)
+        and isinstance(symbol.pricing, Landed)
+        and symbol.pricing.duty != table.name
+    )
+
+
+def _component(duty: Duty) -> str:
+    """The pattern of a price's anatomy that has this duty: see `bullion.orders.offer`."""
+    component = {"name": "duty", "value": rupees_text(duty.rupees_paise)}
+    return f"%{msgspec.json.encode(component).decode()}%"

@@ -5,15 +5,25 @@ from collections.abc import Sequence
 from bullion.rates.board import MARKET
 from bullion.rates.source import TickSet
 from bullion.rates.tick import Tick
+from bullion.unreadable import Unreadable
 
+from . import readings
 from .engine import Engine, Row, Transaction, one_row
 
 _FEED_LEASE = "feed"
 _US_PER_S = 1_000_000
 
 
-def tick(row: Row) -> Tick:
-    return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], row["at_us"], row["moved_at_us"])
+def tick_set(version: int, rows: Sequence[Row]) -> TickSet:
+    ticks: list[tuple[str, Tick]] = []
+    unreadable: list[Unreadable] = []
+    for row in rows:
+        found = readings.tick(row)
+        if isinstance(found, Unreadable):
+            unreadable.append(found)
+        else:
+            ticks.append((row["broker"], found))
+    return TickSet(version, ticks, unreadable)
 
 
 class StoredRates:
@@ -32,7 +42,7 @@ class StoredRates:
                 found = await transaction.all("all_ticks")
             else:
                 found = await transaction.all("ticks_since", since)
-            return TickSet(version, [(row["broker"], tick(row)) for row in found])
+            return tick_set(version, found)
 
         return await self._engine.read("ticks", body)
 

@@ -14,14 +14,17 @@ from bullion.accounts.switches import Switches
 from bullion.allocation.book import book_id
 from bullion.environment import Environment
 from bullion.keys.key import Key
+from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
 from bullion.records.audit import AuditFilter, Entry, Head
 from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
-from bullion.records.token import Role, Token
+from bullion.records.token import Token
+from bullion.unreadable import Unreadable
 
-from . import rows
+from . import readings, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
+from .decoding import INSTANT_US_MAX, readable
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
 from .kept import Kept
@@ -69,11 +72,13 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def broker(self, tag: str) -> Broker | None:
         row = await self._find("one_broker", tag)
-        return None if row is None else rows.broker(row, await self._transaction.all("hosts_of_broker", tag))
+        if row is None:
+            return None
+        return readable(readings.broker(row, await self._transaction.all("hosts_of_broker", tag)))
 
-    async def brokers(self) -> list[Broker]:
+    async def brokers(self) -> list[Broker | Unreadable]:
         return [
-            rows.broker(row, await self._transaction.all("hosts_of_broker", row["tag"]))
+            readings.broker(row, await self._transaction.all("hosts_of_broker", row["tag"]))
             for row in await self._transaction.all("all_brokers")
         ]
 
@@ -86,7 +91,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def switches(self, broker: str) -> Switches | None:
         row = await self._transaction.one("one_switches", broker)
-        return None if row is None else rows.switches(row)
+        return None if row is None else readable(readings.switches(row))
 
     async def put_switches(self, switches: Switches) -> None:
         await self._note("switches", switches.broker, switches.broker)
@@ -96,11 +101,15 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def symbol(self, broker: str, code: str) -> HeldSymbol | None:
         row = await self._find("one_symbol", broker, code)
-        return None if row is None else _held(row)
+        return None if row is None else readable(_held(row))
 
-    async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol], int]:
+    async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol | Unreadable], int]:
         found, total = await self._page("symbols_page", "count_symbols", broker, page)
         return [_held(row) for row in found], total
+
+    async def metal(self, broker: str, symbol_code: str) -> Metal | None:
+        row = await self._find("one_symbol", broker, symbol_code)
+        return None if row is None else Metal(row["metal"])
 
     async def put_symbol(self, symbol: Symbol) -> None:
         await self._note("symbol", symbol.broker, symbol.code)
@@ -118,14 +127,14 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def group(self, broker: str, code: str) -> Group | None:
         row = await self._find("one_group", broker, code)
-        return None if row is None else await self._group(row)
+        return None if row is None else readable(await self._group(row))
 
-    async def groups(self, broker: str, page: Page) -> tuple[list[Group], int]:
+    async def groups(self, broker: str, page: Page) -> tuple[list[Group | Unreadable], int]:
         found, total = await self._page("groups_page", "count_groups", broker, page)
         return [await self._group(row) for row in found], total
 
-    async def _group(self, row: Row) -> Group:
-        return rows.group(row, await self._transaction.all("terms_of_group", row["broker"], row["code"]))
+    async def _group(self, row: Row) -> Group | Unreadable:
+        return readings.group(row, await self._transaction.all("terms_of_group", row["broker"], row["code"]))
 
     async def put_group(self, group: Group) -> None:
         await self._note("group", group.broker, group.code)
@@ -138,16 +147,19 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def client(self, broker: str, login_id: str) -> Client | None:
         row = await self._find("one_account", broker, login_id)
-        return None if row is None else await self._client(row)
+        return None if row is None else readable(await self._client(row))
 
-    async def clients(self, broker: str, page: Page) -> tuple[list[Client], int]:
+    async def clients(self, broker: str, page: Page) -> tuple[list[Client | Unreadable], int]:
         found, total = await self._page("accounts_page", "count_accounts", broker, page)
         return [await self._client(row) for row in found], total
 
-    async def _client(self, row: Row) -> Client:
+    async def _client(self, row: Row) -> Client | Unreadable:
+        account, unreadable = readings.account(row)
+        if unreadable is not None:
+            return unreadable
         limits = await one_row(self._transaction, "allocation", row["id"])
         allocation = Allocation(limits["gold_limit_e4"], limits["silver_limit_e4"])
-        return Client(rows.account(row), allocation, row["created_at_us"])
+        return Client(account, allocation, row["created_at_us"])
 
     async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
         await self._note("account", new.broker, new.login_id)
@@ -188,6 +200,9 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
             int(account.scenarios),
         )
 
+    async def repair_account(self, broker: str, login_id: str) -> None:
+        await self._transaction.run("repair_account", broker, login_id, await self.now_us())
+
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None:
         await self._transaction.run("set_allocation", account_id, allocation.gold_e4, allocation.silver_e4)
 
@@ -195,9 +210,9 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def key(self, broker: str, key_id: str) -> UsedKey | None:
         row = await self._find("one_key", key_id)
-        return _used_key(row) if row is not None and row["broker"] == broker else None
+        return readable(_used_key(row)) if row is not None and row["broker"] == broker else None
 
-    async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey], int]:
+    async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey | Unreadable], int]:
         found, total = await self._page("keys_page", "count_keys", account_id, page)
         return [_used_key(row) for row in found], total
 
@@ -209,6 +224,10 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         await self._note("key", key.broker, key.key_id)
         await self._transaction.run("revoke_key", key.key_id, at_us)
 
+    async def repair_key(self, broker: str, key_id: str) -> None:
+        await self._note("key", broker, key_id)
+        await self._transaction.run("repair_key", key_id, "0" * 64, await self.now_us())
+
     async def replace_key(self, key: Key, successor: str, overlap_ends_at_us: int) -> None:
         await self._note("key", key.broker, key.key_id)
         await self._transaction.run("replace_key", key.key_id, successor, overlap_ends_at_us)
@@ -217,11 +236,11 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
 
     async def token(self, token_id: str) -> Token | None:
         row = await self._find("one_token", token_id)
-        return None if row is None else _token(row)
+        return None if row is None else readable(readings.token(row))
 
-    async def tokens(self, broker: str, page: Page) -> tuple[list[Token], int]:
+    async def tokens(self, broker: str, page: Page) -> tuple[list[Token | Unreadable], int]:
         found, total = await self._page("tokens_page", "count_tokens", broker, page)
-        return [_token(row) for row in found], total
+        return [readings.token(row) for row in found], total
 
     async def insert_token(self, token: Token) -> None:
         await self._transaction.run(
@@ -233,6 +252,9 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
             token.secret_hash.hex(),
             token.created_at_us,
         )
+
+    async def repair_token(self, token_id: str) -> None:
+        await self._transaction.run("repair_token", token_id, "0" * 64, await self.now_us())
 
     async def delete_token(self, token_id: str, at_us: int) -> None:
         await self._transaction.run("delete_token", token_id, at_us)
@@ -279,24 +301,18 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         return [row["broker"] for row in await self._transaction.all("audit_brokers")]
 
 
-def _used_key(row: Row) -> UsedKey:
-    return UsedKey(rows.key(row), row["login_id"], row["last_used_at_us"])
+def _used_key(row: Row) -> UsedKey | Unreadable:
+    key = readings.desk_key(row)
+    if isinstance(key, Unreadable):
+        return key
+    used_at_us = row["last_used_at_us"]
+    known = used_at_us is not None and 0 <= used_at_us <= INSTANT_US_MAX
+    return UsedKey(key, row["login_id"], used_at_us if known else None)
 
 
-def _token(row: Row) -> Token:
-    return Token(
-        token_id=row["token_id"],
-        broker=row["broker"],
-        name=row["name"],
-        role=Role(row["role"]),
-        secret_hash=bytes.fromhex(row["secret_hash"]),
-        created_at_us=row["created_at_us"],
-        deleted_at_us=row["deleted_at_us"],
-    )
-
-
-def _held(row: Row) -> HeldSymbol:
-    return HeldSymbol(rows.symbol(row), row["stock_e4"])
+def _held(row: Row) -> HeldSymbol | Unreadable:
+    symbol = readings.symbol(row)
+    return symbol if isinstance(symbol, Unreadable) else HeldSymbol(symbol, row["stock_e4"])
 
 
 def _head(row: Row | None) -> Head | None:

@@ -1,4 +1,7 @@
-"""Table rows to domain values and back: the one place that knows both."""
+"""Table rows to domain values and back: the one place that knows both.
+
+What reads a row raises when it cannot. `readings` is the only caller, and makes an `Unreadable` of that.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
@@ -7,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from ipaddress import ip_network
 from sys import intern
-from typing import Any
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -18,24 +21,36 @@ from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.environment import Environment
+from bullion.hedge.simulated import DELAY_MS_MAX, Conduct, Mode
+from bullion.hedge.venue import Tradeability
 from bullion.keys.key import Key, Network, Scope
 from bullion.metals.metal import Metal
-from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
+from bullion.metals.pricing import FACTOR_PLACES, Direct, Fixed, Landed, Pricing
+from bullion.metals.rupees import RUPEES_PAISE_MAX
+from bullion.metals.scaled import scaled
 from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.rates.duty import Duty, DutyTable
+from bullion.rates.tick import Tick
+from bullion.records.token import Role, Token
 
+from .decoding import column, instant, instant_if_any
 from .engine import Row, Value
 
 DEFAULT_TERMS = ""
 """The symbol code under which a group's default terms are kept."""
 _ENVIRONMENTS = {each.value: each for each in Environment}
+_EXPONENT_MAX = 15
+_Paise = Annotated[int, msgspec.Meta(ge=-RUPEES_PAISE_MAX, le=RUPEES_PAISE_MAX)]
 
 
 def broker(row: Row, hosts: Iterable[Row]) -> Broker:
+    instant(row, "created_at_us")
     return Broker(row["tag"], row["name"], tuple(host["host"] for host in hosts))
 
 
-def account(row: Row) -> Account:
+def account(row: Row, created: str = "created_at_us") -> Account:
+    """`created`: the column that holds when it was made."""
+    instant(row, created)
     return Account(
         id=row["id"],
         broker=intern(row["broker"]),
@@ -49,10 +64,32 @@ def account(row: Row) -> Account:
     )
 
 
+def closed_account(row: Row) -> Account:
+    """What nodes hold in place of an account that cannot be read: its keys have an owner, and no access."""
+    return Account(
+        id=row["id"],
+        broker=intern(row["broker"]),
+        login_id=row["login_id"],
+        firm_name=None,
+        group=intern(row["group_code"]),
+        active=False,
+        api_access=False,
+        production_trading=False,
+    )
+
+
 def group(row: Row, terms: Iterable[Row]) -> Group:
-    by_symbol = {each["symbol_code"]: _terms(each) for each in terms}
+    by_symbol = {each["symbol_code"]: _named_terms(each) for each in terms}
     default_terms = by_symbol.pop(DEFAULT_TERMS, None)
     return Group(row["broker"], row["code"], bool(row["trading"]), by_symbol, default_terms)
+
+
+def _named_terms(row: Row) -> Terms:
+    try:
+        return _terms(row)
+    except ValueError as error:
+        whose = row["symbol_code"] or "all other symbols"
+        raise ValueError(f"terms for {whose}: {error}") from error
 
 
 def _terms(row: Row) -> Terms:
@@ -74,34 +111,25 @@ def terms_values(of: Group) -> list[tuple[Value, ...]]:
 
 def duty_table(found: Sequence[Row]) -> DutyTable:
     """Of all rows that have the same name, in the order of their dates."""
-    duties = [Duty(date.fromisoformat(row["from_date"]), row["rupees_paise"]) for row in found]
+    duties = [Duty(column(row, "from_date", date.fromisoformat), row["rupees_paise"]) for row in found]
     return DutyTable(found[0]["broker"], found[0]["name"], tuple(duties))
 
 
-def key(row: Row) -> Key:
-    return _key(row, row["account_id"], intern(row["broker"]))
-
-
-def key_of(owner: Account, row: Row) -> Key:
-    """It shares its owner's values: very many of both may be in memory."""
-    return _key(row, owner.id, owner.broker)
-
-
-def _key(row: Row, account_id: int, broker_tag: str) -> Key:
+def key(row: Row, account_id: int, broker_tag: str) -> Key:
     return Key(
         key_id=row["key_id"],
         broker=broker_tag,
         account_id=account_id,
         environment=_ENVIRONMENTS[row["environment"]],
         name=row["name"],
-        scopes=_scopes(row["scopes"]),
-        secret_hash=bytes.fromhex(row["secret_hash"]),
-        allowed_addresses=_networks(row["allowed_addresses"]),
-        created_at_us=row["created_at_us"],
-        expires_at_us=row["expires_at_us"],
-        revoked_at_us=row["revoked_at_us"],
+        scopes=column(row, "scopes", _scopes),
+        secret_hash=column(row, "secret_hash", bytes.fromhex),
+        allowed_addresses=column(row, "allowed_addresses", _networks),
+        created_at_us=instant(row, "created_at_us"),
+        expires_at_us=instant_if_any(row, "expires_at_us"),
+        revoked_at_us=instant_if_any(row, "revoked_at_us"),
         replaced_by=row["replaced_by"],
-        overlap_ends_at_us=row["overlap_ends_at_us"],
+        overlap_ends_at_us=instant_if_any(row, "overlap_ends_at_us"),
     )
 
 
@@ -130,13 +158,23 @@ def key_values(of: Key) -> tuple[Value, ...]:
 
 
 def switches(row: Row) -> Switches:
+    hours = None if row["trading_hours"] is None else column(row, "trading_hours", _trading_hours)
+    return _switches(row, hours)
+
+
+def closed_switches(row: Row) -> Switches:
+    """What nodes hold in place of switches whose trading hours cannot be read. The budgets stay."""
+    return _switches(row, None).closed()
+
+
+def _switches(row: Row, trading_hours: TradingHours | None) -> Switches:
     return Switches(
         broker=row["broker"],
         production=bool(row["production"]),
         paused=bool(row["paused"]),
         halted=bool(row["halted"]),
         price_tolerance_percent_e4=row["price_tolerance_percent_e4"],
-        trading_hours=None if row["trading_hours"] is None else _trading_hours(row["trading_hours"]),
+        trading_hours=trading_hours,
         budgets=BudgetLimits(
             reads_per_minute=row["reads_per_minute"],
             orders_per_minute=row["orders_per_minute"],
@@ -172,7 +210,7 @@ def symbol(row: Row) -> Symbol:
         size=SizeRule(row["minimum_e4"], row["maximum_e4"], row["step_e4"]),
         rate_age_s_max=row["rate_age_s_max"],
         freeze_after_s=row["freeze_after_s"],
-        pricing=_pricing(row["pricing"]),
+        pricing=column(row, "pricing", _pricing),
         stock_kept=bool(row["stock_kept"]),
     )
 
@@ -196,25 +234,57 @@ def symbol_values(of: Symbol) -> tuple[Value, ...]:
     )
 
 
+class _StoredDirect(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag="direct"):
+    instrument: str
+
+
+class _StoredFixed(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag="fixed"):
+    buy_paise: _Paise | None
+    sell_paise: _Paise | None
+
+
+class _StoredLanded(msgspec.Struct, array_like=True, forbid_unknown_fields=True, tag="landed"):
+    spot: str
+    currency: str
+    premium_usd: str
+    interbank: str
+    conversion: str
+    duty: str
+    margin_paise: _Paise
+
+
+_read_pricing = msgspec.json.Decoder(_StoredDirect | _StoredFixed | _StoredLanded).decode
+
+
 def _pricing(text: str) -> Pricing:
-    kind, *values = msgspec.json.decode(text)
-    match kind:
-        case "direct":
-            return Direct(*values)
-        case "fixed":
-            return Fixed(*values)
-        case "landed":
-            spot, currency, premium_usd, interbank, conversion, duty, margin_paise = values
+    stored: _StoredDirect | _StoredFixed | _StoredLanded = _read_pricing(text)
+    match stored:
+        case _StoredDirect() as direct:
+            return Direct(direct.instrument)
+        case _StoredFixed() as fixed:
+            return Fixed(fixed.buy_paise, fixed.sell_paise)
+        case _StoredLanded() as landed:
+            if _factor(landed.conversion) <= 0:
+                raise ValueError("conversion must be above 0")
             return Landed(
-                spot,
-                currency,
-                Decimal(premium_usd),
-                Decimal(interbank),
-                Decimal(conversion),
-                duty,
-                margin_paise,
+                landed.spot,
+                landed.currency,
+                _factor(landed.premium_usd),
+                _factor(landed.interbank),
+                _factor(landed.conversion),
+                landed.duty,
+                landed.margin_paise,
             )
-    raise ValueError(f"unknown kind of pricing in the store: {kind}")
+
+
+def _factor(text: str) -> Decimal:
+    """As the desk may write it: a formula with anything else could fail while an order is priced."""
+    value = Decimal(text)
+    # Looked at before it is written out: a huge exponent would fill the memory.
+    if not value.is_finite() or abs(value.adjusted()) > _EXPONENT_MAX:
+        raise ValueError(f"{text[:40]!r} is not a number that a formula can have")
+    scaled(f"{value:f}", FACTOR_PLACES)
+    return value
 
 
 def _pricing_text(of: Pricing) -> str:
@@ -222,20 +292,33 @@ def _pricing_text(of: Pricing) -> str:
     return _json([kind, *(str(value) if isinstance(value, Decimal) else value for value in astuple(of))])
 
 
+class _StoredHours(msgspec.Struct, forbid_unknown_fields=True):
+    zone: str
+    week: list[list[tuple[str, str | None]]]
+    holidays: list[str]
+
+
+_read_hours = msgspec.json.Decoder(_StoredHours).decode
+
+
 def _trading_hours(text: str) -> TradingHours:
-    stored = msgspec.json.decode(text)
+    stored = _read_hours(text)
     return TradingHours(
-        zone=ZoneInfo(stored["zone"]),
-        week=tuple(tuple(_opening(pair) for pair in day) for day in stored["week"]),
-        holidays=frozenset(date.fromisoformat(day) for day in stored["holidays"]),
+        zone=ZoneInfo(stored.zone),
+        week=tuple(tuple(_opening(*pair) for pair in day) for day in stored.week),
+        holidays=frozenset(date.fromisoformat(day) for day in stored.holidays),
     )
 
 
-def _opening(pair: Sequence[str | None]) -> Opening:
-    start, end = pair
-    if start is None:
-        raise ValueError("an opening in the store has no start")
-    return Opening(time.fromisoformat(start), None if end is None else time.fromisoformat(end))
+def _opening(start: str, end: str | None) -> Opening:
+    return Opening(_clock(start), None if end is None else _clock(end))
+
+
+def _clock(text: str) -> time:
+    clock = time.fromisoformat(text)
+    if clock.tzinfo is not None:
+        raise ValueError(f"{text!r} has a time zone of its own")
+    return clock
 
 
 def _trading_hours_text(of: TradingHours) -> str:
@@ -248,6 +331,34 @@ def _trading_hours_text(of: TradingHours) -> str:
             ],
             "holidays": sorted(day.isoformat() for day in of.holidays),
         }
+    )
+
+
+def tick(row: Row) -> Tick:
+    at_us, moved_at_us = instant(row, "at_us"), instant(row, "moved_at_us")
+    return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], at_us, moved_at_us)
+
+
+def conduct(row: Row) -> Conduct:
+    if row["delay_ms"] > DELAY_MS_MAX:
+        raise ValueError(f"delay_ms: {row['delay_ms']} is more than {DELAY_MS_MAX}")
+    return Conduct(
+        row["broker"], Mode(row["mode"]), row["delay_ms"], column(row, "instruments", _read_instruments)
+    )
+
+
+_read_instruments = msgspec.json.Decoder(dict[str, Tradeability]).decode
+
+
+def token(row: Row) -> Token:
+    return Token(
+        token_id=row["token_id"],
+        broker=row["broker"],
+        name=row["name"],
+        role=Role(row["role"]),
+        secret_hash=column(row, "secret_hash", bytes.fromhex),
+        created_at_us=instant(row, "created_at_us"),
+        deleted_at_us=instant_if_any(row, "deleted_at_us"),
     )
 
 

@@ -7,8 +7,10 @@ import msgspec
 
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import Conduct, Mode, Taken
-from bullion.hedge.venue import HedgeRequest, Tradeability
+from bullion.hedge.venue import HedgeRequest
+from bullion.unreadable import UnreadableRows
 
+from . import readings
 from .engine import Row, Transaction, one_row
 from .gathering import Gathering
 from .postgres import PostgresEngine
@@ -36,6 +38,8 @@ class StoredVenueBook:
         """`version` is the catalogue's: the desk moves it when it changes a conduct. None: always ask."""
         self._engine = engine
         self._version = version
+        self.unreadable = UnreadableRows()
+        """Conducts that cannot be read: toward those brokers the venue is down."""
         self._known: dict[str, tuple[int, Conduct]] = {}
         self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
         self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
@@ -73,7 +77,15 @@ class StoredVenueBook:
             rows = [row for broker in brokers for row in self._engine.look_up("venue_conduct", broker)]
         else:
             rows = [row for each in brokers for row in await self._engine.statement("venue_conduct", each)]
-        return {row["broker"]: conduct_of(row) for row in rows}
+        return {row["broker"]: self._conduct(row) for row in rows}
+
+    def _conduct(self, row: Row) -> Conduct:
+        found = readings.conduct(row)
+        if isinstance(found, Conduct):
+            self.unreadable.discard("venue", found.broker, found.broker)
+            return found
+        self.unreadable.add(found)
+        return Conduct(found.broker, Mode.DOWN)
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
@@ -115,11 +127,6 @@ def _values(submission: Submission) -> tuple[str | int | None, ...]:
 
 def _new_execution_id() -> str:
     return f"SIM-{token_hex(8)}"
-
-
-def conduct_of(row: Row) -> Conduct:
-    instruments = msgspec.json.decode(row["instruments"], type=dict[str, Tradeability])
-    return Conduct(row["broker"], Mode(row["mode"]), row["delay_ms"], instruments)
 
 
 def _taken(row: Row) -> Taken:

@@ -11,6 +11,7 @@ from bullion.booking.production import Production
 from bullion.desk.actions.brokers import put_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
+from bullion.desk.unreadable import found
 from bullion.faults import AlreadyThere
 from bullion.orders.trace import TraceBook
 from bullion.rates.feeds.simulated import INSTRUMENTS
@@ -67,7 +68,7 @@ async def open_desk(
         desk = make_desk(settings, store, nothing)
         if actor.first and actor.broker == settings.broker:
             await make_default_broker(desk, actor)
-        elif await store.records.read("broker", lambda records: records.broker(actor.broker)) is None:
+        elif await found(store.records.read("broker", lambda records: records.broker(actor.broker))) is None:
             raise WrongSetting(f"--broker: there is no broker {actor.broker}.")
         if not trading:
             yield desk, actor
@@ -97,6 +98,7 @@ def _user_name() -> str:
 
 async def make_default_broker(desk: Desk, actor: Actor) -> None:
     """Nodes that start together all see it missing; one makes it, and the others find it made."""
-    if await desk.store.read("default_broker", lambda records: records.broker(actor.broker)) is None:
+    reading = desk.store.read("default_broker", lambda records: records.broker(actor.broker))
+    if await found(reading) is None:
         with contextlib.suppress(AlreadyThere):
             await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)

@@ -43,6 +43,7 @@ from .limiter import make_limiter
 from .running import running
 from .store import keep_hedge, open_store
 from .trading import Trading
+from .unreadable_gauge import UnreadableGauge
 
 _MEMORY_AGE_S_READY = 2.0
 _FIRST_LOOKS_S = 1.0
@@ -101,8 +102,11 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
                 fresh = current = False
             return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
 
+        unreadable = UnreadableGauge(metrics.registry, trading.unreadable_count)
+
         def measured() -> Answer:
             journal.publish()
+            unreadable.publish()
             return metrics.answer()
 
         tracer = Tracer(traces, catalogue.now_us)

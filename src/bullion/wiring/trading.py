@@ -69,7 +69,8 @@ class Trading:
         # other, and nothing that a test order meets knows of the venue.
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
-        venue = _venue(settings, store, self.catalogue)
+        self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
+        venue = self._venue(settings)
         self._watch = VenueWatch(venue, self._traded)
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self._watch.tradeability)
@@ -86,6 +87,10 @@ class Trading:
             schema_current=self._schema.current,
             look_up_account=self.keeper.look_up_account,
         )
+
+    def unreadable_count(self) -> int:
+        """How many rows this node could not read, of all that it keeps in memory."""
+        return len(self.catalogue.unreadable) + len(self.board.unreadable) + len(self._venue_book.unreadable)
 
     async def refresh(self) -> None:
         """Bring memory to what the store holds. May raise StoreFault."""
@@ -120,14 +125,13 @@ class Trading:
             traded[symbol.broker].add(symbol.hedged_in)
         return traded
 
+    def _venue(self, settings: Settings) -> Venue:
+        if settings.hedge == BY_HAND:
+            return VenueByHand()
+        return SimulatedVenue(self._venue_book, self.catalogue.now_us)
+
 
 def ledger_of(engine: StoreEngine, holder: str, venue: str) -> Ledger:
     if isinstance(engine, PostgresEngine):
         return PostgresLedger(engine, holder, venue)
     return SqliteLedger(engine, holder, venue)
-
-
-def _venue(settings: Settings, store: Store, catalogue: Catalogue) -> Venue:
-    if settings.hedge == BY_HAND:
-        return VenueByHand()
-    return SimulatedVenue(StoredVenueBook(store.engine, lambda: catalogue.version), catalogue.now_us)

@@ -4,6 +4,7 @@ from bullion.accounts.account import Account
 from bullion.desk import bodies
 from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, unreadable_view, view_of
 from bullion.faults import AlreadyThere
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
@@ -11,9 +12,11 @@ from bullion.records.port import Allocation, Client, NewAccount, Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
 
 
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
+    """Of an account that cannot be read, the row is replaced: its books, orders and keys stay."""
     new = NewAccount(
         broker=actor.broker,
         login_id=body.login_id,
@@ -28,6 +31,14 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
 
     async def work(records: Records) -> Done:
         await _require_group(records, actor.broker, body.group)
+        before = await found(records.client(actor.broker, new.login_id))
+        if isinstance(before, Unreadable):
+            await records.repair_account(actor.broker, new.login_id)
+            held = await find_client(records, actor.broker, new.login_id)
+            await records.update_account(_account(held.account.id, actor.broker, new.login_id, body))
+            await records.set_allocation(held.account.id, allocation)
+            after = await find_client(records, actor.broker, new.login_id)
+            return Done(unreadable_view(before), view(after))
         try:
             await records.insert_account(new, allocation)
         except AlreadyThere:
@@ -45,17 +56,7 @@ async def patch_account(desk: Desk, actor: Actor, login_id: str, raw: bytes) -> 
         body = bodies.merged(current, raw, AccountBody)
         await _require_group(records, actor.broker, body.group)
         await records.update_account(
-            Account(
-                id=before.account.id,
-                broker=actor.broker,
-                login_id=login_id,
-                firm_name=body.firm_name,
-                group=body.group,
-                active=body.active,
-                api_access=body.api_access,
-                production_trading=body.production_trading,
-                scenarios=body.scenarios,
-            )
+            _account(before.account.id, actor.broker, login_id, body),
         )
         allocation = _allocation(body)
         if allocation != before.allocation:
@@ -72,8 +73,8 @@ async def get_account(desk: Desk, actor: Actor, login_id: str) -> View:
 
 
 async def list_accounts(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    found, total = await desk.read(actor, "accounts", lambda records: records.clients(actor.broker, page))
-    return [view(client) for client in found], total
+    listed, total = await desk.read(actor, "accounts", lambda records: records.clients(actor.broker, page))
+    return [view_of(client, view) for client in listed], total
 
 
 async def find_client(records: Records, broker: str, login_id: str) -> Client:
@@ -84,8 +85,22 @@ async def find_client(records: Records, broker: str, login_id: str) -> Client:
 
 
 async def _require_group(records: Records, broker: str, code: str) -> None:
-    if await records.group(broker, code) is None:
+    if await found(records.group(broker, code)) is None:
         raise bodies.refused(f"group: there is no group {code}; make it first")
+
+
+def _account(account_id: int, broker: str, login_id: str, body: AccountBody) -> Account:
+    return Account(
+        id=account_id,
+        broker=broker,
+        login_id=login_id,
+        firm_name=body.firm_name,
+        group=body.group,
+        active=body.active,
+        api_access=body.api_access,
+        production_trading=body.production_trading,
+        scenarios=body.scenarios,
+    )
 
 
 def _allocation(body: AccountBody) -> Allocation:

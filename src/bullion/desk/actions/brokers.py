@@ -7,12 +7,14 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
 from bullion.desk.bodies import BrokerBody, refused
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, view_of
 from bullion.faults import AlreadyThere
 from bullion.keys.text import BROKER_TAG
 from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
 
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
@@ -32,7 +34,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     broker = Broker(tag, body.name, hosts)
 
     async def work(records: Records) -> Done:
-        before = await records.broker(tag)
+        before = await found(records.broker(tag))
         if only_new and before is not None:
             raise AlreadyThere(tag)
         try:
@@ -41,7 +43,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
             raise Refused(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
-        return Done(None if before is None else view(before), view(broker))
+        return Done(None if before is None else view_of(before, view), view(broker))
 
     return await desk.change(actor, "put_broker", tag, work, broker=tag)
 
@@ -59,4 +61,9 @@ def _host(text: str) -> str:
 async def list_brokers(desk: Desk, actor: Actor) -> list[View]:
     """The first token sees them all, every other its own."""
     brokers = await desk.read(actor, "brokers", lambda records: records.brokers())
-    return [view(broker) for broker in brokers if actor.first or broker.tag == actor.broker]
+    seen = (each for each in brokers if actor.first or _tag(each) == actor.broker)
+    return [view_of(each, view) for each in seen]
+
+
+def _tag(broker: Broker | Unreadable) -> str:
+    return broker.broker if isinstance(broker, Unreadable) else broker.tag

@@ -4,6 +4,7 @@ from bullion.accounts.group import Group, Terms
 from bullion.desk import bodies
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.records.port import Page, Records
@@ -25,23 +26,23 @@ async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> Vie
     )
 
     async def work(records: Records) -> Done:
-        before = await records.group(actor.broker, code)
+        before = await found(records.group(actor.broker, code))
         await records.put_group(group)
-        return Done(None if before is None else view(before), view(group))
+        return Done(None if before is None else view_of(before, view), view(group))
 
     return await desk.change(actor, "put_group", code, work)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:
-    found = await desk.read(actor, "group", lambda records: records.group(actor.broker, code))
-    if found is None:
+    group = await desk.read(actor, "group", lambda records: records.group(actor.broker, code))
+    if group is None:
         raise Refused(NOT_FOUND, f"There is no group {code}.")
-    return view(found)
+    return view(group)
 
 
 async def list_groups(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    found, total = await desk.read(actor, "groups", lambda records: records.groups(actor.broker, page))
-    return [view(group) for group in found], total
+    listed, total = await desk.read(actor, "groups", lambda records: records.groups(actor.broker, page))
+    return [view_of(group, view) for group in listed], total
 
 
 def _terms(place: str, body: TermsBody) -> Terms:

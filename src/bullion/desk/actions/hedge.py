@@ -1,8 +1,11 @@
 """The hedge: how the simulated venue behaves, what waits for a venue's word, and what it contradicted."""
 
+from typing import Any
+
 from bullion.desk import bodies
 from bullion.desk.bodies import HedgeBody, NoteBody
 from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.unreadable import found, refused, unreadable_view
 from bullion.hedge.simulated import Conduct, Mode
 from bullion.hedge.venue import BY_HAND, Tradeability
 from bullion.metals.rupees import rupees_text
@@ -13,6 +16,7 @@ from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
 
 from .order_view import hedge_view
 from .orders import ORDER_ID, find_order
@@ -23,7 +27,7 @@ _US_PER_S = 1_000_000
 async def get_hedge(desk: Desk, actor: Actor) -> View:
     if desk.hedge == BY_HAND:
         return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
-    return view(desk, await desk.read(actor, "hedge", lambda records: records.venue_conduct(actor.broker)))
+    return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
 async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
@@ -36,13 +40,17 @@ async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
         )
 
     async def work(records: Records) -> Done:
-        before = view(desk, await records.venue_conduct(actor.broker))
-        current = {name: value for name, value in before.items() if name != "venue"}
+        held = await _find(records, actor.broker)
+        current = {"mode": "down", "delay_ms": 0, "instruments": {}}
+        if isinstance(held, Conduct):
+            current = {name: value for name, value in view(desk, held).items() if name != "venue"}
+        elif not {"mode", "instruments"} <= bodies.read(raw, dict[str, Any]).keys():
+            raise refused(held)
         body = bodies.merged(current, raw, HedgeBody)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
         after = Conduct(actor.broker, Mode(body.mode), body.delay_ms, instruments)
         await records.put_venue_conduct(after)
-        return Done(before, view(desk, after))
+        return Done(_held_view(desk, held), view(desk, after))
 
     return await desk.change(actor, "patch_hedge", actor.broker, work)
 
@@ -54,10 +62,10 @@ async def list_executions(
         order_id = order_id.lower()
         if not ORDER_ID.fullmatch(order_id):
             raise bodies.refused("order_id: is not the id of an order")
-    found, total = await desk.read(
+    listed, total = await desk.read(
         actor, "executions", lambda records: records.executions(actor.broker, order_id, page)
     )
-    return [_execution_view(each) for each in found], total
+    return [_execution_view(each) for each in listed], total
 
 
 async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
@@ -65,38 +73,48 @@ async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
 
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()
-        found, total = await records.hedge_queue(actor.broker, page)
-        return [_waiting_view(each, now_us) for each in found], total
+        waiting, total = await records.hedge_queue(actor.broker, page)
+        return [_waiting_view(each, now_us) for each in waiting], total
 
     return await desk.read(actor, "hedge_queue", work)
 
 
 async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """Where the venue's word contradicts what has become of the order, oldest first."""
-    found, total = await desk.read(
+    listed, total = await desk.read(
         actor, "hedge_breaks", lambda records: records.hedge_breaks(actor.broker, page)
     )
-    return [break_view(each) for each in found], total
+    return [break_view(each) for each in listed], total
 
 
 async def resolve_break(desk: Desk, actor: Actor, order_id: str, body: NoteBody) -> View:
     """Say what was done about a break; then it leaves the list. The order stays as it is."""
 
     async def work(records: Records) -> Done:
-        found = await find_order(records, actor.broker, order_id, hold=True)
-        hedge = await records.hedge(found.order)
+        held = await find_order(records, actor.broker, order_id, hold=True)
+        hedge = await records.hedge(held.order)
         if hedge is None or hedge.state != BROKEN:
             since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
             raise Refused(CONFLICT, f"There is no break on this order{since}.")
-        await records.resolve_break(found.order, actor.name, body.note)
-        after = await records.hedge(found.order)
+        await records.resolve_break(held.order, actor.name, body.note)
+        after = await records.hedge(held.order)
         if after is None:
             raise LookupError("a hedge request is gone")
-        return Done(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
+        return Done(break_view(FoundHedge(hedge, held)), break_view(FoundHedge(after, held)))
 
     return await desk.change(
         actor, "resolve_break", order_id.lower(), work, role=Role.DEALER, catalogue=False
     )
+
+
+async def _find(records: Records, broker: str) -> Conduct | Unreadable:
+    return await found(records.venue_conduct(broker))
+
+
+def _held_view(desk: Desk, held: Conduct | Unreadable) -> View:
+    if isinstance(held, Conduct):
+        return view(desk, held)
+    return view(desk, Conduct(held.broker, Mode.DOWN)) | unreadable_view(held)
 
 
 def view(desk: Desk, conduct: Conduct) -> View:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from bullion.desk import bodies
 from bullion.desk.bodies import KeyBody, RotateBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, view_of
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import new_key_id, new_secret, write_key
@@ -14,6 +15,7 @@ from bullion.records.port import Page, Records, UsedKey
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
 
 from .accounts import find_client
 
@@ -107,24 +109,26 @@ def _require_future(expires_at_us: int | None, now_us: int) -> None:
 
 
 async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
-    """At once and for good. Revoking twice does no harm."""
+    """At once and for good. Revoking twice does no harm. One that cannot be read becomes a revoked one."""
 
     async def work(records: Records) -> Done:
-        before = await _find(records, actor.broker, key_id)
-        if before.key.revoked_at_us is None:
+        before = await found(_find(records, actor.broker, key_id))
+        if isinstance(before, Unreadable):
+            await records.repair_key(actor.broker, key_id)
+        elif before.key.revoked_at_us is None:
             await records.revoke_key(before.key, await records.now_us())
-        return Done(view(before), view(await _find(records, actor.broker, key_id)))
+        return Done(view_of(before, view), view(await _find(records, actor.broker, key_id)))
 
     return await desk.change(actor, "revoke_key", key_id, work)
 
 
 async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tuple[list[View], int]:
-    async def work(records: Records) -> tuple[list[UsedKey], int]:
+    async def work(records: Records) -> tuple[list[UsedKey | Unreadable], int]:
         client = await find_client(records, actor.broker, login_id)
         return await records.keys(client.account.id, page)
 
-    found, total = await desk.read(actor, "keys", work)
-    return [view(used) for used in found], total
+    listed, total = await desk.read(actor, "keys", work)
+    return [view_of(used, view) for used in listed], total
 
 
 async def get_key(desk: Desk, actor: Actor, key_id: str) -> View:

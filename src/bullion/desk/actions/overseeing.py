@@ -2,12 +2,14 @@
 
 from bullion.allocation.book import Book
 from bullion.desk.desk import Desk, View
+from bullion.desk.unreadable import view_of
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.records.clients import KeyTimes, Overseen
 from bullion.records.port import Records
 from bullion.records.token import Actor
+from bullion.unreadable import Unreadable
 
 from . import accounts
 
@@ -21,13 +23,13 @@ async def oversee_accounts(
 ) -> tuple[list[View], bool]:
     """Accounts whose login or firm has these words in it, after a login; and whether there are more."""
 
-    async def work(records: Records) -> list[Overseen]:
+    async def work(records: Records) -> list[Overseen | Unreadable]:
         now_us = await records.now_us()
         times = KeyTimes(now_us, now_us + SOON_S * _US_PER_S)
         return await records.overseen(actor.broker, search or None, after, times, limit + 1)
 
     found = await desk.read(actor, "accounts_overseen", work)
-    return [_view(each) for each in found[:limit]], len(found) > limit
+    return [view_of(each, _view) for each in found[:limit]], len(found) > limit
 
 
 async def oversee_account(desk: Desk, actor: Actor, login_id: str) -> View:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from bullion.accounts.group import Group, Terms
-from bullion.accounts.switches import Switches
 from bullion.desk.bodies import SymbolBody
 from bullion.desk.desk import Desk, View
 from bullion.metals.rupees import rupees_text
@@ -19,7 +18,9 @@ from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import Refusal
+from bullion.unreadable import Unreadable
 
+from .switches import find_switches
 from .symbols import held_symbol
 
 LIVE = "live"
@@ -40,8 +41,11 @@ async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()
         held, total = await records.symbols(actor.broker, page)
-        offers = await _offers(records, actor.broker, [each.symbol for each in held], now_us)
-        return [_view(offer, now_us) for offer in offers], total
+        symbols = [each.symbol for each in held if not isinstance(each, Unreadable)]
+        offers = await _offers(records, actor.broker, symbols, now_us)
+        shown = [_view(offer, now_us) for offer in offers]
+        shown += [_unreadable_view(each) for each in held if isinstance(each, Unreadable)]
+        return sorted(shown, key=lambda each: str(each["symbol_code"])), total
 
     return await desk.read(actor, "quotes", work)
 
@@ -66,11 +70,27 @@ async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -
 
 async def _offers(records: Records, broker: str, symbols: Sequence[Symbol], now_us: int) -> list[Offer]:
     """To a group that pays no premium."""
-    ticks = {each.tick.instrument: each.tick for each in await records.ticks(broker)}
-    duties = {table.name: table for table in await records.duties(broker)}
-    switches = await records.switches(broker) or Switches(broker)
+    ticks = {
+        each.tick.instrument: each.tick
+        for each in await records.ticks(broker)
+        if not isinstance(each, Unreadable)
+    }
+    duties = {
+        table.name: table for table in await records.duties(broker) if not isinstance(table, Unreadable)
+    }
+    switches, _ = await find_switches(records, broker)
     group = Group(broker, "", trading=True, terms={}, default_terms=_AT_COST)
     return [make_offer(each, group, switches, ticks.get, duties.get, now_us) for each in symbols]
+
+
+def _unreadable_view(entry: Unreadable) -> View:
+    nothing = dict.fromkeys(("metal", "unit", "quoted_weight", "bid", "ask", "spread", "at", "age_s"))
+    return {
+        "symbol_code": entry.subject,
+        **nothing,
+        "state": "unreadable",
+        "words": f"{entry} {entry.remedy}",
+    }
 
 
 def _view(offer: Offer, now_us: int) -> View:

@@ -3,6 +3,7 @@
 from bullion.desk import bodies
 from bullion.desk.bodies import RateBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, view_of
 from bullion.metals.scaled import plain, scaled
 from bullion.orders.instant import instant_text
 from bullion.rates.tick import PLACES, Tick
@@ -10,6 +11,7 @@ from bullion.records.port import HeldTick, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
 
 _RATE_E6_BELOW = 10**9 * 10**PLACES
 """A thousand million: larger is a slip of the keyboard, and prices made of it stay within 64 bits."""
@@ -36,15 +38,15 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         at_us = now_us if given_us is None else given_us
         if at_us > now_us + _FUTURE_US_MAX:
             raise bodies.refused("at: is more than 5 seconds in the future by the store's clock")
-        before = await records.tick(actor.broker, instrument)
-        taken = before is None or at_us >= before.tick.at_us
+        before = await found(records.tick(actor.broker, instrument))
+        taken = before is None or isinstance(before, Unreadable) or at_us >= before.tick.at_us
         if taken:
             await records.put_tick(actor.broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us))
         after = await records.tick(actor.broker, instrument)
         if after is None:
             raise LookupError("a tick that was put is not there")
         answer = {**view(after, now_us), "taken": taken}
-        return Done(None if before is None else _kept(before), _kept(after), answer)
+        return Done(None if before is None else view_of(before, _kept), _kept(after), answer)
 
     return await desk.change(actor, "put_rate", instrument, work, role=Role.DEALER)
 
@@ -52,7 +54,8 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
 async def list_rates(desk: Desk, actor: Actor) -> list[View]:
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
-        return [view(held, now_us) for held in await records.ticks(actor.broker)]
+        ticks = await records.ticks(actor.broker)
+        return [view_of(each, lambda held: view(held, now_us)) for each in ticks]
 
     return await desk.read(actor, "rates", work)
 

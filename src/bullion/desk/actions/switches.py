@@ -11,10 +11,12 @@ from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
 from bullion.desk import bodies
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
 from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.unreadable import found, refused, unreadable_view
 from bullion.metals.scaled import plain, scaled
 from bullion.orders.instant import instant_text
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
+from bullion.unreadable import Unreadable
 
 _DEALERS_FIELDS = {"halted"}
 _END_OF_DAY = "24:00"
@@ -29,16 +31,18 @@ async def patch_switches(desk: Desk, actor: Actor, raw: bytes) -> View:
     require(actor, Role.DEALER if fields <= _DEALERS_FIELDS else Role.ADMIN)
 
     async def work(records: Records) -> Done:
-        before = view(await _find(records, actor.broker))
-        after = _switches(actor.broker, bodies.merged(before, raw, SwitchesBody))
+        held, unreadable = await find_switches(records, actor.broker)
+        if unreadable is not None and "trading_hours" not in fields:
+            raise refused(unreadable)
+        after = _switches(actor.broker, bodies.merged(view(held), raw, SwitchesBody))
         await records.put_switches(after)
-        return Done(before, view(after))
+        return Done(_view(held, unreadable), view(after))
 
     return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, role=Role.DEALER)
 
 
 async def get_switches(desk: Desk, actor: Actor) -> View:
-    return view(await desk.read(actor, "switches", lambda records: _find(records, actor.broker)))
+    return _view(*await desk.read(actor, "switches", lambda records: find_switches(records, actor.broker)))
 
 
 async def get_opening(desk: Desk, actor: Actor) -> View:
@@ -46,7 +50,7 @@ async def get_opening(desk: Desk, actor: Actor) -> View:
 
     async def work(records: Records) -> View:
         now_us = await records.now_us()
-        hours = (await _find(records, actor.broker)).trading_hours
+        hours = (await find_switches(records, actor.broker))[0].trading_hours
         changes_us = None if hours is None else hours.next_change_us(now_us)
         return {
             "open": hours is None or hours.is_open(now_us),
@@ -56,8 +60,13 @@ async def get_opening(desk: Desk, actor: Actor) -> View:
     return await desk.read(actor, "opening", work)
 
 
-async def _find(records: Records, broker: str) -> Switches:
-    return await records.switches(broker) or Switches(broker)
+async def find_switches(records: Records, broker: str) -> tuple[Switches, Unreadable | None]:
+    """As nodes hold them: where they cannot be read, closed ones and why."""
+    held = await found(records.switches(broker))
+    if not isinstance(held, Unreadable):
+        return held or Switches(broker), None
+    closed = held.stand_in
+    return closed if isinstance(closed, Switches) else Switches(broker).closed(), held
 
 
 def _switches(broker: str, body: SwitchesBody) -> Switches:
@@ -114,6 +123,11 @@ def _clock(text: str) -> time:
     if not _CLOCK.fullmatch(text):
         raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
     return time.fromisoformat(text)
+
+
+def _view(switches: Switches, unreadable: Unreadable | None) -> View:
+    shown = view(switches)
+    return shown if unreadable is None else shown | unreadable_view(unreadable)
 
 
 def view(switches: Switches) -> View:

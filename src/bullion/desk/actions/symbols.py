@@ -7,8 +7,9 @@ from typing import Any
 from bullion.desk import bodies
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.unreadable import found, view_of
 from bullion.metals.metal import Metal
-from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
+from bullion.metals.pricing import FACTOR_PLACES, Direct, Fixed, Landed, Pricing
 from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import NotAnAmount, scaled
 from bullion.metals.symbol import Side, SizeRule, Symbol
@@ -25,11 +26,11 @@ async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> V
     held = held_symbol(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
-        before = await _hold(records, actor.broker, code)
-        _require_same_metal(before, held)
+        before = await found(_hold(records, actor.broker, code))
+        _require_metal(await records.metal(actor.broker, code), held)
         await records.put_symbol(held.symbol)
         await records.put_stock(actor.broker, code, held.stock_e4)
-        return Done(None if before is None else view(before), view(held))
+        return Done(None if before is None else view_of(before, view), view(held))
 
     return await desk.change(actor, "put_symbol", code, work)
 
@@ -48,7 +49,7 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
         current = view(before)
         del current["code"], current["unit"]
         held = held_symbol(actor.broker, code, bodies.merged(current, raw, SymbolBody))
-        _require_same_metal(before, held)
+        _require_metal(before.symbol.metal, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
             await records.put_stock(*name, held.stock_e4)
@@ -58,28 +59,28 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
 
 
 async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
-    found = await desk.read(actor, "symbol", lambda records: records.symbol(actor.broker, code))
-    if found is None:
+    held = await desk.read(actor, "symbol", lambda records: records.symbol(actor.broker, code))
+    if held is None:
         raise Refused(NOT_FOUND, f"There is no symbol {code}.")
-    return view(found)
+    return view(held)
 
 
 async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    found, total = await desk.read(actor, "symbols", lambda records: records.symbols(actor.broker, page))
-    return [view(held) for held in found], total
+    listed, total = await desk.read(actor, "symbols", lambda records: records.symbols(actor.broker, page))
+    return [view_of(held, view) for held in listed], total
 
 
-def _require_same_metal(before: HeldSymbol | None, after: HeldSymbol) -> None:
+def _require_metal(metal: Metal | None, after: HeldSymbol) -> None:
     """What is open in a symbol is weighed in its metal's unit: grams would become kilograms."""
-    if before is not None and before.symbol.metal is not after.symbol.metal:
-        metal, code = before.symbol.metal, before.symbol.code
+    if metal not in (None, after.symbol.metal):
+        code = after.symbol.code
         raise Refused(CONFLICT, f"{code} is a {metal} symbol, and stays one. Make another symbol instead.")
 
 
 async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
     """With its stock as it is now, and stays until it is set."""
-    found = await records.symbol(broker, code)
-    return None if found is None else replace(found, stock_e4=await records.hold_stock(broker, code))
+    held = await records.symbol(broker, code)
+    return None if held is None else replace(held, stock_e4=await records.hold_stock(broker, code))
 
 
 def held_symbol(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
@@ -138,9 +139,9 @@ def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
 
 
 def _factor(field: str, text: str) -> Decimal:
-    """A number of a formula: exact, with up to 10 decimals."""
+    """A number of a formula, exact."""
     try:
-        scaled(text, 10)
+        scaled(text, FACTOR_PLACES)
     except NotAnAmount as error:
         raise bodies.refused(f"{field}: {error}") from None
     return Decimal(text) or Decimal(0)  # There is no minus zero.

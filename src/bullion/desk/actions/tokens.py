@@ -3,11 +3,13 @@
 from bullion.desk import bodies
 from bullion.desk.bodies import TokenBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.unreadable import found, view_of
 from bullion.orders.instant import instant_text
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
 from bullion.refusals.desk import NOT_FOUND, ROLE_TOO_LOW
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable, UnreadableRow
 
 
 async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
@@ -19,7 +21,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
     token_id, secret = new_token_id(), new_token_secret()
 
     async def work(records: Records) -> Done:
-        if await records.broker(broker) is None:
+        if await found(records.broker(broker)) is None:
             raise bodies.refused(f"broker: there is no broker {broker}")
         token = Token(
             token_id=token_id,
@@ -36,26 +38,30 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
 
 
 async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    found, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
-    return [view(token) for token in found], total
+    listed, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
+    return [view_of(token, view) for token in listed], total
 
 
 async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
     """It stops working at once. Deleting twice does no harm."""
 
     async def work(records: Records) -> Done:
-        before = await _find(records, actor, token_id)
-        if before.deleted_at_us is None:
+        before = await found(_find(records, actor, token_id))
+        if isinstance(before, Unreadable):
+            await records.repair_token(token_id)
+        elif before.deleted_at_us is None:
             await records.delete_token(token_id, await records.now_us())
-        return Done(view(before), view(await _find(records, actor, token_id)))
+        return Done(view_of(before, view), view(await _find(records, actor, token_id)))
 
     return await desk.change(actor, "delete_token", token_id, work)
 
 
 async def _find(records: Records, actor: Actor, token_id: str) -> Token:
-    token = await records.token(token_id)
+    token = await found(records.token(token_id))
     if token is None or token.broker != actor.broker:
         raise Refused(NOT_FOUND, "There is no such token on this broker.")
+    if isinstance(token, Unreadable):
+        raise UnreadableRow(token)
     return token
 
 

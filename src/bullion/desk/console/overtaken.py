@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from bullion.desk.desk import Desk, View
+from bullion.desk.unreadable import is_unreadable
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 
@@ -24,11 +25,13 @@ def seen(view: View | None) -> str:
 def new(visit: Visit, field: str, words: str) -> Desk:
     """The desk, for making what is not there yet; else `words` are told beside the field that names it.
 
+    What cannot be read is replaced.
+
     Looked at with the change in hand: somebody else may make one of the same name in the same moment.
     """
 
     def judge(before: View | None) -> None:
-        if before is not None:
+        if before is not None and not is_unreadable(before):
             raise Mistyped({field: words})
 
     return visit.desk.if_found(judge)

@@ -8,9 +8,11 @@ from time import time
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
+from bullion.accounts.broker import Broker
 from bullion.desk.actions import exposure, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.identities import Identities
+from bullion.desk.unreadable import found
 from bullion.metals.rupees import paise
 from bullion.records.port import Page
 from bullion.records.token import Actor
@@ -84,13 +86,13 @@ class BrokerWatch:
 
         `about` tells it from all others of the broker, so it begins with the page's name.
         """
-        found = self._kept.get(about)
-        if found is None:
-            found = self._kept[about] = SharedRead(lambda actor: read(self._desk, actor), every_s)
+        known = self._kept.get(about)
+        if known is None:
+            known = self._kept[about] = SharedRead(lambda actor: read(self._desk, actor), every_s)
         self._kept.move_to_end(about)
         while len(self._kept) > _SHARED_MAX:
             self._kept.popitem(last=False)
-        return found
+        return known
 
     async def news(self, actor: Actor) -> News:
         switches = await self.switches.get(actor)
@@ -108,25 +110,26 @@ class BrokerWatch:
             await each.stop()
 
     async def _read_broker(self, actor: Actor) -> str:
-        found = await self._desk.read(actor, "broker", lambda records: records.broker(actor.broker))
-        return actor.broker if found is None else found.name
+        reading = self._desk.store.read("broker", lambda records: records.broker(actor.broker))
+        broker = await found(reading)
+        return broker.name if isinstance(broker, Broker) else actor.broker
 
     async def _read_quotes(self, actor: Actor) -> Listed:
-        found = await quotes.list_quotes(self._desk, actor, Page(_SYMBOLS_MAX, 0))
+        listed = await quotes.list_quotes(self._desk, actor, Page(_SYMBOLS_MAX, 0))
         now_s = int(time())
-        for each in found[0]:
+        for each in listed[0]:
             if each["state"] == quotes.LIVE and each["bid"] and each["ask"]:
                 course = self.courses.setdefault(each["symbol_code"], deque(maxlen=COURSE_S))
                 course.append((now_s, (paise(each["bid"]) + paise(each["ask"])) // 2))
                 while course[0][0] < now_s - COURSE_S:
                     course.popleft()
-        return found
+        return listed
 
     async def _read_activity(self, actor: Actor) -> list[View]:
         """What is new since the last look is added to what is known; what is old is let go."""
-        found = await traces.count_traces(self._desk, actor, MINUTES, self._through)
-        self._through = found["through"]
-        for each in found["items"]:
+        counted = await traces.count_traces(self._desk, actor, MINUTES, self._through)
+        self._through = counted["through"]
+        for each in counted["items"]:
             kind = (each["minute"], each["environment"], each["outcome"])
             self._counts[kind] = self._counts.get(kind, 0) + each["count"]
         oldest = (datetime.now(UTC) - timedelta(minutes=MINUTES + 1)).isoformat()

@@ -3,7 +3,8 @@
 SELECT
     keys.*,
     accounts.id, accounts.broker, accounts.login_id, accounts.firm_name, accounts.group_code, accounts.active,
-    accounts.api_access, accounts.production_trading, accounts.scenarios
+    accounts.api_access, accounts.production_trading, accounts.scenarios,
+    accounts.created_at_us AS account_created_at_us
 FROM json_each($1) AS asked
 CROSS JOIN keys ON keys.key_id = (
     SELECT min(nearest.key_id) FROM keys AS nearest WHERE nearest.key_id >= asked.value

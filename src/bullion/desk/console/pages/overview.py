@@ -1,6 +1,7 @@
 """The overview: rates, what clients hold and what covers it, what waits for the venue, what is refused."""
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -8,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Page, Visit
 from bullion.desk.console.pages.accounts.addresses import account_path
+from bullion.desk.console.pages.market.reads import unreadable_of
 from bullion.desk.console.pages.orders.addresses import order_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import COURSE_S, MINUTES, Listed
@@ -26,9 +28,11 @@ from bullion.desk.console.widgets.pieces import (
     table,
 )
 from bullion.desk.console.widgets.times import age, clock
+from bullion.desk.console.widgets.unreadable import unreadable_card
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.orders.status import Status
+from bullion.refusals.refusal import Refused
 
 _NOTHING = "–"
 _STATES = {
@@ -39,6 +43,7 @@ _STATES = {
     "halted": (WARN, "halted"),
     "closed": (OFF, "closed"),
     "off": (OFF, "not traded"),
+    "unreadable": (BAD, "cannot be read"),
 }
 _TAKEN = frozenset(Status)
 _ASIDE = frozenset({"replayed", "scenario"})
@@ -57,6 +62,7 @@ async def _render(visit: Visit) -> Html:
         el("h1", "Overview", class_="unseen"),
         el(
             "div",
+            unreadable_card(await _unreadable(visit)),
             await _breaks(visit, exposure),
             _rates(visit, quotes),
             _pending(visit, queue),
@@ -65,6 +71,13 @@ async def _render(visit: Visit) -> Html:
         el("div", _exposure(exposure), _activity(visit, activity), class_="narrow"),
         class_="overview",
     )
+
+
+async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
+    """Of the market. Accounts and keys are told where they are listed: there may be very many."""
+    with contextlib.suppress(Refused):  # The store cannot be reached: the banner says so.
+        return await unreadable_of(visit)
+    return []
 
 
 def _freshness(reading: Reading[Listed] | Reading[list[View]]) -> Child:
@@ -112,9 +125,11 @@ def _rate_cells(visit: Visit, quote: View) -> Sequence[Child]:
     kind, words = _STATES[quote["state"]]
     code = quote["symbol_code"]
     course = list(visit.watch.courses.get(code, ()))
-    unit = weight(quote["quoted_weight"], quote["unit"])
+    about = None
+    if quote["unit"] is not None:
+        about = el("small", f"{quote['metal']}, per {weight(quote['quoted_weight'], quote['unit'])}")
     return (
-        [el("b", code), el("small", f"{quote['metal']}, per {unit}")],
+        [el("b", code), about],
         _price(quote, "bid"),
         _price(quote, "ask"),
         _amount(quote["spread"]),

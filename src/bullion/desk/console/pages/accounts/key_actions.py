@@ -15,6 +15,8 @@ from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.records.token import Role
+from bullion.refusals.desk import UNREADABLE
+from bullion.refusals.refusal import Refused
 
 from .forms import addresses, beside_fields, day_of, last_day
 
@@ -167,7 +169,13 @@ async def _rotate(visit: Visit) -> Result:
 
 
 async def _ask_revoke(visit: Visit) -> Html:
-    now = await _key(visit)
+    try:
+        now = await _key(visit)
+    except Refused as refused:
+        if refused.refusal is not UNREADABLE:
+            raise
+        words = [refused.message, "It cannot be undone."]
+        return dialog("Revoke this key?", words, confirm="Revoke the key", danger=True)
     used = "It was never used."
     if now["last_used_at"]:
         used = el("span", "It was last used at ", moment(now["last_used_at"], visit.zone, visit.now), ".")

@@ -11,6 +11,7 @@ from bullion.desk.console.widgets.dialog import action_button
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.desk.console.widgets.times import age, moment
 from bullion.desk.desk import View
+from bullion.desk.unreadable import is_unreadable
 
 from .addresses import PAGE_NAME
 from .key_actions import ISSUE, REVOKE, ROTATE
@@ -52,6 +53,8 @@ def keys_card(visit: Visit, login_id: str, reading: Reading[tuple[list[View], in
 
 def key_state(key: View, now: datetime) -> tuple[str, str, str | None]:
     """Its kind, a word for it, and what to know about it."""
+    if is_unreadable(key):
+        return WARN, "cannot be read", key["remedy"]
     if key["revoked_at"]:
         return OFF, "revoked", None
     if key["overlap_ends_at"]:
@@ -75,6 +78,13 @@ def _ended(visit: Visit, key: View) -> bool:
 
 def _cells(visit: Visit, key: View) -> Sequence[Child]:
     about = {"key": key["key_id"]}
+    if is_unreadable(key):
+        label = f"Revoke {key['key_id']}"
+        revoke = action_button(
+            visit, PAGE_NAME, REVOKE, "Revoke", about=about, kind="small risky", label=label
+        )
+        why = [key["unreadable"], el("small", f"{key['effect']} {key['remedy']}")]
+        return el("code", key["key_id"]), *([None] * 4), why, state(BAD, "cannot be read"), revoke
     rotates = not key["revoked_at"] and not key["replaced_by"]
     buttons = [
         action_button(

@@ -8,7 +8,9 @@ from bullion.desk.console.page import Visit
 from bullion.desk.console.widgets.dialog import action_button
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.desk.console.widgets.times import age
+from bullion.desk.console.widgets.unreadable import unreadable_card
 from bullion.desk.desk import Desk, View
+from bullion.desk.unreadable import is_unreadable
 from bullion.records.token import Actor
 
 from .account_actions import CREATE
@@ -42,8 +44,10 @@ async def render(visit: Visit) -> Html:
         shown: Child = empty(reading.trouble or "Not read yet.", "It is tried again by itself.")
     elif reading.value[0]:
         found, more = reading.value
-        lines = [Line(each["login_id"], _cells(each)) for each in found]
+        lines = [Line(each["login_id"], _cells(each)) for each in found if not is_unreadable(each)]
+        lost = [(f"account {each['login_id']}", each) for each in found if is_unreadable(each)]
         shown = [
+            unreadable_card(lost),
             table(_COLUMNS, lines, name="accounts-table"),
             _paging(search, after, found[-1]["login_id"] if more else None),
         ]

@@ -5,28 +5,32 @@ from dataclasses import dataclass
 
 from bullion.desk.console.html import Html, el
 from bullion.desk.console.page import Page, Visit
+from bullion.desk.console.widgets.unreadable import unreadable_card
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Refused
 
 from . import duties, groups, hours, limits, rates, symbols, venue
 from .names import PAGE_NAME
+from .reads import unreadable_of
 
 
 @dataclass(frozen=True, slots=True)
 class _Tab:
     name: str
     title: str
+    kind: str
+    """Of the rows that it is about: see `bullion.unreadable`."""
     render: Callable[[Visit], Awaitable[Html]]
 
 
 _TABS = (
-    _Tab("symbols", "Symbols", symbols.render),
-    _Tab("groups", "Groups", groups.render),
-    _Tab("rates", "Rates", rates.render),
-    _Tab("duty", "Duty", duties.render),
-    _Tab("hours", "Hours", hours.render),
-    _Tab("limits", "Limits", limits.render),
-    _Tab("venue", "Venue", venue.render),
+    _Tab("symbols", "Symbols", "symbol", symbols.render),
+    _Tab("groups", "Groups", "group", groups.render),
+    _Tab("rates", "Rates", "rate", rates.render),
+    _Tab("duty", "Duty", "duty", duties.render),
+    _Tab("hours", "Hours", "switches", hours.render),
+    _Tab("limits", "Limits", "switches", limits.render),
+    _Tab("venue", "Venue", "venue", venue.render),
 )
 
 
@@ -48,6 +52,7 @@ async def _render(visit: Visit) -> Html:
         "div",
         el("h1", f"Market: {chosen[0].title}", class_="unseen"),
         el("nav", links, class_="tabs", aria_label="Parts of the market"),
+        unreadable_card(await unreadable_of(visit, chosen[0].kind)),
         await chosen[0].render(visit),
         # Another tab is another thing, not the same one with other words.
         id=f"market-{name}",

@@ -13,6 +13,7 @@ from bullion.desk.console.widgets.dialog import action_button, dialog, field, hi
 from bullion.desk.console.widgets.numbers import rupees
 from bullion.desk.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.desk.desk import View
+from bullion.desk.unreadable import is_unreadable
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
@@ -93,7 +94,7 @@ def today(visit: Visit) -> date:
 
 async def _found(visit: Visit, name: str) -> View:
     for each in await duties.list_duties(visit.desk, visit.actor):
-        if each["name"] == name:
+        if each["name"] == name and not is_unreadable(each):
             return each
     raise Refused(NOT_FOUND, f"There is no duty table {name}.")
 

@@ -13,6 +13,7 @@ from bullion.desk.console.widgets.numbers import grouped, off_words
 from bullion.desk.console.widgets.pieces import BAD, GOOD, OFF, Column, Line, card, empty, state, table
 from bullion.desk.console.widgets.times import age, clock
 from bullion.desk.desk import View
+from bullion.desk.unreadable import is_unreadable
 from bullion.metals.scaled import scaled
 from bullion.rates.tick import PLACES
 from bullion.records.token import Role
@@ -109,7 +110,7 @@ def _shown(plain: str) -> str:
 async def _current(visit: Visit, instrument: str) -> View | None:
     for each in await rates.list_rates(visit.desk, visit.actor):
         if each["instrument"] == instrument:
-            return each
+            return None if is_unreadable(each) else each
     return None
 
 

@@ -29,6 +29,7 @@ _STATES = {
     "halted": (WARN, "halted"),
     "closed": (OFF, "closed"),
     "off": (OFF, "not traded"),
+    "unreadable": (BAD, "cannot be read"),
 }
 _COLUMNS = (
     Column("Symbol"),

@@ -12,6 +12,8 @@ from bullion.desk.console.widgets.dialog import action_button, choice, dialog, f
 from bullion.desk.console.widgets.numbers import grouped
 from bullion.desk.console.widgets.pieces import BAD, GOOD, WARN, Column, Line, card, empty, state, table
 from bullion.desk.desk import View
+from bullion.desk.unreadable import is_unreadable
+from bullion.hedge.simulated import DELAY_MS_MAX
 from bullion.records.token import Role
 
 from .forms import Form, saved
@@ -30,7 +32,6 @@ _WORDS = {
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
 _DECIDES = ("fill", "refuse")
-_DELAY_MS_MAX = 600_000
 
 
 async def render(visit: Visit) -> Html:
@@ -110,18 +111,22 @@ async def _ask_conduct(visit: Visit) -> Html:
         ),
     ]
     words = ["It holds for this broker's production orders within a second, also for those that wait now."]
+    if is_unreadable(now):
+        words.append("What was set of its instruments cannot be read: all of them will be tradable.")
     return dialog("Conduct of the simulated venue", words, confirm="Save", fields=fields)
 
 
 async def _set_conduct(visit: Visit) -> Result:
     form = Form(visit.form)
-    wanted = {"mode": form.text("mode"), "delay_ms": form.count("delay_ms", 0, _DELAY_MS_MAX)}
+    wanted = {"mode": form.text("mode"), "delay_ms": form.count("delay_ms", 0, DELAY_MS_MAX)}
     form.check()
     return await _patched(visit, wanted)
 
 
 async def _patched(visit: Visit, wanted: View) -> Result:
     before = await hedge.get_hedge(visit.desk, visit.actor)
+    if is_unreadable(before):
+        wanted = {"instruments": {}, **wanted}
     desk = still(visit, "The venue's conduct", before)
     after = await hedge.patch_hedge(desk, visit.actor, msgspec.json.encode(wanted))
     return Result(saved("Venue", _spoken(before), _spoken(after)))

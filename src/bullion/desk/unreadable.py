@@ -1,0 +1,40 @@
+"""Rows that cannot be read, as the desk shows, refuses and replaces them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from bullion.refusals.desk import UNREADABLE
+from bullion.refusals.refusal import Refused
+from bullion.unreadable import ADVICE, Unreadable, UnreadableRow
+
+T = TypeVar("T")
+View = dict[str, Any]
+
+
+async def found(finding: Awaitable[T]) -> T | Unreadable:
+    """For whoever replaces a row, which may be one that cannot be read."""
+    try:
+        return await finding
+    except UnreadableRow as row:
+        return row.entry
+
+
+def view_of(held: T | Unreadable, view: Callable[[T], View]) -> View:
+    return unreadable_view(held) if isinstance(held, Unreadable) else view(held)
+
+
+def unreadable_view(entry: Unreadable) -> View:
+    return {
+        ADVICE[entry.kind].field: entry.subject,
+        "unreadable": entry.reason,
+        "effect": entry.effect,
+        "remedy": entry.remedy,
+    }
+
+
+def is_unreadable(view: View) -> bool:
+    return "unreadable" in view
+
+
+def refused(entry: Unreadable) -> Refused:
+    return Refused(UNREADABLE, f"{entry} {entry.effect} {entry.remedy}")

@@ -1,0 +1,1 @@
+SELECT * FROM tokens WHERE deleted_at_us IS NULL
