@@ -9,6 +9,9 @@ from tests.support.clerk import Clerk, clerk
 from tests.support.console import ConsoleProcess
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
+from tests.support.node import until
+from tests.support.orders import GOLD
+from tests.support.unreadable import LANDED
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -61,3 +64,27 @@ def test_a_break_is_settled_where_there_is_one(console: ConsoleProcess, dealing:
         assert "There is no break on this order" in asked.json()["contents"]
         answer = at.send(path, {"note": "nothing to settle"})
         assert (answer.status_code, answer.json()["refused"]) == (409, "There is no break on this order.")
+
+
+def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order(
+    console: ConsoleProcess, dealing: Dealing
+) -> None:
+    desk = dealing.desk
+    for instrument in ("SPOT", "CURRENCY"):
+        desk.do("PUT", f"/rates/{instrument}", {"bid": "80", "ask": "80"})
+    desk.do("PUT", "/duties/customs", [{"from": f"202{each}-01-01", "rupees": "100"} for each in range(3)])
+    desk.do("PUT", "/symbols/LANDED", {**GOLD, "pricing": LANDED})
+    until(lambda: dealing.place(symbol_code="LANDED").is_success, within_s=15)
+    with clerk(console, dealing.office) as at:
+        about = "name=customs&from=2020-01-01"
+        told = at.do(f"market/change-duty?{about}", rupees="150")
+        assert "100.00 → ₹\N{NO-BREAK SPACE}150.00" in told["done"]
+        at.do(f"market/remove-duty?{about}")
+        about = "name=customs&from=2022-01-01"
+        for action, typed in (("change-duty", {"rupees": "1"}), ("remove-duty", {})):
+            fields = at.ask(f"market/{action}?{about}")
+            answer = at.send(f"market/{action}?{about}", {**fields, **typed})
+            assert answer.status_code == 409, answer.text
+            assert "production orders were priced by it" in answer.json()["refused"]
+    (table,) = desk.all("/duties")
+    assert [each["from"] for each in table["duties"]] == ["2021-01-01", "2022-01-01"]

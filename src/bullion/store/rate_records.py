@@ -46,7 +46,7 @@ class RateRecords(OpenTransaction):
         found = await self._transaction.all("duties_of_broker", broker)
         return [readings.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
 
-    async def order_priced_by(self, table: DutyTable, duty: Duty, until_us: int) -> str | None:
+    async def order_priced_by(self, table: DutyTable, duty: Duty, from_us: int, until_us: int) -> str | None:
         """By the time in the ids of orders, and by the duty that each keeps in its price's anatomy.
 
         The anatomy has the duty's amount, not the table's name: an order of a symbol that is priced with
@@ -57,7 +57,7 @@ class RateRecords(OpenTransaction):
         await self._transaction.run("by_index_alone")
         row = await self._transaction.one(
             "order_priced_by_duty",
-            ids_since(duty.from_us),
+            ids_since(from_us),
             ids_since(until_us + _RECORDED_US),
             _component(duty),
             table.broker,

@@ -15,7 +15,7 @@ from bullion.refusals.refusal import Refused
 async def put_duty(desk: Desk, actor: Actor, name: str, rows: list[DutyBody]) -> View:
     """The whole table at once; the rows may come in any order.
 
-    An entry of a past day that priced a production order stays as it is.
+    What production orders were priced by on past days stays as it is.
     """
     bodies.code("duty name", name)
     duties = sorted(
@@ -49,17 +49,26 @@ async def list_duties(desk: Desk, actor: Actor) -> list[View]:
 
 
 async def _require_unused(records: Records, before: DutyTable, after: DutyTable, now_us: int) -> None:
-    """Refuse to replace or remove an entry of a past day by which a production order was priced."""
-    for duty, until_us in before.spans():
-        if duty in after.duties or duty.from_date >= duty_day(now_us):
+    """Refuse to change an entry of a past day by which a production order was priced.
+
+    An entry that is put between two past days takes days away from the one before it.
+    """
+    today = duty_day(now_us)
+    added = [duty for duty in after.duties if duty not in before.duties]
+    for duty, next_us in before.spans():
+        until_us = now_us if next_us is None else next_us
+        from_us = duty.from_us
+        if duty in after.duties:
+            begin = [each.from_us for each in added if each.from_date < today and each.from_us > from_us]
+            from_us = min(begin, default=until_us)
+        if duty.from_date >= today or from_us >= until_us:
             continue
-        order_id = await records.order_priced_by(before, duty, now_us if until_us is None else until_us)
+        order_id = await records.order_priced_by(before, duty, from_us, until_us)
         if order_id is not None:
             raise Refused(
                 CONFLICT,
-                f"The entry of duty {before.name} from {duty.from_date} cannot be changed or removed: "
-                f"production orders were priced by it, such as {order_id}. Keep it, and add an entry from "
-                "today or a later day.",
+                f"The duty {before.name} from {duty.from_date} stays as it is: production orders were priced "
+                f"by it, such as {order_id}. Add an entry from today or a later day instead.",
             )
 
 

@@ -25,6 +25,7 @@ from .reads import duties_of, symbols_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 """Duty dates are Indian dates, whatever the zone of the trading hours."""
+_PAST_STAYS = "An entry of a past day stays if production orders were priced by it."
 _COLUMNS = (Column("From"), Column("Duty", number=True), Column("State"), Column("", number=True))
 
 
@@ -70,16 +71,20 @@ def _line(visit: Visit, found: View, row: View) -> Line:
     else:
         kind = state(WARN, "to come") if coming else state(OFF, "over")
     about = {"name": found["name"], "from": row["from"]}
-    remove = action_button(
-        visit,
-        PAGE_NAME,
-        REMOVE,
-        "Remove",
-        about=about,
-        kind="small",
-        label=f"Remove the entry from {row['from']}",
-    )
-    cells = (day_words(row["from"]), rupees(row["rupees"]), kind, remove if coming else None)
+    changes = [
+        action_button(
+            visit,
+            PAGE_NAME,
+            action,
+            words,
+            about=about,
+            kind="small",
+            label=f"{words} the entry from {row['from']}",
+        )
+        for action, words in ((CHANGE, "Change"), (REMOVE, "Remove"))
+    ]
+    actions = el("span", changes if len(found["duties"]) > 1 else changes[:1], class_="actions")
+    cells = (day_words(row["from"]), rupees(row["rupees"]), kind, actions)
     return Line(row["from"], cells, "holds" if holds else None)
 
 
@@ -161,7 +166,7 @@ async def _add(visit: Visit) -> Result:
 async def _ask_remove(visit: Visit) -> Html:
     name, day = visit.query.get("name", ""), visit.query.get("from", "")
     found = await _found(visit, name)
-    words = [f"The entry from {day} has not begun: what holds before it then goes on."]
+    words = [f"What holds before {day_words(day)} then goes on.", _PAST_STAYS]
     fields = [hidden("seen", seen(_kept(found)))]
     return dialog(f"Remove an entry of duty {name}?", words, confirm="Remove", danger=True, fields=fields)
 
@@ -172,10 +177,49 @@ async def _remove(visit: Visit) -> Result:
     desk = still(visit, f"The duty {name}", before, _kept)
     gone = [each for each in before["duties"] if each["from"] == day]
     left = [each for each in _rows(before) if each.from_date != day]
-    if not gone or not left or date.fromisoformat(day) <= today(visit):
-        raise Refused(CONFLICT, "Only an entry that has not begun can be removed, and never the last one.")
+    if not gone or not left:
+        raise Refused(CONFLICT, "There is no such entry, or it is the last one: a table has at least one.")
     await duties.put_duty(desk, visit.actor, name, left)
     return Result(f"Duty {name}: {rupees(gone[0]['rupees'])} from {day_words(day)} → removed.")
+
+
+def _amount(table: View, day: str) -> str:
+    for each in table["duties"]:
+        if each["from"] == day:
+            return str(each["rupees"])
+    raise Refused(NOT_FOUND, f"The duty {table['name']} has no entry from that date.")
+
+
+async def _ask_change(visit: Visit) -> Html:
+    name, day = visit.query.get("name", ""), visit.query.get("from", "")
+    found = await _found(visit, name)
+    now = _amount(found, day)
+    hint = "per quoted weight of the symbols that use it"
+    fields = [
+        hidden("seen", seen(_kept(found))),
+        field("Duty, ₹", "rupees", value=now, hint=hint, required=True),
+    ]
+    words = [
+        "Orders from now on are priced with it, if it holds; recorded ones keep their price.",
+        _PAST_STAYS,
+    ]
+    return dialog(f"Duty {name} from {day_words(day)}", words, confirm="Change it", fields=fields)
+
+
+async def _change(visit: Visit) -> Result:
+    name, day = visit.query.get("name", ""), visit.query.get("from", "")
+    form = Form(visit.form)
+    amount = form.amount("rupees", RUPEES_PLACES)
+    form.check()
+    before = await _found(visit, name)
+    desk = still(visit, f"The duty {name}", before, _kept)
+    was = _amount(before, day)
+    rows = [each for each in _rows(before) if each.from_date != day]
+    with beside_fields(visit.form):
+        after = await duties.put_duty(
+            desk, visit.actor, name, [*rows, DutyBody(from_date=day, rupees=amount)]
+        )
+    return Result(f"Duty {name} from {day_words(day)}: {rupees(was)} → {rupees(_amount(after, day))}.")
 
 
 async def _ask_new(visit: Visit) -> Html:
@@ -198,7 +242,8 @@ async def _make(visit: Visit) -> Result:
     return Result(f"Duty {name} is made: {rupees(row['rupees'])} from {day_words(row['from'])}, Indian date.")
 
 
+CHANGE = Action("change-duty", Role.ADMIN, _ask_change, _change)
 ADD = Action("add-duty", Role.ADMIN, _ask_add, _add)
 REMOVE = Action("remove-duty", Role.ADMIN, _ask_remove, _remove)
 NEW = Action("new-duty", Role.ADMIN, _ask_new, _make)
-ACTIONS = (ADD, REMOVE, NEW)
+ACTIONS = (ADD, CHANGE, REMOVE, NEW)
