@@ -34,7 +34,7 @@ def logged(node: Node, event: str, victim: Victim) -> list[str]:
 
 def gauge(node: Node) -> float:
     text = httpx.get(f"{node.desk_url}/metrics").text
-    (line,) = [line for line in text.splitlines() if line.startswith("bullion_unreadable_rows")]
+    (line,) = [line for line in text.splitlines() if line.startswith("bullion_rows_unreadable")]
     return float(line.split()[-1])
 
 
@@ -172,3 +172,20 @@ def test_a_desk_token_that_cannot_be_read_opens_nothing_and_is_deleted(node: Nod
         deleted = market.desk.do("DELETE", f"/tokens/{made['token_id']}")
         assert deleted["deleted_at"] is not None
         assert made["token_id"] not in bullion(node.folder, "doctor", **node.settings).stdout
+
+
+def test_a_change_notice_of_an_unknown_kind_stops_no_node(node: Node) -> None:
+    """A newer version may have noted it: what this one knows is read anew, all of it."""
+    with LiveMarket.open(node) as market:
+        trader = market.tester()
+        store_says(
+            node,
+            "INSERT INTO changes (version, kind, broker, subject) "
+            f"SELECT version + 1, 'horoscope', '{market.tag}', 'GOLD' FROM catalogue",
+        )
+        store_says(node, "UPDATE catalogue SET version = version + 1")
+        market.change("GOLD", trading=False)
+        until(lambda: trader.place().json()["detail"]["code"] == "symbol_not_trading", within_s=10)
+        assert is_ready(node)
+        market.change("GOLD", trading=True)
+        until(lambda: trader.place().is_success, within_s=10)

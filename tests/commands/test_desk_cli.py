@@ -1,9 +1,11 @@
 """`bullion desk …` and `bullion doctor`: every action as a command, on both stores, in words and as JSON."""
 
+import contextlib
 import json
 import os
 import pty
 import shutil
+import sqlite3
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -344,6 +346,31 @@ def test_the_doctor_beside_a_running_service(tmp_path: Path, postgres: Postgres,
         done = Shell(tmp_path, node.settings).run("doctor")
     assert done.returncode == 0
     assert "redis: answers." in done.stdout
+
+
+def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> None:
+    """On SQLite, whose store a test can reach into without a server."""
+    shell = furnish(Shell(tmp_path, {"BULLION_SECRET": SECRET}))
+    for code in ("GOLD", "OTHER"):
+        shell.desk("symbols", "put", code, "--file", "-", stdin=json.dumps(SYMBOL))
+    shell.desk("duties", "put", "customs", "2026-01-01=5")
+    with contextlib.closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+        store.execute("UPDATE symbols SET pricing = 'rubbish' WHERE code = 'GOLD'")
+        store.execute("UPDATE duties SET from_date = 'someday'")
+    listed = shell.run("desk", "symbols", "list")
+    assert "OTHER" in listed.stdout
+    assert "GOLD cannot be read (pricing: " in listed.stderr
+    assert "PUT /symbols/GOLD with the whole symbol" in listed.stderr
+    assert "customs cannot be read" in shell.run("desk", "duties", "list").stderr
+    assert "PUT /symbols/GOLD" in shell.refused("desk", "symbols", "set", "GOLD", "frozen=true", code=1)
+    done = shell.run("doctor")
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if "symbol GOLD" in line]
+    assert line.startswith("BAD  rows: The stored symbol GOLD of broker main cannot be read (pricing: ")
+    assert "symbol_not_trading" in line
+    shell.desk("symbols", "put", "GOLD", "--file", "-", stdin=json.dumps(SYMBOL))
+    shell.desk("duties", "put", "customs", "2026-01-01=5")
+    assert shell.run("doctor").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ _WORDS = {
     "environment": "test and production",
     "follower": "memory that follows the store",
     "faults": "what a store may answer",
+    "unreadable": "rows that cannot be read",
 }
 """Short: the page below the picture tells more. A room without words here is drawn all the same."""
 _EDGES = {"api", "desk", "store", "web", "records"}

@@ -1,7 +1,7 @@
 """The catalogue's source: all of it, or what changed since a version."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
@@ -13,6 +13,7 @@ from .engine import Engine, Row, Transaction, one_row
 _PAGE_SIZE = 500
 """Accounts that are read in one go: few enough that those who call meanwhile do not wait for long."""
 _BEFORE_THE_FIRST = 0
+_KINDS = frozenset({"account", "symbol", "group", "duty", "switches", "broker", "key"})
 
 
 class StoreSource:
@@ -26,14 +27,17 @@ class StoreSource:
         async def body(transaction: Transaction) -> Changes:
             state = await one_row(transaction, "catalogue_state")
             version, clock_us = state["version"], state["clock_us"]
-            if since is None or since < state["oldest_change"] or since > version:
-                # Never loaded, too far behind, or ahead: a store put back to an older copy.
+            noted: Sequence[Row] = ()
+            if since is not None and state["oldest_change"] <= since < version:
+                noted = await transaction.all("changes_since", since)
+            unknown = any(row["kind"] not in _KINDS for row in noted)
+            if since is None or since < state["oldest_change"] or since > version or unknown:
+                # Never loaded, too far behind, or ahead: a store put back to an older copy. Or a change of a
+                # kind that only a newer version knows.
                 found, ends_at = await _page(transaction, _BEFORE_THE_FIRST)
                 found += await _everything_else(transaction) + await _wanted(transaction, wanted)
                 return Changes(version, clock_us, found, whole=True, page_ends_at=ends_at)
-            found, ends_at = [], None
-            if since != version:
-                found += await _changed(transaction, since)
+            found, ends_at = await _changed(transaction, noted), None
             if wanted.after is not None:
                 page, ends_at = await _page(transaction, wanted.after)
                 found += page
@@ -88,10 +92,10 @@ async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entr
     return found
 
 
-async def _changed(transaction: Transaction, since: int) -> list[Entry]:
+async def _changed(transaction: Transaction, noted: Iterable[Row]) -> list[Entry]:
     found: list[Entry] = []
     key_ids: list[str] = []
-    for row in await transaction.all("changes_since", since):
+    for row in noted:
         if row["kind"] == "key":
             key_ids.append(row["subject"])
             continue

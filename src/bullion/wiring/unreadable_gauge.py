@@ -11,7 +11,7 @@ class UnreadableGauge:
     def __init__(self, registry: CollectorRegistry, count: Callable[[], int]) -> None:
         self._count = count
         self._gauge = Gauge(
-            "bullion_unreadable_rows",
+            "bullion_rows_unreadable",
             "Rows of the store that cannot be read: what they describe is out of trade.",
             registry=registry,
             multiprocess_mode="mostrecent",

@@ -2,14 +2,18 @@
 
 from bullion.desk import bodies
 from bullion.desk.bodies import DutyBody
-from bullion.desk.desk import Desk, Done, View
+from bullion.desk.desk import Desk, Done, View, require
 from bullion.desk.unreadable import found, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.rates.duty import Duty, DutyTable, duty_day
 from bullion.records.port import Records
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
+from bullion.unreadable import Unreadable
+
+_RECENT_US = 60_000_000
+"""The clocks of nodes, from which orders have their times, may be so far behind."""
 
 
 async def put_duty(desk: Desk, actor: Actor, name: str, rows: list[DutyBody]) -> View:
@@ -27,11 +31,19 @@ async def put_duty(desk: Desk, actor: Actor, name: str, rows: list[DutyBody]) ->
     )
     table = bodies.rule("", DutyTable, actor.broker, name, tuple(duties))
 
+    async def check(records: Records) -> tuple[DutyTable | Unreadable | None, int]:
+        before, now_us = await found(records.duty(actor.broker, name)), await records.now_us()
+        await _require_unused(records, before, table, now_us)
+        return before, now_us
+
+    require(actor, Role.ADMIN)
+    # Looking through the orders of years takes its time: nobody waits for it here, as they would for a write.
+    checked, checked_us = await desk.read(actor, "duty_in_use", check)
+
     async def work(records: Records) -> Done:
-        before = await found(records.duty(actor.broker, name))
-        now_us = await records.now_us()
-        if isinstance(before, DutyTable):
-            await _require_unused(records, before, table, now_us)
+        before, now_us = await found(records.duty(actor.broker, name)), await records.now_us()
+        since_us = checked_us - _RECENT_US if before == checked else 0
+        await _require_unused(records, before, table, now_us, since_us)
         await records.put_duty(table)
         kept = _kept(table)
         return Done(None if before is None else view_of(before, _kept), kept, view(table, now_us))
@@ -48,11 +60,20 @@ async def list_duties(desk: Desk, actor: Actor) -> list[View]:
     return await desk.read(actor, "duties", work)
 
 
-async def _require_unused(records: Records, before: DutyTable, after: DutyTable, now_us: int) -> None:
-    """Refuse to change an entry of a past day by which a production order was priced.
+async def _require_unused(
+    records: Records,
+    before: DutyTable | Unreadable | None,
+    after: DutyTable,
+    now_us: int,
+    since_us: int = 0,
+) -> None:
+    """Refuse to change an entry of a past day by which a production order was priced, since then.
 
-    An entry that is put between two past days takes days away from the one before it.
+    An entry that is put between two past days takes days away from the one before it. A table that cannot
+    be read prices nothing, and may be replaced.
     """
+    if not isinstance(before, DutyTable):
+        return
     today = duty_day(now_us)
     added = [duty for duty in after.duties if duty not in before.duties]
     for duty, next_us in before.spans():
@@ -61,6 +82,7 @@ async def _require_unused(records: Records, before: DutyTable, after: DutyTable,
         if duty in after.duties:
             begin = [each.from_us for each in added if each.from_date < today and each.from_us > from_us]
             from_us = min(begin, default=until_us)
+        from_us = max(from_us, since_us)
         if duty.from_date >= today or from_us >= until_us:
             continue
         order_id = await records.order_priced_by(before, duty, from_us, until_us)

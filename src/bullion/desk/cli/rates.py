@@ -10,6 +10,7 @@ from bullion.desk import bodies
 from bullion.desk.actions import duties, quotes, rates
 from bullion.desk.bodies import DutyRows, RateBody
 from bullion.desk.desk import Desk, View
+from bullion.desk.unreadable import is_unreadable
 from bullion.records.port import Page
 from bullion.records.token import Actor
 
@@ -101,8 +102,10 @@ def _duties_list(session: Session) -> None:
     rows = [
         {"name": table["name"], **row, "in_force": row == table["in_force"]}
         for table in found
+        if not is_unreadable(table)
         for row in table["duties"]
     ]
+    rows += filter(is_unreadable, found)
     print_list((rows, len(rows)), ["name", "from", "rupees", "in_force"], as_json=False)
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bullion.desk.desk import View
+from bullion.desk.unreadable import is_unreadable
 
 _WIDE = 200
 _FEW_ENTRIES = 5
@@ -25,7 +26,10 @@ def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_
     if not items:
         click.echo("None." if not total else f"None on this page; there are {total} in all.")
         return
-    _print_table(items, columns)
+    _print_table([each for each in items if not is_unreadable(each)], columns)
+    for each in filter(is_unreadable, items):
+        name, why = next(iter(each.values())), each["unreadable"]
+        click.echo(f"{name} cannot be read ({why}). {each['effect']} {each['remedy']}", err=True)
     if total > len(items):
         click.echo(f"{len(items)} of {total}; use --limit and --offset for the others.")
 
