@@ -90,6 +90,7 @@ def test_a_stop_serves_or_refuses_every_new_connection(
         clients = PlainClients(node.api_url, [market.trader() for _ in range(5)], number=24)
         asyncio.run(_stop_while_they_call(node, clients))
     assert clients.outcomes.keys() == {"201", REFUSED}
+    assert len(node.entries("draining")) == int(drain_s) * int(settings["BULLION_WORKERS"])
     assert node.process.returncode == 0
     assert not node.entries("calls_cut_off")
 
