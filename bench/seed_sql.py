@@ -189,11 +189,11 @@ WHERE book_id % 2 = 1
 _VENUE = """
 INSERT INTO venue_orders (
     order_id, broker, instrument, trade_type, quantity_e4, submissions, due_at_us, outcome, execution_id,
-    executed_at_us
+    executed_at_us, execution_no
 )
 SELECT
     {id}, broker, 'GOLD', trade_type, {quantity_e4}, 1, at_us + 500,
-    CASE status WHEN 'rejected' THEN 'refused' ELSE 'confirmed' END, 'SIM-' || {id}, at_us + 900
+    CASE status WHEN 'rejected' THEN 'refused' ELSE 'confirmed' END, 'SIM-' || {id}, at_us + 900, 0
 FROM seed_part
 WHERE book_id % 2 = 1
 """

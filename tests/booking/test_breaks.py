@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from bullion.booking.breaks import contradicts
-from bullion.hedge.venue import Confirmed, Final, Refused
+from bullion.booking.breaks import contradicts, weight_beyond
+from bullion.hedge.venue import Confirmed, Final, ListedExecution, Refused
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 from tests.orders.orders import order_in
@@ -42,3 +42,20 @@ def test_the_word_that_is_known_already_contradicts_as_the_first_time(status: st
 @pytest.mark.parametrize("status", SETTLED)
 def test_a_second_execution_is_always_a_break(status: str) -> None:
     assert contradicts(settled(status), FILL, "E2")
+
+
+@pytest.mark.parametrize(
+    ("executed", "beyond_e4"),
+    [(("buy", 0), 0), (("buy", 5), 5), (("buy", -3), -3), (("sell", 0), None)],
+)
+def test_an_execution_covers_what_its_order_asked_for_or_more_or_less(
+    executed: tuple[str, int], beyond_e4: int | None
+) -> None:
+    order = settled("open")
+    asked = order.asked
+    assert asked.trade_type == "buy"
+    side, more_e4 = executed
+    weight_e4 = asked.quantity_e4 + more_e4
+    execution = ListedExecution("E1", order.id, "XAUUSD", side, weight_e4, 1, "1")
+    expected_e4 = -2 * asked.quantity_e4 if beyond_e4 is None else beyond_e4
+    assert weight_beyond(order, execution) == expected_e4

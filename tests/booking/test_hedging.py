@@ -18,6 +18,7 @@ from bullion.hedge.venue import (
     Duplicate,
     Final,
     HedgeRequest,
+    ListedExecution,
     NotKnown,
     Refused,
     Submitted,
@@ -56,6 +57,9 @@ class Venue:
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         raise AssertionError("that is for the watch")
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        raise AssertionError("that is for the reconciliation")
 
 
 async def _say(words: list[Any]) -> Any:

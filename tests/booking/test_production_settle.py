@@ -5,7 +5,7 @@ The store is real, on both engines; the venue is a script that keeps a book, as 
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from bullion.hedge.venue import (
     Confirmed,
     Duplicate,
     HedgeRequest,
+    ListedExecution,
     NotKnown,
     Refused,
     Submitted,
@@ -65,6 +66,9 @@ class ScriptedVenue:
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         return dict.fromkeys(named, Tradeability.TRADABLE)
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        raise AssertionError("that is for the reconciliation")
 
     async def execute(self, request: HedgeRequest) -> Submitted:
         if request.order_id in self.book:

@@ -11,6 +11,7 @@ from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
 from tests.support.node import until
 from tests.support.orders import GOLD
+from tests.support.production import execute_behind_its_back
 from tests.support.unreadable import LANDED
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -88,3 +89,21 @@ def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order
             assert "production orders were priced by it" in answer.json()["refused"]
     (table,) = desk.all("/duties")
     assert [each["from"] for each in table["duties"]] == ["2021-01-01", "2022-01-01"]
+
+
+def test_an_execution_without_an_order_is_shown_on_the_overview_and_settled_there(
+    console: ConsoleProcess, dealing: Dealing
+) -> None:
+    execution_id = f"<STRAY> {dealing.office.broker}"
+    execute_behind_its_back(dealing.office.node, dealing.office.broker, execution_id, instrument="UNHEARD-OF")
+    until(lambda: dealing.desk.do("GET", "/hedge/breaks")["total"] == 1, within_s=15)
+    with clerk(console, dealing.office) as at:
+        until(lambda: "breaks-table" in at.see("overview"), within_s=15)
+        shown = at.see("overview")
+        assert "No order of ours has the id that the venue names." in shown
+        assert "3.0000 UNHEARD-OF" in shown
+        at.do(f"overview/settle?id={quote(execution_id)}", note="sold back by telephone")
+        until(lambda: "breaks-table" not in at.see("overview"), within_s=15)
+        answer = at.send(f"overview/settle?id={quote(execution_id)}", {"note": "again"})
+        assert answer.status_code == 409
+    assert dealing.desk.do("GET", "/hedge/breaks")["total"] == 0

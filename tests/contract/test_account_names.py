@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import KeyTimes
+from bullion.records.clients import KeyTimes, Overseen
 from bullion.records.port import Allocation, NewAccount, Records
 from bullion.store import account_names
 from bullion.store.engine import Engine
@@ -59,7 +59,8 @@ class Brokerage:
 
     async def rename(self, number: int) -> None:
         async def body(records: Records) -> None:
-            every = await records.overseen("main", None, "", KeyTimes(0, 0), 1000)
+            found = await records.overseen("main", None, "", KeyTimes(0, 0), 1000)
+            every = [each for each in found if isinstance(each, Overseen)]
             for each in self.chance.sample(every, min(number, len(every))):
                 await records.update_account(replace(each.account, firm_name=self.name()))
 
@@ -69,7 +70,7 @@ class Brokerage:
         found = await self.looking.read(
             "search", lambda records: records.overseen(broker, text, after, KeyTimes(0, 0), limit)
         )
-        return [each.account.login_id for each in found]
+        return [each.account.login_id for each in found if isinstance(each, Overseen)]
 
     async def check(self) -> None:
         for broker in ("main", "other"):

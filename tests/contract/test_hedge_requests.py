@@ -206,10 +206,8 @@ async def test_the_same_word_again_changes_nothing(dealings: Dealings, word: Fin
 @pytest.mark.parametrize(
     ("led_to", "word", "broken"),
     [
-        ("open", Confirmed("another"), True),
         ("open", Refused("another", "no"), True),
         ("closing", Refused("another", "no"), True),
-        ("closed", Confirmed("another"), True),
         ("closed", Refused("another", "no"), True),
         ("rejected", Confirmed("another"), True),
         ("rejected", Refused("another", "no"), False),
@@ -236,6 +234,21 @@ async def test_a_later_word_never_changes_the_order_and_is_a_break_where_it_cont
     assert (await dealings.requests.waiting()).broken == broken
 
 
+@pytest.mark.parametrize("led_to", ["open", "closing", "closed"])
+async def test_a_second_execution_of_a_deal_is_a_break_beside_its_request(
+    dealings: Dealings, led_to: str
+) -> None:
+    order = await dealings.lead(await dealings.place(dealings.books[0], "sell", 70), led_to)
+    before = await dealings.request(order)
+    for _ in range(2):
+        assert await dealings.answer(order, Confirmed("another")) == order
+    assert await dealings.request(order) == before
+    (row,) = await dealings.rows("SELECT * FROM unmatched_executions")
+    assert (row["execution_id"], row["order_id"], row["reason"]) == ("another", order.id, "second_execution")
+    assert (row["metal"], row["instrument"], row["excess_e4"]) == ("gold", "XAUUSD", -70)
+    assert (await dealings.requests.waiting()).broken == 1
+
+
 async def test_a_break_stays_as_it_is_whatever_the_venue_says_next(dealings: Dealings) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0]), "deleted")
     await dealings.answer(order, Confirmed("one"))
@@ -244,6 +257,8 @@ async def test_a_break_stays_as_it_is_whatever_the_venue_says_next(dealings: Dea
     for word in (Confirmed("two"), Refused("three", "no"), Confirmed("one")):
         assert await dealings.answer(order, word) == order
         assert await dealings.request(order) == before
+    (second,) = await dealings.rows("SELECT execution_id FROM unmatched_executions")
+    assert second["execution_id"] == "two"
     assert await claimed(dealings, NOW_US + 10**9) == []
 
 

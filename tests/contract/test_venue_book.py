@@ -7,7 +7,9 @@ import pytest
 
 from bullion.hedge.simulated import Conduct, Mode
 from bullion.hedge.venue import HedgeRequest, Tradeability
+from bullion.records.hedges import Execution
 from bullion.store.engine import Engine
+from bullion.store.records import DurableRecords
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import furnish, rows
@@ -160,3 +162,72 @@ async def test_an_order_is_decided_once_at_the_most(book: StoredVenueBook, other
 async def test_one_that_was_decided_as_it_was_taken_is_not_decided_again(book: StoredVenueBook) -> None:
     taken = await book.take(request(), 5, 9, "refused")
     assert await book.decide("a", "confirmed", 10) == taken
+
+
+# --- The list of executions ---------------------------------------------------------------------------
+
+
+async def listed(
+    book: StoredVenueBook, after_no: int = 0, limit: int = 100, broker: str = "main"
+) -> list[str]:
+    return [each.order_id for each in await book.executions(broker, after_no, limit)]
+
+
+async def test_executions_are_listed_in_the_order_of_their_numbers(book: StoredVenueBook) -> None:
+    for order_id, outcome in (("d", "confirmed"), ("c", "refused"), ("b", "confirmed"), ("a", None)):
+        await book.take(request(order_id), 5, 9, outcome)
+    await book.take(request("e", "other"), 5, 9, "confirmed")
+    first, second = await book.executions("main", 0, 100)
+    assert (first.order_id, second.order_id) == ("d", "b")
+    assert int(first.cursor) < int(second.cursor)
+    assert (first.instrument, first.trade_type, first.quantity_e4) == ("GOLD", "buy", 10_000)
+    assert first.executed_at_us == 5
+    assert await listed(book, limit=1) == ["d"]
+    assert await listed(book, int(first.cursor)) == ["b"]
+    assert await listed(book, int(second.cursor)) == []
+    assert await listed(book, broker="other") == ["e"]
+    assert await listed(book, broker="nobody") == []
+
+
+async def test_one_that_is_sent_again_keeps_its_number(book: StoredVenueBook) -> None:
+    await book.take(request("a"), 5, 9, "confirmed")
+    before = await book.executions("main", 0, 100)
+    await book.take(request("a"), 5, 9, "confirmed")
+    assert await book.executions("main", 0, 100) == before
+
+
+async def test_one_that_is_decided_later_comes_behind_what_was_listed(book: StoredVenueBook) -> None:
+    await book.take(request("a"), 5, 9, None)
+    await book.take(request("b"), 5, 9, "confirmed")
+    (first,) = await book.executions("main", 0, 100)
+    await book.decide("a", "confirmed", 10)
+    assert await listed(book, int(first.cursor)) == ["a"]
+    assert await listed(book, int(first.cursor)) == ["a"], "its number stays"
+
+
+async def test_what_a_node_of_the_version_before_wrote_is_listed_too(
+    book: StoredVenueBook, engine: Engine
+) -> None:
+    await book.take(request("a"), 5, 9, "confirmed")
+    for number in range(3):
+        await rows(
+            engine,
+            f"""INSERT INTO venue_orders (
+                order_id, broker, instrument, trade_type, quantity_e4, submissions, due_at_us, outcome,
+                execution_id, executed_at_us
+            ) VALUES ('old {number}', 'main', 'GOLD', 'buy', 1, 1, 1, 'confirmed', 'E{number}', {number})""",
+        )
+    assert await listed(book) == ["a", "old 0", "old 1", "old 2"]
+    assert await listed(book, limit=3) == ["a", "old 0", "old 1"]
+
+
+async def test_what_the_desk_executes_is_not_listed(book: StoredVenueBook, engine: Engine) -> None:
+    """Our own request is answered in the same transaction."""
+    await book.take(request("held"), 5, 9, None)
+    for order_id in ("held", "new"):
+        wanted = Execution(order_id, "GOLD", "buy", 10_000, "confirmed", f"DESK-{order_id}", 7)
+        await DurableRecords(engine).write(
+            "execute",
+            lambda records, wanted=wanted: records.execute("main", wanted),  # type: ignore[misc]
+        )
+    assert await listed(book) == []

@@ -8,9 +8,10 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
+from bullion.booking.breaks import Mismatch, UnmatchedExecution
 from bullion.booking.decide import Plan
 from bullion.booking.placing import ToHedge
-from bullion.hedge.venue import Confirmed
+from bullion.hedge.venue import Confirmed, ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.life import after
 from bullion.orders.order import Order
@@ -21,6 +22,7 @@ from bullion.rates.tick import Tick
 from bullion.records.port import Allocation, Records
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Row, Transaction, one_row
+from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -41,6 +43,7 @@ VIEWS += [
     "readable_venue_orders",
     "readable_open_weights",
     "readable_archived_orders",
+    "readable_unmatched_executions",
 ]
 ORDER = Order(
     book_id=2,
@@ -158,6 +161,23 @@ async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -
     assert (hedge["login_id"], hedge["state"], hedge["execution_id"]) == ("aurum", "answered", "E-1")
     (execution,) = await look(engine, "readable_venue_orders")
     assert (execution["outcome"], execution["submissions"]) == ("confirmed", 1)
+
+
+async def test_executions_without_an_order_are_readable(engine: Engine) -> None:
+    execution = ListedExecution("E", "of nobody", "GOLD", "sell", 10_005, 7, "1")
+    for name, excess_e4 in (("E", -10_005), ("F", 3)):
+        unmatched = UnmatchedExecution(
+            replace(execution, execution_id=name), Mismatch.UNKNOWN_ORDER, Metal.GOLD, excess_e4
+        )
+        await StoredExecutionRecords(engine, "simulated", lambda: 9).add_unmatched("main", unmatched)
+    less, more = sorted(
+        await look(engine, "readable_unmatched_executions"), key=lambda row: str(row["execution_id"])
+    )
+    assert (less["reason"], less["metal"], less["resolved_by"]) == ("unknown_order", "gold", None)
+    assert (Decimal(less["quantity"]), Decimal(less["excess"])) == (Decimal("1.0005"), Decimal("-1.0005"))
+    assert Decimal(more["excess"]) == Decimal("0.0003")
+    assert str(less["executed_at"]).startswith("1970-01-01 00:00:00.000007")
+    assert str(less["seen_at"]).startswith("1970-01-01 00:00:00.000009")
 
 
 @pytest.mark.parametrize("view", VIEWS)

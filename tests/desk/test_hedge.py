@@ -7,6 +7,7 @@ import pytest
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
 from tests.support.node import until
+from tests.support.production import execute_behind_its_back
 
 NEVER = "01a1de14-d0ac-74ff-b60f-dff545fade43"
 DEFAULT = {"venue": "simulated", "mode": "fill", "delay_ms": 0, "instruments": {}}
@@ -162,6 +163,50 @@ def test_a_fill_after_the_deletion_is_a_break_until_it_is_resolved(dealing: Deal
     again = dealing.desk.refused("POST", path, {"note": "x"}, status=409, code="conflict")
     assert "a dealer (" in again
     dealing.check()
+
+
+def test_an_execution_without_an_order_is_listed_first_and_resolved_by_its_own_id(
+    dealing: Dealing, other: Office
+) -> None:
+    order = broken(dealing)
+    (contradicted,) = dealing.desk.do("GET", "/hedge/breaks")["items"]
+    assert (contradicted["break_id"], contradicted["reason"]) == (order["id"], "contradicts_order")
+    execution_id = f"STRAY-{order['id'][:8]}"
+    execute_behind_its_back(dealing.office.node, dealing.office.broker, execution_id)
+    until(lambda: dealing.desk.do("GET", "/hedge/breaks")["total"] == 2, within_s=15)
+    shown, last = dealing.desk.do("GET", "/hedge/breaks")["items"]
+    assert last == contradicted
+    assert shown.keys() == contradicted.keys()
+    assert shown == {
+        **dict.fromkeys(shown),
+        "break_id": execution_id,
+        "reason": "unknown_order",
+        "order_id": f"not {execution_id}",
+        "trade_type": "buy",
+        "quantity": "3.0000",
+        "unit": "g",
+        "instrument": "GOLD",
+        "outcome": "confirmed",
+        "execution_id": execution_id,
+        "words": "No order of ours has the id that the venue names.",
+        "answered_at": "1970-01-01T00:00:00.000001+00:00",
+    }
+    for offset, items in enumerate(([shown], [last], [])):
+        page = dealing.desk.do("GET", f"/hedge/breaks?limit=1&offset={offset}")
+        assert page == {"items": items, "total": 2}
+    assert other.desk.do("GET", "/hedge/breaks") == {"items": [], "total": 0}
+    path = f"/hedge/breaks/{execution_id}/resolve"
+    other.desk.refused("POST", path, {"note": "x"}, status=404, code="not_found")
+    dealing.office.hire("viewer").refused("POST", path, {"note": "x"}, status=403, code="role_too_low")
+    resolved = dealing.office.hire("dealer").do("POST", path, {"note": "sold back"})
+    assert {**resolved, "resolved_by": None, "resolution": None} == shown
+    assert resolved["resolution"] == "sold back"
+    assert dealing.desk.do("GET", "/hedge/breaks") == {"items": [contradicted], "total": 1}
+    entry = dealing.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert (entry["action"], entry["subject"]) == ("resolve_break", execution_id)
+    assert (entry["before"], entry["after"]) == (shown, resolved)
+    again = dealing.desk.refused("POST", path, {"note": "x"}, status=409, code="conflict")
+    assert again.startswith("This execution is no break any more; a dealer (")
 
 
 def test_what_is_no_break_cannot_be_resolved(dealing: Dealing) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bullion.booking import hedge_requests, hedging
+from bullion.booking import breaks, hedge_requests, hedging, reconciliation
 from bullion.hedge import venue, watch
 from tests.docs.markdown import ROOT, blocks, prose, quoted
 from tests.support.venue_contract import VenueContract, VenueTrial
@@ -27,6 +27,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
         "a client waits for the first answer": f"{hedging.WAIT_S:.0f} seconds",
         "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
         "a deleted order that the venue does not know": f"is {hedging.LATE_US // 1_000_000} seconds old",
+        "one call of `executions`": f"{reconciliation._LIST_S:.0f} seconds; asked again after 1 second",
         "one call of `instruments`": f"{watch._PATIENCE_S:.0f} seconds",
         "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
         "a word on an instrument counts": f"for {watch._WORD_AGE_S_MAX:.0f} seconds",
@@ -35,6 +36,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
     }
     for name, words in wanted.items():
         assert words in told[name], name
+    assert reconciliation.EVERY_S == 1.0
     assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1.0, 4.0)
     assert watch._EVERY_S == 0.5
     assert "every half second" in prose(VENUES)
@@ -42,10 +44,13 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
 
 def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
     words = {"Confirmed", "Refused", "Unconfirmed", "Duplicate", "NotKnown", "VenueUnreachable"}
-    calls = {"submit", "ask", "instruments"}
+    calls = {"submit", "ask", "instruments", "executions"}
+    mismatches = {each.value for each in breaks.Mismatch}
     assert all(hasattr(venue, word) for word in words)
     assert {name for name in vars(venue.Venue) if not name.startswith("_")} == calls
-    assert words | calls | {word.value for word in venue.Tradeability} <= set(quoted(VENUES))
+    assert words | calls | mismatches | {"ListedExecution"} | {
+        word.value for word in venue.Tradeability
+    } <= set(quoted(VENUES))
 
 
 def test_the_contract_is_taken_up_as_shown() -> None:

@@ -22,3 +22,7 @@ async def test_every_instrument_can_be_traded_and_the_venue_is_always_reached() 
     words = await VenueByHand().instruments("main", ["GOLD", "XAUUSD"])
     assert words == {"GOLD": Tradeability.TRADABLE, "XAUUSD": Tradeability.TRADABLE}
     assert await VenueByHand().instruments("main", []) == {}
+
+
+async def test_it_lists_no_executions_for_the_desks_word_is_in_our_books_at_once() -> None:
+    assert list(await VenueByHand().executions("main", "", 10)) == []

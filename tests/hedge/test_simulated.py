@@ -1,7 +1,7 @@
 """The simulated venue on a book in memory: how it behaves in each mode, and when it is told to change."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 import msgspec
@@ -13,6 +13,7 @@ from bullion.hedge.venue import (
     Confirmed,
     Duplicate,
     HedgeRequest,
+    ListedExecution,
     NotKnown,
     Refused,
     Tradeability,
@@ -60,6 +61,15 @@ class Book:
             self.orders[order_id] = taken
             self.decided_at[order_id] = at_us
         return taken
+
+    async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
+        self._fail()
+        made = [order for order in self.orders.values() if order.outcome == "confirmed"]
+        return [
+            ListedExecution(order.execution_id or "", order.order_id, "GOLD", "buy", 1, 5, str(number))
+            for number, order in enumerate(made, start=1)
+            if number > after_no
+        ][:limit]
 
     def _fail(self) -> None:
         if self.fault is not None:

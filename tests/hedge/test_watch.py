@@ -1,14 +1,21 @@
 """What a node knows of its venue, by a clock in the test's hand."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
 import structlog
 
 from bullion.hedge import watch as watch_module
-from bullion.hedge.venue import Asked, HedgeRequest, Submitted, Tradeability, VenueUnreachable
+from bullion.hedge.venue import (
+    Asked,
+    HedgeRequest,
+    ListedExecution,
+    Submitted,
+    Tradeability,
+    VenueUnreachable,
+)
 from bullion.hedge.watch import VenueWatch
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +53,9 @@ class Told:
 
     async def ask(self, request: HedgeRequest) -> Asked:
         raise AssertionError("a watch asks for no order")
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        raise AssertionError("a watch lists nothing")
 
 
 class Bench:

@@ -124,3 +124,14 @@ def test_an_order_that_waits_or_was_sent_twice_is_seen_where_it_must_not_be(left
     changed["venue_orders"][0]["submissions"] = 2
     assert not problems(changed)
     assert problems(changed, submitted_once=True)
+
+
+def test_an_execution_of_no_order_is_right_where_the_desk_is_shown_it(left: tuple[House, Rows]) -> None:
+    _, tables = left
+    changed = deepcopy(tables)
+    stray = {**at_venue(changed, one(changed, "open")), "order_id": "none", "execution_id": "own"}
+    changed["venue_orders"].append(stray)
+    assert any("own" in each for each in problems(changed, settled=True))
+    changed["unmatched_executions"].append({"order_id": "none", "execution_id": "own"})
+    assert not problems(changed)
+    assert not any("own" in each for each in problems(changed, settled=True))

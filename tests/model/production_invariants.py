@@ -20,6 +20,7 @@ TABLES = {
     "deals": "SELECT * FROM deals ORDER BY broker",
     "stocks": "SELECT * FROM stocks ORDER BY broker, symbol_code",
     "venue_orders": "SELECT * FROM venue_orders ORDER BY order_id",
+    "unmatched_executions": "SELECT * FROM unmatched_executions ORDER BY broker, execution_id",
 }
 HOLDING = {"pending", "open", "closing"}
 DEALS = {"open", "closing", "closed"}
@@ -49,18 +50,25 @@ async def read(store: str | Path) -> Rows:
 
 
 def problems(
-    tables: Rows, *, stocks_e4: Mapping[tuple[str, str], int] | None = None, by_venue: bool = False
+    tables: Rows,
+    *,
+    stocks_e4: Mapping[tuple[str, str], int] | None = None,
+    by_venue: bool = False,
+    reconciled: bool = False,
 ) -> list[str]:
     """What is wrong, in sentences.
 
     `stocks_e4`: what each stock, of a broker and a symbol, held before any order. `by_venue`: the simulated
-    venue alone decided what became of pending orders.
+    venue alone decided what became of pending orders. `reconciled`: its executions were all compared with
+    our requests.
     """
     requests = {(row["book_id"], row["ordinal"]): row for row in tables["hedge_requests"]}
     pairs = [(order, requests.get((order["book_id"], order["ordinal"]))) for order in _orders(tables)]
     found = [*invariants.problems(tables), *_weights(tables), *_deals(tables), *_lives(tables)]
     found += _requests(tables, pairs)
     found += _stocks(tables, pairs, stocks_e4 or {})
+    if reconciled:
+        found += _unaccounted(tables, pairs)
     return [*found, *_executions(tables, pairs)] if by_venue else found
 
 
@@ -165,4 +173,18 @@ def _executions(tables: Rows, pairs: Pairs) -> Iterator[str]:
             told = (request["outcome"], request["execution_id"])
             if told != (row["outcome"], row["execution_id"]):
                 yield f"order {order['id']}: the venue says {row['outcome']}, and was heard to say {told}"
-    yield from (f"the venue has {name}, which is no production order" for name in at_venue)
+    shown = {row["order_id"] for row in tables["unmatched_executions"]}
+    yield from (
+        f"the venue has {name}, which is no production order" for name in at_venue if name not in shown
+    )
+
+
+def _unaccounted(tables: Rows, pairs: Pairs) -> Iterator[str]:
+    """Every deal that the venue made is a request's, of a deal or a break, or an unmatched execution."""
+    known = {(row["order_id"], row["execution_id"]) for row in tables["unmatched_executions"]}
+    for order, request in pairs:
+        if request is not None and request["outcome"] == "confirmed":
+            known.add((order["id"], request["execution_id"]))
+    for row in tables["venue_orders"]:
+        if row["outcome"] == "confirmed" and (row["order_id"], row["execution_id"]) not in known:
+            yield f"execution {row['execution_id']} of {row['order_id']} is in none of our books"

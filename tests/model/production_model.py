@@ -58,6 +58,8 @@ class Order:
     at_venue: str | None = None
     """None: the venue has never had it. Else `waiting`, `confirmed` or `refused`."""
     request: str = "waiting"
+    held: bool = False
+    """Whether its first submission is still on the way to the venue."""
 
     @property
     def signed_e4(self) -> int:
@@ -150,6 +152,32 @@ class Broker:
         order.at_venue = DECIDED.get(self.mode, "waiting")
         if heard:
             self._heard(order)
+
+    def arrive(self, order: Order) -> bool:
+        """A submission that was held on the line, and that nobody waits for. Whether the venue took it."""
+        if self.mode == "down":
+            return False
+        order.held = False
+        if order.at_venue is None:
+            order.at_venue = DECIDED.get(self.mode, "waiting")
+        return True
+
+    def reconcile(self) -> None:
+        """Every execution is compared with its request, also of one that is no longer asked for."""
+        for order in self.orders:
+            known = order.request in ("answered", "broken")
+            if self.mode != "down" and order.at_venue == "confirmed" and not known:
+                self._heard(order)
+
+    def hedged_e4(self, metal: str) -> int:
+        """What the venue executed, but for deals that are over and breaks that a dealer has squared."""
+        return sum(
+            order.signed_e4
+            for order in self.orders
+            if self.symbols[order.body.symbol].metal == metal
+            and order.at_venue == "confirmed"
+            and (order.status in ("open", "closing") or order.request == "broken")
+        )
 
     def settle(self) -> None:
         """A turn in which everything that waits is due, on a node that is well."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from typing import ClassVar
 
 from bullion.allocation.book import book_id
 from bullion.booking.hedging import Hedging
@@ -9,12 +10,13 @@ from bullion.booking.ledger import Ledger
 from bullion.booking.placing import Booked, Outcome, Placing, ToHedge
 from bullion.booking.production import Production
 from bullion.booking.queue import BookingQueue
+from bullion.booking.reconciliation import Reconciliation
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import Final, HedgeRequest, Submitted, Tradeability, VenueUnreachable
+from bullion.hedge.venue import SIMULATED, Final, HedgeRequest, Submitted, Tradeability, VenueUnreachable
 from bullion.orders.market import Market
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
@@ -22,6 +24,7 @@ from bullion.orders.verdict import Verdict
 from bullion.rates.board import Board
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine
+from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -31,6 +34,8 @@ from bullion.store.venue_book import StoredVenueBook
 from tests.booking.house import NOW_US
 
 LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED = "to the venue", "from the venue", "commit", "died"
+HELD = "held"
+"""The submission arrives much later, when nobody waits for it any more."""
 _requests = count(1)
 
 
@@ -44,18 +49,28 @@ class Clock(Catalogue):
 
 
 class LossyVenue(SimulatedVenue):
-    """The next submit may not arrive, or its answer may not come back."""
+    """The next submit may not arrive, or only much later, or its answer may not come back."""
 
     lose: str | None = None
+    held: ClassVar[list[HedgeRequest]] = []
+    """On their way to the venue, whichever node sent them."""
 
     async def submit(self, request: HedgeRequest) -> Submitted:
         lost, self.lose = self.lose, None
         if lost == LOST_ON_THE_WAY:
             raise VenueUnreachable("lost on the way")
+        if lost == HELD:
+            self.held.append(request)
+            raise VenueUnreachable("held on the line")
         word = await super().submit(request)
         if lost == LOST_ON_THE_WAY_BACK:
             raise VenueUnreachable("lost on the way back")
         return word
+
+    async def release(self, request: HedgeRequest) -> None:
+        """It arrives after all."""
+        await super().submit(request)
+        self.held.remove(request)
 
 
 class LossyRequests(StoredHedgeRequests):
@@ -92,6 +107,13 @@ class ProductionNode:
         self.venue = LossyVenue(StoredVenueBook(engine), self.clock.now_us)
         self.requests = LossyRequests(engine, holder, self.clock.now_us)
         self.hedging = Hedging(self.venue, self.requests, self.clock.now_us)
+        self.reconciliation = Reconciliation(
+            self.venue,
+            self.requests,
+            StoredExecutionRecords(engine, SIMULATED, self.clock.now_us),
+            lambda: self.clock.brokers,
+            lambda broker, instrument: None,
+        )
         self._queue = queue(verifies=True)
         market = Market(self.clock, board, lambda _broker, _instrument: Tradeability.TRADABLE)
         self._production = Production(

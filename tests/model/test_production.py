@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -32,6 +33,7 @@ from bullion.booking import hedging
 from bullion.booking.placing import Booked, Outcome
 from bullion.environment import Environment
 from bullion.hedge.simulated import Mode
+from bullion.hedge.venue import VenueUnreachable
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Fixed
 from bullion.orders import life
@@ -54,6 +56,7 @@ from . import invariants, production_invariants
 from .production_model import Account, Body, Broker, Order, Symbol
 from .production_node import (
     DIED,
+    HELD,
     LOST_ON_THE_WAY,
     LOST_ON_THE_WAY_BACK,
     NOT_WRITTEN,
@@ -95,6 +98,7 @@ EVERY_KIND = {
     "production_prerequisites_unmet",
     *(f"is {status}" for status in ("pending", "open", "closing", "closed", "rejected", "deleted")),
     *(f"request {state}" for state in ("waiting", "answered", "withdrawn", "broken")),
+    *(f"late {outcome}" for outcome in ("confirmed", "refused", "waiting")),
     "hidden",
 }
 
@@ -107,7 +111,7 @@ BODIES = st.builds(
 )
 WHO = NODE = st.integers(0, 1)
 SOURCES = st.sampled_from(["api", "api", "web"])
-LOST = st.sampled_from([None, None, None, LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED])
+LOST = st.sampled_from([None, None, None, LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED, HELD])
 PICK = st.integers(0, 10**6)
 
 
@@ -203,7 +207,11 @@ class Machine(RuleBasedStateMachine):
         """With all faults gone, every order that waits comes to its end."""
         if hasattr(self, "nodes"):
             self.the_venue_is("fill")
+            for order in self.model.orders:
+                if order.held:
+                    self._arrive(order, 0)
             self.time_passes_and_orders_are_settled(0, together=True)
+            self.executions_are_reconciled(0, together=True)
             assert not [order for order in self.model.orders if order.status == "pending"]
             self.tables_are_sound()
 
@@ -239,8 +247,9 @@ class Machine(RuleBasedStateMachine):
         outcome = self.house.run(self.nodes[node].place(self.ids[who], source, key, _asked(body), lose))
         word, order = self.model.place(who, source, key, body)
         if word == "booked" and order is not None:
-            arrived = lose not in (LOST_ON_THE_WAY, DIED)
+            arrived = lose not in (LOST_ON_THE_WAY, DIED, HELD)
             self.model.sent(order, arrived=arrived, heard=lose is None)
+            order.held = lose == HELD
         self._check(outcome, word, order)
 
     def _time_passes(self, by_us: int) -> None:
@@ -364,7 +373,70 @@ class Machine(RuleBasedStateMachine):
         self.house.run(settle())
         self.model.settle()
 
+    @precondition(lambda self: any(order.held for order in self.model.orders))
+    @rule(pick=PICK, node=NODE)
+    def a_submission_that_was_held_arrives(self, pick: int, node: int) -> None:
+        held = [order for order in self.model.orders if order.held]
+        self._arrive(held[pick % len(held)], node)
+
+    def _arrive(self, order: Order, node: int) -> None:
+        venue = self.nodes[node].venue
+        (request,) = [each for each in venue.held if each.order_id == order.id]
+        if self.model.arrive(order):
+            self.house.run(venue.release(request))
+
+    @rule(node=NODE, together=st.booleans())
+    def executions_are_reconciled(self, node: int, together: bool) -> None:
+        async def reconcile() -> None:
+            nodes = self.nodes if together else [self.nodes[node]]
+            with suppress(VenueUnreachable):
+                await asyncio.gather(*(each.reconciliation.reconcile(self.broker) for each in nodes))
+
+        self.house.run(reconcile())
+        self.model.reconcile()
+        if self.model.mode == "down":
+            return
+        tables = self._read()
+        wrong = production_invariants.problems(tables, by_venue=True, reconciled=True)
+        assert not wrong, "\n".join(wrong)
+        records = DurableRecords(self.house.engines[node])
+        exposure = self.house.run(records.read("exposure", lambda each: each.exposure(self.broker)))
+        for metal in Metal:
+            assert exposure[metal].hedged_e4 == self.model.hedged_e4(metal.value)
+
+    @rule(who=WHO, node=NODE, body=BODIES, late=st.sampled_from(["fill", "fill", "refuse", "hold"]))
+    def one_that_is_given_up_before_it_arrives(self, who: int, node: int, body: Body, late: str) -> None:
+        """Deleted, asked for in vain, withdrawn; then its submission arrives at the venue."""
+        self.the_venue_is("fill")
+        before = len(self.model.orders)
+        self.place(who, node, "api", body, HELD)
+        if len(self.model.orders) == before:
+            return
+        order = self.model.accounts[who].orders[-1]
+        self.model.change(order, "delete", 1)
+        assert self.house.run(self._change(node, order, Event.DELETE, 1))
+        self.time_passes_and_orders_are_settled(node, together=False)
+        assert order.request == "withdrawn"
+        self.the_venue_is(late)
+        self._arrive(order, 1 - node)
+        MET[f"late {order.at_venue}"] += 1
+
     # --- The desk -------------------------------------------------------------------------------------
+
+    @precondition(lambda self: any(order.request == "broken" for order in self.model.orders))
+    @rule(pick=PICK, node=NODE)
+    def the_desk_resolves_a_break(self, pick: int, node: int) -> None:
+        broken = [order for order in self.model.orders if order.request == "broken"]
+        order = broken[pick % len(broken)]
+        order.request = "answered"
+
+        async def work(records: Records) -> None:
+            found = await records.order(self.broker, order.id)
+            assert found is not None
+            assert await records.resolve_break(found.order, "dealer", "squared")
+
+        records = DurableRecords(self.house.engines[node])
+        self.house.run(records.write("resolve", work, catalogue=False))
 
     @precondition(lambda self: self.model.orders)
     @rule(
@@ -510,6 +582,7 @@ class Machine(RuleBasedStateMachine):
             "accounts": f"id {ids}",
             "keys": f"account_id {ids}",
             **dict.fromkeys(("hedge_requests", "deals", "stocks", "venue_orders"), own),
+            **dict.fromkeys(("unmatched_executions", "execution_cursors"), own),
             "block_levels": "size > 0",
         }
         return self.house.read(

@@ -54,6 +54,7 @@ NOT_LED_BY_BOOK = {
 }
 """Indexes that orders are written to, none of them unique."""
 PRODUCTION = (
+    "accounted_executions",
     "answer_hedge",
     "archived_by_key",
     "change_order",
@@ -64,6 +65,7 @@ PRODUCTION = (
     "decide_venue_order",
     "fence_book",
     "hedge_due",
+    "hedged_order",
     "hold_book",
     "hold_stock",
     "let_go_of_symbol",
@@ -71,6 +73,7 @@ PRODUCTION = (
     "lock_books",
     "move_stock",
     "next_deal_no",
+    "number_execution",
     "one_hedge",
     "one_venue_order",
     "order_at",
@@ -81,6 +84,8 @@ PRODUCTION = (
     "take_venue_order",
     "take_venue_orders",
     "uncount_order",
+    "unnumbered_executions",
+    "venue_executions",
     "withdraw_hedge",
 )
 """What becomes of production orders, and what a call seldom needs: explained without being run."""
@@ -113,6 +118,8 @@ DESK = (
 """What the desk looks up, explained in the same way."""
 BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_gaps", "hedge_queue"}
 """Those that ask for requests of all accounts, in an index of those that wait or are broken."""
+BY_ORDER_ID = {"accounted_executions", "hedged_order"}
+"""Those of the reconciliation, which knows an order by the id that the venue names."""
 BEGIN_WITH_A_BROKER = {"accounts": "broker", "audit": "broker", "books": "account_id", "keys": "account_id"}
 """What the desk reads before it comes to an account's rows, and by which column."""
 ORDER_NAMES = (
@@ -198,7 +205,7 @@ def _led(access: Access, plan: Plan) -> bool:
         return bool(access.used & {BEGIN_WITH_A_BROKER[access.table], "id"})
     if plan.run.query in BY_WHAT_WAITS and access.index is not None and access.index.name in NOT_LED_BY_BOOK:
         return access.index.first_column in access.used
-    if plan.run.query in BY_TIME and access.table == "orders" and access.index is not None:
+    if plan.run.query in {*BY_TIME, *BY_ORDER_ID} and access.table == "orders" and access.index is not None:
         return access.index.name == "orders_by_id" and "id" in access.used
     column = BOOK_OF.get(access.table)
     if column is None:

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from bullion.store import (
+    execution_records,
     hedge_requests,
     ledger_postgres,
     order_changes,
@@ -23,9 +24,17 @@ from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio
 
-HOLDERS = (ledger_postgres, hedge_requests, order_changes, order_sums, traces)
-NOT_HELD = {"hedge_due", "hedges_waiting", "hedges_broken"}
-"""Asked in a transaction that reads."""
+HOLDERS = (ledger_postgres, hedge_requests, execution_records, order_changes, order_sums, traces)
+NOT_HELD = {
+    "accounted_executions",
+    "execution_cursor",
+    "hedge_due",
+    "hedged_order",
+    "hedges_broken",
+    "hedges_waiting",
+    "move_execution_cursor",
+}
+"""Asked in a transaction that holds no book."""
 
 
 def asked_in(module: ModuleType) -> Iterator[str]:

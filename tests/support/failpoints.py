@@ -16,6 +16,7 @@ from typing import Any
 from bullion.__main__ import main
 from bullion.api import app
 from bullion.booking.hedging import Hedging
+from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -204,6 +205,10 @@ POINTS = {
     "postpone-before": Point([before("postpone", StoredHedgeRequests)], time=2, often=False),
     "postpone-written": Point([query("postpone_hedge")], time=2, often=False),
     "postpone-after": Point([after("postpone", StoredHedgeRequests)], time=2),
+    # What the venue executed, compared with our requests.
+    "compare-before": Point([before("unaccounted", StoredExecutionRecords)], time=1, often=False),
+    "cursor-before": Point([before("move_cursor", StoredExecutionRecords)], time=1),
+    "cursor-after": Point([after("move_cursor", StoredExecutionRecords)], time=1, often=False),
 }
 
 

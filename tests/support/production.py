@@ -288,6 +288,19 @@ def store_says(node: Node, statement: str) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
+def execute_behind_its_back(
+    node: Node, broker: str, execution_id: str, *, trade_type: str = "buy", instrument: str = "GOLD"
+) -> None:
+    """The venue makes a deal of 3 for an order id that the service never sent."""
+    store_says(
+        node,
+        "INSERT INTO venue_orders (order_id, broker, instrument, trade_type, quantity_e4, submissions, "
+        "due_at_us, outcome, execution_id, executed_at_us) VALUES "
+        f"('not {execution_id}', '{broker}', '{instrument}', '{trade_type}', 30000, 1, 1, 'confirmed', "
+        f"'{execution_id}', 1) RETURNING 1",
+    )
+
+
 def sent_to_venue(market: Market) -> list[str]:
     """The ids of all orders of this broker that the venue was ever asked to cover, decided or not."""
     rows = store_says(market.node, f"SELECT order_id FROM venue_orders WHERE broker = '{market.tag}'")

@@ -29,6 +29,7 @@ TABLES = {
     "deals": "SELECT * FROM deals",
     "stocks": "SELECT * FROM stocks",
     "venue_orders": "SELECT * FROM venue_orders",
+    "unmatched_executions": "SELECT * FROM unmatched_executions",
 }
 HOLDING = {"pending", "open", "closing"}
 DEALS = {"open", "closing", "closed"}
@@ -125,7 +126,7 @@ def problems(
     """What is wrong, in sentences.
 
     `stocks_e4`: what each stock (broker, symbol) held before any order. `submitted_once`: nothing has
-    failed, so no order was sent twice. `settled`: no order waits any more.
+    failed, so no order was sent twice. `settled`: no order waits any more, and no execution is unseen.
     """
     found = [*invariants._keys(tables), *invariants._strangers(tables)]
     orders: dict[int, list[Row]] = defaultdict(list)
@@ -151,6 +152,7 @@ def problems(
         ]
     if settled:
         found += [f"order {row['id']} is pending" for row in tables["orders"] if row["status"] == "pending"]
+        found += _unaccounted(tables)
     return found
 
 
@@ -260,8 +262,9 @@ def _venue(tables: Rows) -> Iterator[str]:
     requests = by_place(tables["hedge_requests"])
     executions: Counter[str] = Counter()
     at_venue = {row["order_id"]: row for row in tables["venue_orders"]}
+    shown = {row["execution_id"] for row in tables["unmatched_executions"]}
     for row in at_venue.values():
-        if row["order_id"] not in orders:
+        if row["order_id"] not in orders and row["execution_id"] not in shown:
             yield f"the venue has {row['order_id']}, which is no production order"
         if (row["outcome"] is None) != (row["execution_id"] is None):
             yield f"the venue's order {row['order_id']} is half decided"
@@ -278,6 +281,15 @@ def _venue(tables: Rows) -> Iterator[str]:
         known = at_venue.get(order["id"], {}).get("execution_id")
         if request.get("state") == "answered" and request["execution_id"] != known:
             yield f"order {order['id']} was executed as {known}, and noted as {request['execution_id']}"
+
+
+def _unaccounted(tables: Rows) -> Iterator[str]:
+    """Every deal that the venue made is known to a request, or shown to the desk as a break of its own."""
+    known = {row["execution_id"] for row in tables["unmatched_executions"]}
+    known |= {row["execution_id"] for row in tables["hedge_requests"] if row["outcome"] == "confirmed"}
+    for row in tables["venue_orders"]:
+        if row["outcome"] == "confirmed" and row["execution_id"] not in known:
+            yield f"execution {row['execution_id']} of {row['order_id']} is in none of our books"
 
 
 def _stocks(tables: Rows, stocks_e4: Mapping[tuple[str, str], int]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from bullion.hedge.venue import (
     Confirmed,
     Duplicate,
     HedgeRequest,
+    ListedExecution,
     NotKnown,
     Refused,
     Tradeability,
@@ -251,9 +252,74 @@ class VenueContract:
                 await venue.ask(one)
         with pytest.raises(VenueUnreachable):
             await venue.instruments(trial.broker, [trial.instrument])
+        with pytest.raises(VenueUnreachable):
+            await venue.executions(trial.broker, "", 10)
         await trial.fill()
         assert await venue.ask(known) == word
         await self._comes_to_a_fill(trial, venue, lost)
+
+    # --- The list of executions -----------------------------------------------------------------------
+
+    async def test_it_lists_its_executions_page_by_page_and_refusals_never(self, trial: VenueTrial) -> None:
+        venue = await trial.adapter()
+        start = await end_of_list(trial, venue)
+        await trial.refuse()
+        await venue.submit(request(trial))
+        await trial.fill()
+        some = [request(trial, side, quantity_e4) for side in ("buy", "sell") for quantity_e4 in (1, 20_000)]
+        words = {one.order_id: await venue.submit(one) for one in some}
+        listed = await listed_after(trial, await trial.adapter(), start, pages_of=2)
+        assert [each.order_id for each in listed] == [one.order_id for one in some]
+        for one, each in zip(some, listed, strict=True):
+            assert words[one.order_id] == Confirmed(each.execution_id)
+            assert (each.trade_type, each.quantity_e4) == (one.trade_type, one.quantity_e4)
+            assert each.instrument == one.instrument
+        assert await listed_after(trial, venue, listed[1].cursor) == listed[2:]
+        assert await listed_after(trial, venue, listed[-1].cursor) == []
+
+    async def test_what_is_decided_later_is_listed_behind_what_was_listed(self, trial: VenueTrial) -> None:
+        venue, late = await trial.adapter(), request(trial)
+        start = await end_of_list(trial, venue)
+        await trial.hold()
+        await venue.submit(late)
+        assert await listed_after(trial, venue, start) == []
+        await trial.fill()
+        await venue.submit(request(trial))
+        (first,) = await listed_after(trial, venue, start)
+        word = await told(venue, late)
+        assert isinstance(word, Confirmed)
+        (second,) = await listed_after(trial, venue, first.cursor)
+        assert (second.order_id, second.execution_id) == (late.order_id, word.execution_id)
+
+    async def test_a_fill_that_nobody_waits_for_is_listed(self, trial: VenueTrial) -> None:
+        await trial.linger()
+        venue, one = await trial.adapter(), request(trial)
+        start = await end_of_list(trial, venue)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await venue.submit(one)
+        await trial.fill()
+        await self._comes_to_a_fill(trial, venue, one)
+        assert [each.order_id for each in await listed_after(trial, venue, start)] == [one.order_id]
+
+    async def test_whoever_reads_on_while_several_adapters_submit_misses_none(
+        self, trial: VenueTrial
+    ) -> None:
+        await trial.fill()
+        venues = [await trial.adapter() for _ in range(3)]
+        some = [request(trial) for _ in range(10 * AT_ONCE)]
+        cursor = await end_of_list(trial, venues[0])
+        seen: list[str] = []
+        submits = [asyncio.ensure_future(venues[number % 3].submit(one)) for number, one in enumerate(some)]
+        while True:
+            over = all(each.done() for each in submits)
+            for each in await venues[0].executions(trial.broker, cursor, 7):
+                seen.append(each.order_id)
+                cursor = each.cursor
+            if over and len(seen) >= len(some):
+                break
+            await asyncio.sleep(0.001)
+        assert sorted(seen) == sorted(one.order_id for one in some)
 
     # --- Instruments ----------------------------------------------------------------------------------
 
@@ -277,6 +343,23 @@ class VenueContract:
 def request(trial: VenueTrial, trade_type: str = "buy", quantity_e4: int = 10_000) -> HedgeRequest:
     """Under an id that nothing else has."""
     return HedgeRequest(str(uuid4()), trial.broker, trial.instrument, trade_type, quantity_e4, 7_000_000)
+
+
+async def listed_after(
+    trial: VenueTrial, venue: Venue, cursor: str, pages_of: int = 100
+) -> list[ListedExecution]:
+    """All that the venue lists behind a cursor."""
+    found: list[ListedExecution] = []
+    while page := await venue.executions(trial.broker, cursor, pages_of):
+        assert len(page) <= pages_of
+        found += page
+        cursor = page[-1].cursor
+    return found
+
+
+async def end_of_list(trial: VenueTrial, venue: Venue) -> str:
+    listed = await listed_after(trial, venue, "")
+    return listed[-1].cursor if listed else ""
 
 
 async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Refused | NotKnown:

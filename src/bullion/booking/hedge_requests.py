@@ -34,7 +34,7 @@ class Waiting(msgspec.Struct, frozen=True):
     requests: int
     oldest_at_us: int | None
     broken: int
-    """Those whose venue contradicted what had become of the order."""
+    """Breaks: requests whose venue contradicted what had become of the order, and unmatched executions."""
 
 
 class HedgeRequests(Protocol):
@@ -47,13 +47,16 @@ class HedgeRequests(Protocol):
         """The venue has no word yet: somebody asks again then. Nothing changes if it is another's by now."""
 
     async def withdraw(self, order: Order) -> None:
-        """The order is gone, and the venue never had it: there is nothing to ask for."""
+        """The order is gone, and the venue does not know it: nobody asks for it any more.
+
+        An execution that is made all the same is found by the reconciliation, and is a break.
+        """
 
     async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
         """Write the venue's final word down, and make of the order what it says. The order as it is then.
 
         An order that is no longer pending stays as it is. Where the word contradicts what became of it, the
-        request is marked as broken, for the desk to see.
+        request is marked as broken, for the desk to see. A second execution is kept apart from the request.
         """
 
     async def waiting(self) -> Waiting: ...

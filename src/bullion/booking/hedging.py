@@ -43,7 +43,8 @@ _AT_ONCE = 16
 _FIRST_PAUSE_S, _PAUSE_S_MAX = 1.0, 4.0
 _OLD_US = 30_000_000
 LATE_US = 60_000_000
-"""For so long after an order was recorded, a call that nobody waits for may still reach the venue."""
+"""For so long a deleted order that the venue does not know is asked for. A fill after that is found by the
+reconciliation, which reads all executions of the venue."""
 _US_PER_S = 1_000_000
 
 T = TypeVar("T")

@@ -45,7 +45,7 @@ _DEALERS = {
     ("POST", "/accounts/{login_id}/test-book/reset"),
     ("POST", "/orders"),
     *(("POST", f"/orders/{{id}}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
-    ("POST", "/hedge/breaks/{order_id}/resolve"),
+    ("POST", "/hedge/breaks/{break_id}/resolve"),
 }
 """What a dealer may begin; the action itself then looks at the fields. Every other change is an admin's."""
 

@@ -1,8 +1,8 @@
 """The venue `desk`: a person at the broker's desk covers each order, and confirms or refuses it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from .venue import Asked, HedgeRequest, Submitted, Tradeability, Unconfirmed
+from .venue import Asked, HedgeRequest, ListedExecution, Submitted, Tradeability, Unconfirmed
 
 _WAITING = Unconfirmed("The desk has not confirmed or refused it yet.")
 
@@ -18,3 +18,7 @@ class VenueByHand:
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:  # noqa: ARG002
         return dict.fromkeys(named, Tradeability.TRADABLE)
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:  # noqa: ARG002
+        """None: the desk's word and the order's change are one transaction. There is nothing to compare."""
+        return ()

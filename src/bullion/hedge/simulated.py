@@ -4,7 +4,7 @@ Like a real one it knows every order that it ever took by its id, across our res
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from .venue import (
     Confirmed,
     Duplicate,
     HedgeRequest,
+    ListedExecution,
     NotKnown,
     Refused,
     Submitted,
@@ -72,6 +73,9 @@ class VenueBook(Protocol):
     async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
         """Once at the most: one that is decided stays as it is."""
 
+    async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
+        """Confirmed orders of the broker by their numbers. A number that was passed is never used later."""
+
 
 class SimulatedVenue:
     def __init__(self, book: VenueBook, now_us: Callable[[], int]) -> None:
@@ -100,6 +104,10 @@ class SimulatedVenue:
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         conduct = await self._reach(broker)
         return {each: conduct.instruments.get(each, Tradeability.TRADABLE) for each in named}
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        await self._reach(broker)
+        return await self._book.executions(broker, int(after or 0), limit)
 
     async def _reach(self, broker: str) -> Conduct:
         conduct = await self._book.conduct(broker)

@@ -5,7 +5,7 @@ know what became of an id asks; only an id that the venue does not know is sent,
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -56,6 +56,20 @@ Submitted = Confirmed | Refused | Unconfirmed | Duplicate
 Asked = Confirmed | Refused | Unconfirmed | NotKnown
 
 
+class ListedExecution(msgspec.Struct, frozen=True):
+    """One deal that the venue made, in the venue's own list."""
+
+    execution_id: str
+    order_id: str
+    """The id under which the venue took the order. It may be none of ours."""
+    instrument: str
+    trade_type: str
+    quantity_e4: int
+    executed_at_us: int
+    cursor: str
+    """Its place in the list."""
+
+
 class Tradeability(StrEnum):
     """The venue's word on an instrument."""
 
@@ -88,4 +102,11 @@ class Venue(Protocol):
         """The venue's word on these instruments; one that it has none on may be left out.
 
         Asked about twice a second, and thereby whether the venue can be reached at all.
+        """
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        """The broker's deals behind that cursor, in the venue's order; an empty cursor is before the first.
+
+        Every deal is listed, also one of an id that nobody asks about any more. Once a cursor was handed out,
+        no deal appears at or before it: whoever reads on from the last cursor misses none.
         """

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from bullion.booking.breaks import UnmatchedExecution
+
 from .orders import FoundOrder
 
 WAITING = "waiting"
@@ -35,6 +37,17 @@ class Hedge:
 class FoundHedge:
     hedge: Hedge
     found: FoundOrder
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUnmatched:
+    """An execution that no order of ours accounts for: a break of its own."""
+
+    unmatched: UnmatchedExecution
+    venue: str
+    seen_at_us: int
+    resolved_by: str | None
+    resolution: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from bullion.unreadable import Unreadable
 from .archive import ArchiveSize, BookToArchive, TraceBatch
 from .audit import AuditFilter, Entry, Head
 from .clients import KeyTimes, Overseen
-from .hedges import Execution, Exposure, FoundHedge, Hedge
+from .hedges import Execution, Exposure, FoundHedge, FoundUnmatched, Hedge
 from .orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
 from .token import Token
 
@@ -191,6 +191,15 @@ class Records(Protocol):
 
     async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
         """Where the venue contradicted what had become of the order, oldest first."""
+
+    async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
+        """Executions that no order accounts for and nobody has resolved, the first seen first."""
+
+    async def unmatched_execution(self, broker: str, execution_id: str) -> FoundUnmatched | None:
+        """Resolved or not; of several venues, one that is not resolved."""
+
+    async def resolve_unmatched(self, broker: str, found: FoundUnmatched, actor: str, note: str) -> bool:
+        """The desk has dealt with it. False: somebody did so before."""
 
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
         """Of production; a metal that nobody holds or waits for may be missing."""

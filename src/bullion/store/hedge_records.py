@@ -2,10 +2,12 @@
 
 import msgspec
 
+from bullion.booking.breaks import Mismatch, UnmatchedExecution
 from bullion.hedge.simulated import Conduct
+from bullion.hedge.venue import ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, Hedge
+from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, FoundUnmatched, Hedge
 from bullion.records.port import Page
 
 from . import readings
@@ -38,18 +40,37 @@ class HedgeRecords(OpenTransaction):
         found, total = await self._page(query, f"{query}_count", broker, page)
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
 
+    async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
+        found, total = await self._page(
+            "unmatched_executions_page", "count_unmatched_executions", broker, page
+        )
+        return [_unmatched(row) for row in found], total
+
+    async def unmatched_execution(self, broker: str, execution_id: str) -> FoundUnmatched | None:
+        row = await self._find("unmatched_execution", broker, execution_id)
+        return None if row is None else _unmatched(row)
+
+    async def resolve_unmatched(self, broker: str, found: FoundUnmatched, actor: str, note: str) -> bool:
+        name = (broker, found.unmatched.execution.execution_id, found.venue)
+        row = await self._transaction.one("resolve_unmatched_execution", *name, actor, note)
+        return row is not None
+
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
         await self._transaction.run("by_index_alone")
         nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
         gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
+        beyond = {row["metal"]: row for row in await self._transaction.all("unmatched_weights", broker)}
         found = {}
         for metal in Metal:
-            net_e4 = nets[metal]["net_e4"] if metal in nets else 0
-            gap = gaps.get(metal)
-            if gap is None:
-                found[metal] = Exposure(net_e4, net_e4)
-            else:
-                found[metal] = Exposure(net_e4, net_e4 - gap["gap_e4"], gap["waiting"], gap["breaks"])
+            net_e4 = hedged_e4 = nets[metal]["net_e4"] if metal in nets else 0
+            waiting = breaks = 0
+            if metal in gaps:
+                hedged_e4 -= gaps[metal]["gap_e4"]
+                waiting, breaks = gaps[metal]["waiting"], gaps[metal]["breaks"]
+            if metal in beyond:
+                hedged_e4 += beyond[metal]["excess_e4"]
+                breaks += beyond[metal]["executions"]
+            found[metal] = Exposure(net_e4, hedged_e4, waiting, breaks)
         return found
 
     async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
@@ -102,6 +123,26 @@ def _hedge(row: Row) -> Hedge:
         outcome=row["outcome"],
         execution_id=row["execution_id"],
         answered_at_us=row["answered_at_us"],
+        resolved_by=row["resolved_by"],
+        resolution=row["resolution"],
+    )
+
+
+def _unmatched(row: Row) -> FoundUnmatched:
+    execution = ListedExecution(
+        execution_id=row["execution_id"],
+        order_id=row["order_id"],
+        instrument=row["instrument"],
+        trade_type=row["trade_type"],
+        quantity_e4=row["quantity_e4"],
+        executed_at_us=row["executed_at_us"],
+        cursor="",
+    )
+    metal = None if row["metal"] is None else Metal(row["metal"])
+    return FoundUnmatched(
+        UnmatchedExecution(execution, Mismatch(row["reason"]), metal, row["excess_e4"]),
+        venue=row["venue"],
+        seen_at_us=row["seen_at_us"],
         resolved_by=row["resolved_by"],
         resolution=row["resolution"],
     )

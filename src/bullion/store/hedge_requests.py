@@ -7,7 +7,7 @@ from contextlib import suppress
 import msgspec
 import structlog
 
-from bullion.booking.breaks import contradicts
+from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.placing import ToHedge
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
@@ -19,6 +19,7 @@ from bullion.orders.status import Event, Status
 
 from . import order_changes, order_rows
 from .engine import Engine, Transaction, one_row
+from .execution_records import insert_unmatched
 from .gathering import Gathering
 from .postgres import PostgresEngine
 
@@ -167,8 +168,15 @@ class StoredHedgeRequests:
             await order_changes.write(transaction, before, order, at_us, _BY, words)
         else:
             known = await one_row(transaction, "one_hedge", *name)
-            if known["state"] == "broken" or known["execution_id"] == word.execution_id:
+            if known["execution_id"] == word.execution_id:
                 return order  # Told before, by another node.
+            broken = known["state"] == "broken"
+            if isinstance(word, Confirmed) and (broken or known["outcome"] == "confirmed"):
+                second = second_execution(order, to_hedge.instrument, word.execution_id, at_us)
+                await insert_unmatched(transaction, to_hedge.broker, self._venue, second, at_us)
+                return order
+            if broken:
+                return order
             if contradicts(order, word, known["execution_id"]):
                 state = "broken"
         outcome = "confirmed" if isinstance(word, Confirmed) else "refused"
@@ -187,7 +195,7 @@ class StoredHedgeRequests:
         async def body(transaction: Transaction) -> Waiting:
             row = await one_row(transaction, "hedges_waiting")
             oldest = row["oldest"]
-            broken = (await one_row(transaction, "hedges_broken"))["requests"]
+            broken = (await one_row(transaction, "hedges_broken"))["breaks"]
             return Waiting(row["requests"], None if oldest is None else made_at_us(oldest), broken)
 
         return await self._engine.read("hedges_waiting", body)

@@ -18,7 +18,15 @@ CHANGE = (
     "let_go_of_symbol",
     "return_stock",
 )
-HEDGE = ("claim_hedges", "claimed_hedges", "postpone_hedge", "withdraw_hedge", "one_hedge", "answer_hedge")
+HEDGE = (
+    "claim_hedges",
+    "claimed_hedges",
+    "postpone_hedge",
+    "withdraw_hedge",
+    "one_hedge",
+    "answer_hedge",
+    "insert_unmatched_execution",
+)
 SUM = ("sum_blocks", "set_unsummed_from")
 TRACE = ("hold_trace_batches", "insert_trace_batch", "forget_trace_batches")
 

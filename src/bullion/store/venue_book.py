@@ -1,13 +1,15 @@
 """The simulated venue's own book, in tables of its own. See `bullion.hedge.simulated`."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 
 import msgspec
+import structlog
 
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import Conduct, Mode, Taken
-from bullion.hedge.venue import HedgeRequest
+from bullion.hedge.venue import HedgeRequest, ListedExecution
 from bullion.unreadable import UnreadableRows
 
 from . import readings
@@ -17,7 +19,12 @@ from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
 
 _LANES = 2
+_NUMBERED_MAX = 200
+_WRITERS_S_MAX, _WRITERS_LOOK_S = 1.0, 0.01
+"""How long the list waits for transactions under way, and how often it looks whether they are over."""
+_ANY_NO = 2**62
 _encode = msgspec.json.Encoder().encode
+_log = structlog.get_logger("hedge")
 
 
 class Submission(msgspec.Struct, eq=False):
@@ -72,6 +79,33 @@ class StoredVenueBook:
 
         return await self._engine.write("decide_venue_order", body)
 
+    async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
+        await self._number()
+        last_no = _ANY_NO  # On SQLite: its one writer commits numbers in their order.
+        if isinstance(self._engine, PostgresEngine):
+            last_no = await _last_settled_no(self._engine, after_no)
+            if last_no <= after_no:
+                return ()
+        rows = await self._engine.read(
+            "venue_executions",
+            lambda open_: open_.all("venue_executions", broker, after_no, last_no, limit),
+        )
+        return [_listed(row) for row in rows]
+
+    async def _number(self) -> None:
+        """Give numbers to executions that were made without one, such as those of orders decided later."""
+        unnumbered = await self._engine.read(
+            "unnumbered_executions", lambda open_: open_.all("unnumbered_executions", _NUMBERED_MAX)
+        )
+        if not unnumbered:
+            return
+
+        async def body(transaction: Transaction) -> None:
+            for row in unnumbered:
+                await transaction.run("number_execution", row["order_id"], row["broker"])
+
+        await self._engine.write("number_executions", body)
+
     async def _read_conducts(self, brokers: Sequence[str]) -> Mapping[str, Conduct]:
         if isinstance(self._engine, SqliteEngine):
             rows = [row for broker in brokers for row in self._engine.look_up("venue_conduct", broker)]
@@ -104,6 +138,45 @@ class StoredVenueBook:
             }
 
         return await self._engine.write("take_venue_orders", body)
+
+
+async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int:
+    """Up to this number nothing is under way: a number that has no row by now never gets one.
+
+    PostgreSQL gives numbers before a commit, and transactions commit in any order. So those that may hold a
+    number up to the last one are waited for. If one takes longer, nothing is listed this time.
+    """
+    (row,) = await engine.statement("last_execution_no")
+    last_no: int = row["last_no"]
+    if last_no <= after_no:
+        return after_no
+    # Read after the number: a transaction that begins in between takes a later number.
+    under_way = await _writers(engine)
+    clock = asyncio.get_running_loop().time
+    give_up_at = clock() + _WRITERS_S_MAX
+    while under_way:
+        if clock() > give_up_at:
+            _log.warning("executions_not_listed", why="transactions on venue_orders are under way")
+            return after_no
+        await asyncio.sleep(_WRITERS_LOOK_S)
+        under_way &= await _writers(engine)
+    return last_no
+
+
+async def _writers(engine: PostgresEngine) -> set[str]:
+    return {row["writer"] for row in await engine.statement("venue_writers")}
+
+
+def _listed(row: Row) -> ListedExecution:
+    return ListedExecution(
+        execution_id=row["execution_id"],
+        order_id=row["order_id"],
+        instrument=row["instrument"],
+        trade_type=row["trade_type"],
+        quantity_e4=row["quantity_e4"],
+        executed_at_us=row["executed_at_us"],
+        cursor=str(row["execution_no"]),
+    )
 
 
 def _twice(submissions: Sequence[Submission]) -> bool:

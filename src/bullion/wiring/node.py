@@ -122,7 +122,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
-        duties = [*trading.duties(), trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties = [*trading.duties(), *trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
         duties += [store.records.keep(), *([link.keep()] if link else []), *_feed(settings, trading)]
         async with running(*duties):
             await _first_looks(trading, link)

@@ -9,17 +9,20 @@ from bullion.booking.hedging import Hedging
 from bullion.booking.ledger import Ledger
 from bullion.booking.production import Production
 from bullion.booking.queue import BookingQueue
+from bullion.booking.reconciliation import Reconciliation
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
 from bullion.hedge.by_hand import VenueByHand
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, Venue
 from bullion.hedge.watch import VenueWatch
+from bullion.metals.metal import Metal
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.keeper import BoardKeeper
 from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
+from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -77,6 +80,10 @@ class Trading:
         self._queue = queue(verifies=True)
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
         self._hedging = Hedging(venue, requests, now_us, report)
+        records = StoredExecutionRecords(engine, settings.hedge, now_us)
+        self._reconciliation = Reconciliation(
+            venue, requests, records, lambda: self.catalogue.brokers, self._metal_of
+        )
         self.production = Production(
             deploy_on=settings.production,
             catalogue=self.catalogue,
@@ -115,9 +122,15 @@ class Trading:
             self._schema.keep(),
         ]
 
-    def settling(self) -> Coroutine[Any, Any, None]:
-        """A node's own duty: a command hedges its own order, and leaves those of others alone."""
-        return self._hedging.keep()
+    def settling(self) -> list[Coroutine[Any, Any, None]]:
+        """A node's own duties: a command hedges its own order, and leaves those of others alone."""
+        return [self._hedging.keep(), self._reconciliation.keep()]
+
+    def _metal_of(self, broker: str, instrument: str) -> Metal | None:
+        for symbol in self.catalogue.symbols.values():
+            if symbol.broker == broker and symbol.hedged_in == instrument:
+                return symbol.metal
+        return None
 
     def _traded(self) -> Mapping[str, Collection[str]]:
         traded: dict[str, set[str]] = {broker: set() for broker in self.catalogue.brokers}

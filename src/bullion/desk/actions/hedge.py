@@ -1,9 +1,9 @@
-"""The hedge: how the simulated venue behaves, what waits for a venue's word, and what it contradicted."""
+"""The hedge: how the simulated venue behaves, what it executed, and what waits for a venue's word."""
 
 from typing import Any
 
 from bullion.desk import bodies
-from bullion.desk.bodies import HedgeBody, NoteBody
+from bullion.desk.bodies import HedgeBody
 from bullion.desk.desk import Desk, Done, View, require
 from bullion.desk.unreadable import found, refused, unreadable_view
 from bullion.hedge.simulated import Conduct, Mode
@@ -11,15 +11,15 @@ from bullion.hedge.venue import BY_HAND, Tradeability
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.hedges import BROKEN, Execution, FoundHedge
+from bullion.records.hedges import Execution, FoundHedge
+from bullion.records.orders import FoundOrder
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import Refused
 from bullion.unreadable import Unreadable
 
-from .order_view import hedge_view
-from .orders import ORDER_ID, find_order
+from .orders import ORDER_ID
 
 _US_PER_S = 1_000_000
 
@@ -79,34 +79,6 @@ async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
     return await desk.read(actor, "hedge_queue", work)
 
 
-async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """Where the venue's word contradicts what has become of the order, oldest first."""
-    listed, total = await desk.read(
-        actor, "hedge_breaks", lambda records: records.hedge_breaks(actor.broker, page)
-    )
-    return [break_view(each) for each in listed], total
-
-
-async def resolve_break(desk: Desk, actor: Actor, order_id: str, body: NoteBody) -> View:
-    """Say what was done about a break; then it leaves the list. The order stays as it is."""
-
-    async def work(records: Records) -> Done:
-        held = await find_order(records, actor.broker, order_id, hold=True)
-        hedge = await records.hedge(held.order)
-        if hedge is None or hedge.state != BROKEN:
-            since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
-            raise Refused(CONFLICT, f"There is no break on this order{since}.")
-        await records.resolve_break(held.order, actor.name, body.note)
-        after = await records.hedge(held.order)
-        if after is None:
-            raise LookupError("a hedge request is gone")
-        return Done(break_view(FoundHedge(hedge, held)), break_view(FoundHedge(after, held)))
-
-    return await desk.change(
-        actor, "resolve_break", order_id.lower(), work, role=Role.DEALER, catalogue=False
-    )
-
-
 async def _find(records: Records, broker: str) -> Conduct | Unreadable:
     return await found(records.venue_conduct(broker))
 
@@ -136,11 +108,11 @@ def _execution_view(execution: Execution) -> View:
     }
 
 
-def _order_view(each: FoundHedge) -> View:
-    order, asked = each.found.order, each.found.order.asked
+def order_view(found: FoundOrder) -> View:
+    order, asked = found.order, found.order.asked
     return {
         "order_id": order.id,
-        "login_id": each.found.login_id,
+        "login_id": found.login_id,
         "symbol_code": asked.symbol_code,
         "trade_type": asked.trade_type,
         "quantity": weight_text(asked.quantity_e4),
@@ -156,16 +128,10 @@ def _order_view(each: FoundHedge) -> View:
 def _waiting_view(each: FoundHedge, now_us: int) -> View:
     hedge, age_us = each.hedge, now_us - each.found.order.created_at_us
     return {
-        **_order_view(each),
+        **order_view(each.found),
         "age_s": max(0, age_us) // _US_PER_S,
         "instrument": hedge.instrument,
         "tries": hedge.tries,
         "words": hedge.words,
         "due_at": instant_text(hedge.due_at_us),
     }
-
-
-def break_view(each: FoundHedge) -> View:
-    hedge = hedge_view(each.hedge)
-    told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
-    return {**_order_view(each), **{name: hedge[name] for name in told}}

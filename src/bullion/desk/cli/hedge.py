@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import exposure, hedge
+from bullion.desk.actions import breaks, exposure, hedge
 from bullion.desk.bodies import HedgeBody, NoteBody
 from bullion.desk.desk import Desk, View
 from bullion.records.port import Page
@@ -82,20 +82,25 @@ def _hedge_exposure(session: Session) -> None:
 @offset_option
 @pass_session
 def _hedge_breaks(session: Session, limit: int, offset: int) -> None:
-    """List orders of which the venue says something else than we do, such as a fill of a deleted one."""
-    found = session.run(lambda desk, actor: hedge.list_breaks(desk, actor, Page(limit, offset)))
-    print_list(found, ["order_id", *_ORDER, "outcome", "execution_id", "words"], as_json=session.as_json)
+    """List what the venue did and our orders do not account for, such as a fill of a deleted one."""
+    found = session.run(lambda desk, actor: breaks.list_breaks(desk, actor, Page(limit, offset)))
+    print_list(
+        found, ["break_id", "reason", *_ORDER, "outcome", "execution_id", "words"], as_json=session.as_json
+    )
 
 
 @hedge_group.command("resolve")
-@click.argument("order_id")
+@click.argument("break_id")
 @click.option("--note", required=True, metavar="TEXT", help="What was done about it.")
 @pass_session
-def _hedge_resolve(session: Session, order_id: str, note: str) -> None:
-    """Say what was done about a break. It leaves the list; the order stays as it is."""
+def _hedge_resolve(session: Session, break_id: str, note: str) -> None:
+    """Say what was done about a break. It leaves the list; the order stays as it is.
+
+    A break is named by its order, or by its execution where no order of ours accounts for that.
+    """
 
     async def work(desk: Desk, actor: Actor) -> View:
         body = bodies.read(msgspec.json.encode({"note": note}), NoteBody)
-        return await hedge.resolve_break(desk, actor, order_id, body)
+        return await breaks.resolve_break(desk, actor, break_id, body)
 
     print_one(session.run(work), as_json=session.as_json)

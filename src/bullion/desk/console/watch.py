@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bullion.accounts.broker import Broker
-from bullion.desk.actions import exposure, hedge, quotes, switches, traces
+from bullion.desk.actions import breaks, exposure, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.identities import Identities
 from bullion.desk.unreadable import found
@@ -70,7 +70,7 @@ class BrokerWatch:
             lambda actor: hedge.list_queue(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
         self.breaks: SharedRead[Listed] = SharedRead(
-            lambda actor: hedge.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0))
+            lambda actor: breaks.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
         self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
         self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)

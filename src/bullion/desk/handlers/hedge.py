@@ -1,7 +1,7 @@
 """Calls about the hedge: the simulated venue, what waits for an answer, and what was contradicted."""
 
 from bullion.desk import bodies
-from bullion.desk.actions import exposure, hedge
+from bullion.desk.actions import breaks, exposure, hedge
 from bullion.desk.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
 
@@ -28,12 +28,14 @@ async def _get_exposure(request: Request) -> Answer:
 
 
 async def _get_breaks(request: Request) -> Answer:
-    return listed(await hedge.list_breaks(request.desk, request.actor, request.page()))
+    return listed(await breaks.list_breaks(request.desk, request.actor, request.page()))
 
 
 async def _resolve(request: Request) -> Answer:
     body = bodies.read(request.body, bodies.NoteBody)
-    return json_answer(await hedge.resolve_break(request.desk, request.actor, request.path["order_id"], body))
+    return json_answer(
+        await breaks.resolve_break(request.desk, request.actor, request.path["break_id"], body)
+    )
 
 
 RESOURCES: Resources = {
@@ -42,5 +44,5 @@ RESOURCES: Resources = {
     "/hedge/queue": {"GET": _get_queue},
     "/hedge/exposure": {"GET": _get_exposure},
     "/hedge/breaks": {"GET": _get_breaks},
-    "/hedge/breaks/{order_id}/resolve": {"POST": _resolve},
+    "/hedge/breaks/{break_id}/resolve": {"POST": _resolve},
 }

@@ -1,1 +1,3 @@
-SELECT count(*) AS requests FROM hedge_requests WHERE state = 'broken'
+SELECT
+    (SELECT count(*) FROM hedge_requests WHERE state = 'broken')
+    + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from bullion.desk.console.html import Child, Html, el
 from bullion.desk.console.page import Page, Visit
 from bullion.desk.console.pages.accounts.addresses import account_path
+from bullion.desk.console.pages.breaks import PAGE_NAME, SETTLE, breaks_card, order_link
 from bullion.desk.console.pages.market.reads import unreadable_of
-from bullion.desk.console.pages.orders.addresses import order_path
 from bullion.desk.console.shared_read import Reading
 from bullion.desk.console.watch import COURSE_S, MINUTES, Listed
 from bullion.desk.console.widgets.charts import bar_chart, line_chart
@@ -54,8 +54,12 @@ _MINUTE = timedelta(minutes=1)
 
 async def _render(visit: Visit) -> Html:
     watch, actor = visit.watch, visit.actor
-    quotes, exposure, queue, activity = await asyncio.gather(
-        watch.quotes.get(actor), watch.exposure.get(actor), watch.queue.get(actor), watch.activity.get(actor)
+    quotes, exposure, queue, breaks, activity = await asyncio.gather(
+        watch.quotes.get(actor),
+        watch.exposure.get(actor),
+        watch.queue.get(actor),
+        watch.breaks.get(actor),
+        watch.activity.get(actor),
     )
     return el(
         "div",
@@ -63,7 +67,7 @@ async def _render(visit: Visit) -> Html:
         el(
             "div",
             unreadable_card(await _unreadable(visit)),
-            await _breaks(visit, exposure),
+            breaks_card(visit, breaks),
             _rates(visit, quotes),
             _pending(visit, queue),
             class_="wide",
@@ -187,30 +191,6 @@ def _exposure_cells(each: View) -> Sequence[Child]:
     )
 
 
-async def _breaks(visit: Visit, exposure: Reading[list[View]]) -> Child:
-    """Only while there are any; then above everything else."""
-    if not any(each["breaks"] for each in exposure.value or ()):
-        return None
-    reading = await visit.watch.breaks.get(visit.actor)
-    if reading.value is None:
-        return None
-    found, total = reading.value
-    columns = (Column("Order"), Column("Account"), Column("The order is"), Column("The venue said"))
-    lines = [
-        Line(
-            each["order_id"],
-            (_order_link(each), each["login_id"], each["status"], each["words"] or _NOTHING),
-            "late",
-        )
-        for each in found
-    ]
-    aside = [
-        state(BAD, f"{total} to settle"),
-        el("span", "open the order to settle it", class_="hint"),
-    ]
-    return card("Breaks", table(columns, lines, name="breaks-table"), aside=aside, name="breaks")
-
-
 def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
     title = "Waiting for the hedge"
     if reading.value is None:
@@ -258,24 +238,13 @@ def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:
             title=f"since {clock(datetime.fromisoformat(each['created_at']), visit.zone)}",
         ),
         el("a", each["login_id"], href=account_path(each["login_id"])),
-        [_order_link(each), gone],
+        [order_link(each), gone],
         rupees(each["price"]),
         rupees(each["total"]),
         [
             each["words"] or _NOTHING,
             el("small", f"asked {times_words(each['tries'])}") if each["tries"] else None,
         ],
-    )
-
-
-def _order_link(each: View) -> Html:
-    side = each["trade_type"]
-    return el(
-        "a",
-        el("b", side, class_=f"side {side}"),
-        f" {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
-        class_="order",
-        href=order_path(each["order_id"]),
     )
 
 
@@ -374,4 +343,4 @@ def _named(outcome: str) -> str:
     return "taken" if outcome in _TAKEN else outcome
 
 
-PAGE = Page("overview", "Overview", _render, live_s=1)
+PAGE = Page(PAGE_NAME, "Overview", _render, live_s=1, actions=(SETTLE,))

@@ -3,7 +3,7 @@
 import msgspec
 
 from bullion.desk import bodies
-from bullion.desk.actions import hedge, order_life, orders
+from bullion.desk.actions import breaks, order_life, orders
 from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
 from bullion.desk.console.html import Child, Html, el, join
 from bullion.desk.console.page import Action, Result, Visit
@@ -287,7 +287,7 @@ async def _ask_resolve(visit: Visit) -> Html:
 async def _resolve(visit: Visit) -> Result:
     sent = msgspec.json.encode({"note": visit.form.get("note", "").strip()})
     body = bodies.read(sent, NoteBody)
-    await hedge.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
+    await breaks.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
     return Result("The break is settled.")
 
 

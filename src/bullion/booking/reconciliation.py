@@ -1,0 +1,156 @@
+"""Compares what the venue executed with what we asked of it: no execution stays unseen, however late it is.
+
+The venue lists its executions in an order of its own, and the store keeps the cursor up to which they were
+compared. Every step may be done again, and by several nodes at once: the cursor moves last.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from bullion.faults import StoreFault
+from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_from_within
+from bullion.metals.metal import Metal
+
+from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
+from .hedge_requests import HedgeRequests
+from .placing import ToHedge
+
+EVERY_S = 1.0
+_LISTED_MAX = 500
+_AT_ONCE = 4
+"""Brokers. A venue that hangs for one of them must not delay all others."""
+_LIST_S = 5.0
+"""How long the venue may take to list its executions."""
+
+_log = structlog.get_logger("hedge")
+
+
+class HedgedOrder(msgspec.Struct, frozen=True):
+    """An order that the venue names, with the execution that its request knows."""
+
+    to_hedge: ToHedge
+    confirmed_as: str | None
+    """None: its request was not confirmed so far."""
+
+
+class ExecutionRecords(Protocol):
+    """How far executions were compared, and those that no order accounts for. May raise StoreFault."""
+
+    async def cursor(self, broker: str) -> str: ...
+
+    async def move_cursor(self, broker: str, before: str, after: str) -> None:
+        """Only from `before`: where another node has moved it meanwhile, nothing changes."""
+
+    async def unaccounted(
+        self, broker: str, executions: Sequence[ListedExecution]
+    ) -> Sequence[ListedExecution]:
+        """Without those that the request of their order knows, with the order's side and weight."""
+
+    async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None: ...
+
+    async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
+        """One that is there already stays as it is, also where the desk has resolved it."""
+
+
+class Reconciliation:
+    def __init__(
+        self,
+        venue: Venue,
+        requests: HedgeRequests,
+        records: ExecutionRecords,
+        brokers: Callable[[], Collection[str]],
+        metal_of: Callable[[str, str], Metal | None],
+    ) -> None:
+        """`metal_of`: by broker and instrument, the metal that is hedged in it."""
+        self._venue = venue
+        self._requests = requests
+        self._records = records
+        self._brokers = brokers
+        self._metal_of = metal_of
+
+    async def keep(self) -> None:
+        """Run for as long as the node does."""
+        turns = asyncio.Semaphore(_AT_ONCE)
+        while True:
+            more = await asyncio.gather(*(self._try(broker, turns) for broker in list(self._brokers())))
+            await asyncio.sleep(0 if any(more) else EVERY_S)
+
+    async def _try(self, broker: str, turns: asyncio.Semaphore) -> bool:
+        try:
+            async with turns:
+                return await self.reconcile(broker)
+        except VenueUnreachable:
+            return False  # The watch on the venue says so.
+        except StoreFault as fault:
+            _log.warning("not_reconciled", broker=broker, fault=repr(fault))
+        except Exception:  # noqa: BLE001 - the cursor stays where it is, and the next turn tries again
+            _log.exception("not_reconciled", broker=broker)
+        return False
+
+    async def reconcile(self, broker: str) -> bool:
+        """Compare one page of a broker's executions. Whether there may be more."""
+        cursor = await self._records.cursor(broker)
+        listed = await self._list(broker, cursor)
+        if not listed:
+            return False
+        failed: Exception | None = None
+        for execution in await self._records.unaccounted(broker, listed):
+            try:
+                await self._account(broker, execution)
+            except Exception as error:  # noqa: BLE001 - raised below: it must not keep the others from the desk
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        await self._records.move_cursor(broker, cursor, listed[-1].cursor)
+        return len(listed) == _LISTED_MAX
+
+    async def _list(self, broker: str, cursor: str) -> Sequence[ListedExecution]:
+        try:
+            async with asyncio.timeout(_LIST_S):
+                return await self._venue.executions(broker, cursor, _LISTED_MAX)
+        except TimeoutError:
+            raise VenueUnreachable(f"no list of executions within {_LIST_S:g} seconds") from None
+        except asyncio.CancelledError as error:
+            if not cancelled_from_within():
+                raise
+            raise VenueUnreachable("no list of executions: the adapter gave the call up") from error
+
+    async def _account(self, broker: str, execution: ListedExecution) -> None:
+        """Tell our books of it: as the answer to its request, as a break of its own, or as both."""
+        found = await self._records.hedged_order(broker, execution.order_id)
+        if found is None:
+            metal = self._metal_of(broker, execution.instrument)
+            await self._add(broker, execution, Mismatch.UNKNOWN_ORDER, metal, signed_weight(execution))
+            return
+        order = found.to_hedge.order
+        if found.confirmed_as not in (None, execution.execution_id):
+            await self._add(
+                broker, execution, Mismatch.SECOND_EXECUTION, order.metal, signed_weight(execution)
+            )
+            return
+        # A pending order becomes a deal by this. One that is gone gets a break, as after a question.
+        await self._requests.answer(found.to_hedge, Confirmed(execution.execution_id))
+        excess_e4 = weight_beyond(order, execution)
+        if excess_e4:
+            await self._add(broker, execution, Mismatch.DIFFERS, order.metal, excess_e4)
+
+    async def _add(
+        self,
+        broker: str,
+        execution: ListedExecution,
+        reason: Mismatch,
+        metal: Metal | None,
+        excess_e4: int,
+    ) -> None:
+        _log.error(
+            "execution_unmatched",
+            broker=broker,
+            reason=reason.value,
+            execution_id=execution.execution_id,
+            order_id=execution.order_id,
+        )
+        await self._records.add_unmatched(broker, UnmatchedExecution(execution, reason, metal, excess_e4))

@@ -1,0 +1,118 @@
+"""Breaks: where the venue's word contradicts an order, and executions that no order accounts for."""
+
+from dataclasses import replace
+
+from bullion.booking.breaks import Mismatch
+from bullion.desk.bodies import NoteBody
+from bullion.desk.desk import Desk, Done, View
+from bullion.hedge.simulated import CONFIRMED
+from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
+from bullion.records.hedges import BROKEN, FoundHedge, FoundUnmatched
+from bullion.records.orders import FoundOrder
+from bullion.records.port import Page, Records
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import Refused
+
+from .hedge import order_view
+from .order_view import hedge_view
+from .orders import ORDER_ID, find_order
+
+CONTRADICTS_ORDER = "contradicts_order"
+"""The reason of a break of an order; executions have those of `Mismatch`."""
+_ORDER_FIELDS = ("login_id", "symbol_code", "price", "total", "status", "source", "created_at")
+_WORDS = {
+    Mismatch.UNKNOWN_ORDER: "No order of ours has the id that the venue names.",
+    Mismatch.SECOND_EXECUTION: "The venue had executed or refused this order before.",
+}
+
+
+async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """Executions without an order first, then orders that the venue contradicts; each oldest first."""
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        unmatched, before = await records.unmatched_executions(actor.broker, page)
+        rest = Page(page.limit - len(unmatched), max(0, page.offset - before))
+        broken, total = await records.hedge_breaks(actor.broker, rest)
+        views = [await _execution_view(records, actor.broker, each) for each in unmatched]
+        return [*views, *map(break_view, broken)], before + total
+
+    return await desk.read(actor, "hedge_breaks", work)
+
+
+async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
+    """Say what was done about a break; then it leaves the list. The order stays as it is.
+
+    A break is named by its order, or, where it is an execution without one, by that execution.
+    """
+
+    async def work(records: Records) -> Done:
+        unmatched = await records.unmatched_execution(actor.broker, break_id)
+        if unmatched is not None:
+            return await _resolve_execution(records, actor, unmatched, body.note)
+        return await _resolve_order(records, actor, break_id, body.note)
+
+    subject = break_id.lower() if ORDER_ID.fullmatch(break_id.lower()) else break_id
+    return await desk.change(actor, "resolve_break", subject, work, role=Role.DEALER, catalogue=False)
+
+
+async def _resolve_order(records: Records, actor: Actor, order_id: str, note: str) -> Done:
+    found = await find_order(records, actor.broker, order_id, hold=True)
+    hedge = await records.hedge(found.order)
+    if hedge is None or hedge.state != BROKEN:
+        since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
+        raise Refused(CONFLICT, f"There is no break on this order{since}.")
+    await records.resolve_break(found.order, actor.name, note)
+    after = await records.hedge(found.order)
+    if after is None:
+        raise LookupError("a hedge request is gone")
+    return Done(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
+
+
+async def _resolve_execution(records: Records, actor: Actor, found: FoundUnmatched, note: str) -> Done:
+    if not await records.resolve_unmatched(actor.broker, found, actor.name, note):
+        by = found.resolved_by or "somebody else"
+        raise Refused(CONFLICT, f"This execution is no break any more; {by} resolved it.")
+    resolved = replace(found, resolved_by=actor.name, resolution=note)
+    return Done(
+        await _execution_view(records, actor.broker, found),
+        await _execution_view(records, actor.broker, resolved),
+    )
+
+
+def break_view(each: FoundHedge) -> View:
+    hedge = hedge_view(each.hedge)
+    told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
+    return {
+        "break_id": each.found.order.id,
+        "reason": CONTRADICTS_ORDER,
+        **order_view(each.found),
+        **{name: hedge[name] for name in told},
+    }
+
+
+async def _execution_view(records: Records, broker: str, each: FoundUnmatched) -> View:
+    unmatched, execution = each.unmatched, each.unmatched.execution
+    unit = None if unmatched.metal is None else unmatched.metal.unit
+    found: FoundOrder | None = None
+    if unmatched.reason is not Mismatch.UNKNOWN_ORDER:
+        found = await records.order(broker, execution.order_id)
+    order = {} if found is None else order_view(found)
+    return {
+        "break_id": execution.execution_id,
+        "reason": unmatched.reason.value,
+        "order_id": execution.order_id,
+        **{name: order.get(name) for name in _ORDER_FIELDS},
+        "trade_type": execution.trade_type,
+        "quantity": weight_text(execution.quantity_e4),
+        "unit": unit,
+        "instrument": execution.instrument,
+        "outcome": CONFIRMED,
+        "execution_id": execution.execution_id,
+        "words": _WORDS.get(unmatched.reason)
+        or f"Side or weight is not the order's: {weight_text(unmatched.excess_e4)} is covered beyond it.",
+        "answered_at": instant_text(execution.executed_at_us),
+        "resolved_by": each.resolved_by,
+        "resolution": each.resolution,
+    }

@@ -1,0 +1,84 @@
+"""What was compared of the venue's executions, in the store. See `bullion.booking.reconciliation`."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from bullion.booking.breaks import UnmatchedExecution
+from bullion.booking.placing import ToHedge
+from bullion.booking.reconciliation import HedgedOrder
+from bullion.hedge.simulated import CONFIRMED
+from bullion.hedge.venue import ListedExecution
+
+from . import order_rows
+from .engine import Engine, Transaction
+
+_encode = msgspec.json.Encoder().encode
+
+
+class StoredExecutionRecords:
+    def __init__(self, engine: Engine, venue: str, now_us: Callable[[], int]) -> None:
+        self._engine = engine
+        self._venue = venue
+        self._now_us = now_us
+
+    async def cursor(self, broker: str) -> str:
+        row = await self._engine.read(
+            "execution_cursor", lambda open_: open_.one("execution_cursor", self._venue, broker)
+        )
+        return "" if row is None else str(row["position"])
+
+    async def move_cursor(self, broker: str, before: str, after: str) -> None:
+        values = (self._venue, broker, before, after)
+        await self._engine.write(
+            "move_execution_cursor", lambda open_: open_.run("move_execution_cursor", *values)
+        )
+
+    async def unaccounted(
+        self, broker: str, executions: Sequence[ListedExecution]
+    ) -> Sequence[ListedExecution]:
+        listed = _encode(
+            [(each.order_id, each.execution_id, each.trade_type, each.quantity_e4) for each in executions]
+        ).decode()
+        rows = await self._engine.read(
+            "accounted_executions", lambda open_: open_.all("accounted_executions", listed, broker)
+        )
+        accounted = {(row["order_id"], row["execution_id"]) for row in rows}
+        return [each for each in executions if (each.order_id, each.execution_id) not in accounted]
+
+    async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None:
+        row = await self._engine.read(
+            "hedged_order", lambda open_: open_.one("hedged_order", order_id, broker)
+        )
+        if row is None:
+            return None
+        to_hedge = ToHedge(order_rows.order(row), row["broker"], row["instrument"], bool(row["took_stock"]))
+        confirmed = row["hedge_outcome"] == CONFIRMED
+        return HedgedOrder(to_hedge, row["hedge_execution_id"] if confirmed else None)
+
+    async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
+        async def body(transaction: Transaction) -> None:
+            await insert_unmatched(transaction, broker, self._venue, unmatched, self._now_us())
+
+        await self._engine.write("insert_unmatched_execution", body)
+
+
+async def insert_unmatched(
+    transaction: Transaction, broker: str, venue: str, unmatched: UnmatchedExecution, seen_at_us: int
+) -> None:
+    execution, metal = unmatched.execution, unmatched.metal
+    await transaction.run(
+        "insert_unmatched_execution",
+        broker,
+        venue,
+        execution.execution_id,
+        unmatched.reason.value,
+        execution.order_id,
+        None if metal is None else metal.value,
+        execution.instrument,
+        execution.trade_type,
+        execution.quantity_e4,
+        unmatched.excess_e4,
+        execution.executed_at_us,
+        seen_at_us,
+    )

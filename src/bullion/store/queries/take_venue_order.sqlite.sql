@@ -1,0 +1,18 @@
+-- One that is there stays as it is, but for how often it was sent.
+INSERT INTO venue_orders AS taken (
+    order_id, broker, instrument, trade_type, quantity_e4, submissions, due_at_us, outcome, execution_id,
+    executed_at_us, execution_no
+)
+VALUES (
+    $1, $2, $3, $4, $5, 1, $6, $7, $8, $9,
+    CASE
+        WHEN $7 = 'confirmed'
+            THEN (
+                SELECT coalesce(max(numbered.execution_no), 0) + 1
+                FROM venue_orders AS numbered
+                WHERE numbered.broker = $2 AND numbered.execution_no > 0
+            )
+    END
+)
+ON CONFLICT (order_id) DO UPDATE SET submissions = taken.submissions + 1
+RETURNING *
