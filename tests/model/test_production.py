@@ -458,6 +458,7 @@ class Machine(RuleBasedStateMachine):
         for event in ("close", "complete"):
             assert self.model.change(order, event, close)
             assert self.house.run(self._change(node, order, Event(event), close))
+            self.tables_are_sound()  # Also in between, while it is closing.
 
     async def _change(self, node: int, order: Order, event: Event, close: int) -> bool:
         book = 2 * self.ids[order.account] + 1
