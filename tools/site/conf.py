@@ -1,4 +1,4 @@
-"""How Sphinx makes the site. Nothing in it comes from another host; see docs/adr/0030-docs-site.md."""
+"""How Sphinx makes the site. Nothing in it comes from another host; see docs/adr/0002-dependencies.md."""
 
 import re
 import tomllib
