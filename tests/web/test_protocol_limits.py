@@ -68,7 +68,7 @@ def test_bodies_do_not_count_as_heads(served: Served) -> None:
         wire.send(big + head_of(16_000)[:15_000], head_of(16_000)[15_000:])
         served_well(wire, b"/plain:60000")
         served_well(wire)
-        chunks = CHUNKED + chunk(b"\r\n\r\n" * 5_000) + chunk(b"")
+        chunks = CHUNKED + chunk((b"\r\n\r\n" + b"x" * 96) * 200) + chunk(b"")
         served_well(wire.send(chunks + head_of(16_000)[:15_000], head_of(16_000)[15_000:]), b"/plain:20000")
         served_well(wire)
 
@@ -396,3 +396,24 @@ def test_some_framing_is_fine(served: Served) -> None:
         body = chunk(b"a", b';name="value"' * 50) * 10 + chunk(b"b" * 60_000) + chunk(b"", b";last")
         served_well(wire.send(CHUNKED + body), b"/plain:60010")
         served_well(wire.send(GET))
+
+
+@pytest.mark.parametrize("segments", [1, 40])
+def test_blank_lines_in_chunks_are_limited(served: Served, segments: int) -> None:
+    """Each costs a step of the parser: a body that is nothing else would hold the event loop."""
+    most = GuardedProtocol.CHUNK_BLANK_LINES
+    with Wire(served) as wire:
+        for _ in range(2):  # The count is of one request.
+            served_well(
+                wire.send(CHUNKED + chunk(b"-\r\n\r\n-" * most) + chunk(b"")), b"/plain:%d" % (6 * most)
+            )
+        body = chunk(b"-\r\n\r\n-" * (most + 50)) + chunk(b"")
+        step = len(body) // segments + 1
+        pieces = [body[start : start + step] for start in range(0, len(body), step)]
+        refused(wire.send(CHUNKED, *pieces), 400, "malformed_http")
+
+
+def test_a_chunked_body_of_many_segments_has_no_blank_lines(served: Served) -> None:
+    with Wire(served) as wire:
+        whole = chunk(b"x" * 4_000) + chunk(b"")
+        served_well(wire.send(CHUNKED, *(whole[at : at + 1] for at in range(len(whole)))), b"/plain:4000")

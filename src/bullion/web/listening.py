@@ -15,6 +15,7 @@ A client whose SYN was dropped sends it again after one second, and is refused t
 import ctypes
 import errno
 import socket
+import sys
 from collections.abc import Iterator
 
 HANDSHAKE_S = 0.2
@@ -55,6 +56,8 @@ _DROP_SYN = (_Instruction * 5)(
 
 def ignore_new_connections(listener: socket.socket) -> None:
     """Where the system has no socket filters, this does nothing: then a connection can still be reset."""
+    if sys.platform != "linux":
+        return
     try:
         listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, bytes(_Program(len(_DROP_SYN), _DROP_SYN)))
     except OSError as error:

@@ -58,6 +58,8 @@ class _Parser(httptools.HttpRequestParser):
 class GuardedProtocol(asyncio.Protocol):
     HEAD_BYTES = 16 * 1024
     CHUNK_FRAMING_BYTES = 16 * 1024
+    CHUNK_BLANK_LINES = 1_000
+    """Each blank line inside chunks is a separate call of the parser, and may be the end of the body."""
     SPARE_BODY_BYTES = 64 * 1024
     """So much of a body that nobody wants is read for the sake of the connection."""
     LINGER_BYTES = 1024 * 1024
@@ -79,6 +81,7 @@ class GuardedProtocol(asyncio.Protocol):
         "_app",
         "_attendant",
         "_beyond_head",
+        "_blank_lines",
         "_body_length",
         "_body_read",
         "_body_size",
@@ -164,6 +167,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._body_read = 0  # with the framing of its chunks
         self._body_size = 0  # without
         self._body_tail = b""
+        self._blank_lines = 0
 
     # The connection
 
@@ -355,6 +359,7 @@ class GuardedProtocol(asyncio.Protocol):
             self._body_tail = (self._body_tail + piece[-3:])[-3:]
             self._body_read += len(piece)
             self.parser.feed_data(piece)
+            self._blank_lines += start < len(data)
             self._judge_chunks()
             if self._body_size > self.SPARE_BODY_BYTES:
                 self._end_with_answer()
@@ -443,7 +448,7 @@ class GuardedProtocol(asyncio.Protocol):
     def _begin_body(self) -> None:
         self._in_body = True
         self._body_read = self._beyond_head
-        self._body_size = 0
+        self._body_size = self._blank_lines = 0
         self._body_tail = b""
         # The application keeps the list it was given. What the parser calls a header now is a trailer.
         self._headers = []
@@ -475,6 +480,8 @@ class GuardedProtocol(asyncio.Protocol):
             raise httptools.HttpParserError("trailers")
         if self._body_read - self._body_size > self.CHUNK_FRAMING_BYTES:
             raise httptools.HttpParserError("too much framing around the chunks")
+        if self._blank_lines > self.CHUNK_BLANK_LINES:
+            raise httptools.HttpParserError("too many blank lines in the chunks")
 
     # What the application does
 
