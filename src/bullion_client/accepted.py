@@ -2,6 +2,7 @@
 
 import httpx
 
+from bullion_client.advice import Family
 from bullion_client.answer import Answer, json_object, request_id, retry_after, unexpected
 from bullion_client.errors import (
     AccessRefused,
@@ -21,30 +22,23 @@ from bullion_client.errors import (
     UnknownSymbol,
 )
 from bullion_client.reading import read_production_order
+from bullion_client.verdict import advice_on
 
-_BY_CODE: dict[str, type[Refusal]] = {
-    "symbol_not_trading": MarketRefused,
-    "side_not_offered": MarketRefused,
-    "no_live_price": MarketRefused,
-    "unpriced": MarketRefused,
-    "trading_halted": MarketRefused,
-    "symbol_frozen": MarketRefused,
-    "group_trading_disabled": MarketRefused,
-    "order_not_found": NotFound,
-    "unknown_symbol": UnknownSymbol,
-    "quantity_rule": QuantityRefused,
-    "group_quantity_rule": QuantityRefused,
-    "out_of_stock": QuantityRefused,
-    "limit_exceeded": LimitExceeded,
-    "idempotency_key_reused": KeyReused,
-    "price_moved": PriceMoved,
-    "order_rejected": OrderRejected,
-    # By their status they would be the caller's mistake, which they are not.
-    "booking_conflict": Unavailable,
-    "request_timeout": Unavailable,
+_CLASSES: dict[Family, type[Refusal]] = {
+    Family.CREDENTIAL: CredentialRefused,
+    Family.ACCESS: AccessRefused,
+    Family.RATE_LIMIT: BudgetRefused,
+    Family.REQUEST: RequestRefused,
+    Family.NOT_FOUND: NotFound,
+    Family.UNKNOWN_SYMBOL: UnknownSymbol,
+    Family.QUANTITY: QuantityRefused,
+    Family.ALLOCATION: LimitExceeded,
+    Family.KEY_REUSED: KeyReused,
+    Family.MARKET: MarketRefused,
+    Family.PRICE_MOVED: PriceMoved,
+    Family.ORDER_REJECTED: OrderRejected,
+    Family.UNAVAILABLE: Unavailable,
 }
-"""Where a program acts differently than the status alone would tell."""
-_BY_STATUS: dict[int, type[Refusal]] = {401: CredentialRefused, 403: AccessRefused, 429: BudgetRefused}
 
 
 def accepted(response: httpx.Response) -> Answer:
@@ -67,9 +61,7 @@ def _refusal(response: httpx.Response, fields: dict[str, object]) -> Refusal | U
         advice = _foreign_advice(response.status_code)
         return unexpected(response, "without the code that a refusal has", advice)
     code, message = detail["code"], detail.get("message")
-    fallback = Unavailable if response.is_server_error else RequestRefused
-    family = _BY_CODE.get(code) or _BY_STATUS.get(response.status_code, fallback)
-    refusal = family(
+    refusal = _CLASSES[advice_on(code, response.status_code).family](
         code,
         response.status_code,
         # The message is for people: a refusal without one is still a refusal.

@@ -20,11 +20,30 @@ class Retry(Enum):
     """This order is over. Only the caller can decide on a new one."""
 
 
+class Family(Enum):
+    """What a program does about a refusal; `errors` has a class for each."""
+
+    CREDENTIAL = "credential"
+    ACCESS = "access"
+    RATE_LIMIT = "rate_limit"
+    REQUEST = "request"
+    NOT_FOUND = "not_found"
+    UNKNOWN_SYMBOL = "unknown_symbol"
+    QUANTITY = "quantity"
+    ALLOCATION = "allocation"
+    KEY_REUSED = "key_reused"
+    MARKET = "market"
+    PRICE_MOVED = "price_moved"
+    ORDER_REJECTED = "order_rejected"
+    UNAVAILABLE = "unavailable"
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """All that the client knows of a code."""
 
     retry: Retry
+    family: Family
     settles: bool = False
     """The key has its outcome for good, and it is not this order."""
 

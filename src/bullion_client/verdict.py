@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from bullion_client.advice import Advice, Retry
+from bullion_client.advice import Advice, Family, Retry
 from bullion_client.errors import BullionError, NoAnswer, Refusal, UnexpectedAnswer
 from bullion_client.retry_table import RETRY_TABLE
 
+_FAMILIES = {401: Family.CREDENTIAL, 403: Family.ACCESS, 429: Family.RATE_LIMIT}
 _AGAIN = {Retry.SAME_KEY, Retry.SAME_KEY_AFTER}
 _PASSES = {408, 429}
 """Without a code these come from a proxy, and go away by themselves like its 5xx."""
@@ -39,25 +40,26 @@ class Verdict:
     """Not the service answered, but something on the way to it, or in its place."""
 
 
-def advice_on(refusal: Refusal) -> Advice:
+def advice_on(code: str, status: int) -> Advice:
     """The table's advice; for a code that it does not have, the specification's rule.
 
     429 and 503 are sent again later, and so is every other 5xx: to send the same order again is always safe.
     An unknown 5xx could be one more way to lose sight of a booking, so it proves nothing.
     """
-    known = RETRY_TABLE.get(refusal.code)
+    known = RETRY_TABLE.get(code)
     if known is not None:
         return known
-    if refusal.status >= 500:
-        return Advice(Retry.SAME_KEY_AFTER, unsure=True)
-    return Advice(Retry.SAME_KEY_AFTER if refusal.status == 429 else Retry.NEVER)
+    if status >= 500:
+        return Advice(Retry.SAME_KEY_AFTER, Family.UNAVAILABLE, unsure=True)
+    retry = Retry.SAME_KEY_AFTER if status == 429 else Retry.NEVER
+    return Advice(retry, _FAMILIES.get(status, Family.REQUEST))
 
 
 def judge(error: BullionError) -> Verdict:
     """What an error means for whoever has tried to place an order."""
     match error:
         case Refusal():
-            advice = advice_on(error)
+            advice = advice_on(error.code, error.status)
             return Verdict(
                 again=advice.retry in _AGAIN,
                 after=error.retry_after,

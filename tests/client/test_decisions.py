@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.refusal import Family, Retry
 from bullion.refusals.refusal import Refusal as Row
-from bullion.refusals.refusal import Retry
 from bullion_client import (
     BullionError,
     CredentialRefused,
@@ -22,6 +22,7 @@ from bullion_client import (
     ProductionOrder,
     Refusal,
     UnexpectedAnswer,
+    accepted,
 )
 from bullion_client.placing import LINGER_S
 from bullion_client.retry_table import RETRY_TABLE
@@ -72,9 +73,14 @@ def test_an_order_is_returned_as_it_is(taken: httpx.Response) -> None:
 
 
 def test_the_table_has_the_advice_of_the_catalogue() -> None:
-    assert {code: advice.retry.value for code, advice in RETRY_TABLE.items()} == {
-        row.code: row.retry.value for row in CATALOGUE
+    assert {code: (advice.retry.value, advice.family.value) for code, advice in RETRY_TABLE.items()} == {
+        row.code: (row.retry.value, row.family.value) for row in CATALOGUE
     }
+
+
+def test_every_family_of_the_catalogue_has_a_class_of_its_own() -> None:
+    assert {family.value for family in accepted._CLASSES} == {family.value for family in Family}
+    assert len(set(accepted._CLASSES.values())) == len(Family)
 
 
 @pytest.mark.parametrize("row", FINAL, ids=lambda row: row.code)

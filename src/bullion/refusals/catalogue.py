@@ -4,7 +4,9 @@ When a call is at fault in two ways, the row that stands higher answers. No stat
 is written anywhere else: the answers, `docs/refusals.md` and the OpenAPI description read this table.
 """
 
-from .refusal import Env, Refusal, Retry
+from functools import partial
+
+from .refusal import Env, Family, Proof, Refusal, Retry, family_of_status
 
 _rows: list[Refusal] = []
 
@@ -19,11 +21,20 @@ def _row(
     retry: Retry = Retry.NEVER,
     settles_key: bool = False,
     specified: bool = True,
+    family: Family | None = None,
+    proves: Proof = Proof.NOTHING,
     retry_after_s: int = 1,
 ) -> Refusal:
-    row = Refusal(code, status, env, when, message, retry, settles_key, specified, retry_after_s)
+    family = family or family_of_status(status)
+    row = Refusal(
+        code, status, env, when, message, retry, settles_key, specified, family, proves, retry_after_s
+    )
     _rows.append(row)
     return row
+
+
+_row_after_look_up = partial(_row, proves=Proof.NOT_RECORDED)
+"""A check that runs once the idempotency key was looked up, or that an existing order passes."""
 
 
 # --- The connection and the route, before anything is known about the caller ---------------------
@@ -49,6 +60,7 @@ REQUEST_TIMEOUT = _row(
     "The request did not arrive in time. Send it again, in one go.",
     retry=Retry.SAME_KEY,
     specified=False,
+    family=Family.UNAVAILABLE,
 )
 METHOD_NOT_ALLOWED = _row(
     "method_not_allowed",
@@ -200,14 +212,14 @@ UNSUPPORTED_ENCODING = _row(
 
 # --- Production's switches ------------------------------------------------------------------------
 
-PRODUCTION_TRADING_DISABLED = _row(
+PRODUCTION_TRADING_DISABLED = _row_after_look_up(
     "production_trading_disabled",
     403,
     "Production trading is not open to the account now; `detail.reason` is `deploy`, `global` or `account`.",
     "Production trading is not open to this account now. This call booked nothing.",
     env=Env.PROD,
 )
-PRODUCTION_PREREQUISITES_UNMET = _row(
+PRODUCTION_PREREQUISITES_UNMET = _row_after_look_up(
     "production_prerequisites_unmet",
     503,
     "The desk paused production, the hedge venue cannot be reached, or the store's schema is behind.",
@@ -237,85 +249,96 @@ IDEMPOTENCY_KEY_REUSED = _row(
     "The key was used before with a different body, and has its outcome. This call booked nothing.",
     "This Idempotency-Key was used with a different body; this call booked nothing. "
     "Send the first body again to learn what became of it.",
+    family=Family.KEY_REUSED,
+    proves=Proof.SETTLED,
 )
 ORDER_NOT_FOUND = _row(
     "order_not_found",
     404,
     "The account has no such order, or the API hides it.",
     "There is no such order on this account.",
+    family=Family.NOT_FOUND,
 )
 
 # --- The market -----------------------------------------------------------------------------------
 
-UNKNOWN_SYMBOL = _row(
+UNKNOWN_SYMBOL = _row_after_look_up(
     "unknown_symbol",
     404,
     "The broker has no such symbol.",
     "There is no such symbol.",
+    family=Family.UNKNOWN_SYMBOL,
 )
-SYMBOL_NOT_TRADING = _row(
+SYMBOL_NOT_TRADING = _row_after_look_up(
     "symbol_not_trading",
     400,
     "Trading is off for the symbol.",
     "Trading is off for this symbol.",
+    family=Family.MARKET,
 )
-INVALID_SIDE = _row(
+INVALID_SIDE = _row_after_look_up(
     "invalid_side",
     400,
     "`trade_type` is not `buy` or `sell`.",
     "trade_type must be buy or sell.",
 )
-SIDE_NOT_OFFERED = _row(
+SIDE_NOT_OFFERED = _row_after_look_up(
     "side_not_offered",
     403,
     "The broker does not offer this side for market orders in the symbol, or not to the account's group.",
     "This side is not offered for this symbol.",
+    family=Family.MARKET,
 )
-RATES_NOT_READY = _row(
+RATES_NOT_READY = _row_after_look_up(
     "rates_not_ready",
     503,
     "The service has just started and has not yet taken its first set of rates.",
     "Rates are not loaded yet. Retry in a moment with the same Idempotency-Key.",
     retry=Retry.SAME_KEY_AFTER,
 )
-NO_LIVE_PRICE = _row(
+NO_LIVE_PRICE = _row_after_look_up(
     "no_live_price",
     400,
     "There is no rate for the instrument behind the symbol.",
     "This symbol has no live price.",
+    family=Family.MARKET,
 )
-UNPRICED = _row(
+UNPRICED = _row_after_look_up(
     "unpriced",
     400,
     "The symbol's formula gives no price from the rates there are, or one too large to be recorded.",
     "This symbol cannot be priced now.",
+    family=Family.MARKET,
 )
-STALE_RATE = _row(
+STALE_RATE = _row_after_look_up(
     "stale_rate",
     503,
     "The oldest rate behind the price is older than the symbol allows.",
     "The rate for this symbol is too old. Retry in a moment with the same Idempotency-Key.",
     retry=Retry.SAME_KEY_AFTER,
 )
-TRADING_HALTED = _row(
+TRADING_HALTED = _row_after_look_up(
     "trading_halted",
     403,
     "The desk halted trading, or it is outside the broker's trading hours.",
     "Trading is halted.",
+    family=Family.MARKET,
 )
-SYMBOL_FROZEN = _row(
+SYMBOL_FROZEN = _row_after_look_up(
     "symbol_frozen",
     400,
     "The price has not moved for the symbol's freeze time although rates keep coming, or the desk froze it.",
     "This symbol is frozen.",
+    family=Family.MARKET,
 )
-QUANTITY_RULE = _row(
+QUANTITY_RULE = _row_after_look_up(
     "quantity_rule",
     400,
     "The quantity is outside the symbol's minimum and maximum, or not a multiple of its step.",
     "The quantity breaks this symbol's size rule.",
+    family=Family.QUANTITY,
 )
-TRADEABILITY_UNVERIFIED = _row(
+TRADEABILITY_UNVERIFIED = _row_after_look_up(
     "tradeability_unverified",
     503,
     "The hedge venue has not lately said whether the instrument can be traded.",
@@ -323,7 +346,7 @@ TRADEABILITY_UNVERIFIED = _row(
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
 )
-SYMBOL_UNAVAILABLE = _row(
+SYMBOL_UNAVAILABLE = _row_after_look_up(
     "symbol_unavailable",
     503,
     "The hedge venue says that the instrument cannot be traded now.",
@@ -332,19 +355,21 @@ SYMBOL_UNAVAILABLE = _row(
     retry=Retry.SAME_KEY_AFTER,
     retry_after_s=5,
 )
-GROUP_TRADING_DISABLED = _row(
+GROUP_TRADING_DISABLED = _row_after_look_up(
     "group_trading_disabled",
     403,
     "Trading is off for the account's trading group.",
     "Trading is off for this account's trading group.",
+    family=Family.MARKET,
 )
-GROUP_QUANTITY_RULE = _row(
+GROUP_QUANTITY_RULE = _row_after_look_up(
     "group_quantity_rule",
     400,
     "The quantity breaks the size terms of the account's group.",
     "The quantity breaks the size terms of this account's group.",
+    family=Family.QUANTITY,
 )
-PRICING_UNAVAILABLE = _row(
+PRICING_UNAVAILABLE = _row_after_look_up(
     "pricing_unavailable",
     503,
     "The group's terms for the symbol are missing or give no valid price.",
@@ -352,31 +377,34 @@ PRICING_UNAVAILABLE = _row(
     retry=Retry.SAME_KEY_AFTER,
     retry_after_s=5,
 )
-LIMIT_EXCEEDED = _row(
+LIMIT_EXCEEDED = _row_after_look_up(
     "limit_exceeded",
     400,
     "The order would take the open position in the metal past the weight allocation.",
     "The order would take the open position past the weight allocation.",
+    family=Family.ALLOCATION,
 )
-OUT_OF_STOCK = _row(
+OUT_OF_STOCK = _row_after_look_up(
     "out_of_stock",
     400,
     "A buy is larger than the stock that the desk keeps for the symbol.",
     "There is not enough stock for this buy.",
     env=Env.PROD,
+    family=Family.QUANTITY,
 )
-PRICE_MOVED = _row(
+PRICE_MOVED = _row_after_look_up(
     "price_moved",
     409,
     "The live price moved beyond the tolerance from `expected_price`. Nothing was booked.",
     "The price moved beyond the tolerance. Nothing was booked; a new order needs a new Idempotency-Key.",
     retry=Retry.NEW_KEY,
     settles_key=True,
+    family=Family.PRICE_MOVED,
 )
 
 # --- Booking --------------------------------------------------------------------------------------
 
-ORDER_REJECTED = _row(
+ORDER_REJECTED = _row_after_look_up(
     "order_rejected",
     409,
     "The hedge refused the order. Nothing was booked; `detail.order_id` and `detail.order` tell which.",
@@ -384,6 +412,7 @@ ORDER_REJECTED = _row(
     env=Env.PROD,
     retry=Retry.NEW_KEY,
     settles_key=True,
+    family=Family.ORDER_REJECTED,
 )
 BOOKING_CONFLICT = _row(
     "booking_conflict",
@@ -392,6 +421,7 @@ BOOKING_CONFLICT = _row(
     "Another booking on this account conflicted. Retry in a moment with the same Idempotency-Key.",
     env=Env.PROD,
     retry=Retry.SAME_KEY,
+    family=Family.UNAVAILABLE,
 )
 BOOKING_UNAVAILABLE = _row(
     "booking_unavailable",
@@ -410,7 +440,7 @@ BOOKING_BUSY = _row(
     retry=Retry.SAME_KEY_AFTER,
     retry_after_s=2,
 )
-BOOKING_NOT_COMPLETED = _row(
+BOOKING_NOT_COMPLETED = _row_after_look_up(
     "booking_not_completed",
     503,
     "Booking failed and no committed order was found. Nothing is booked yet.",
@@ -427,6 +457,7 @@ BOOKING_OUTCOME_UNKNOWN = _row(
     env=Env.PROD,
     retry=Retry.SAME_KEY_AFTER,
     retry_after_s=2,
+    proves=Proof.UNSURE,
 )
 
 # --- Faults of our own ----------------------------------------------------------------------------
@@ -438,6 +469,7 @@ SERVICE_UNAVAILABLE = _row(
     "The service is unavailable for a moment. Retry; for an order, with the same Idempotency-Key.",
     retry=Retry.SAME_KEY_AFTER,
     specified=False,
+    proves=Proof.UNSURE,
 )
 INTERNAL_ERROR = _row(
     "internal_error",
@@ -446,6 +478,7 @@ INTERNAL_ERROR = _row(
     "Something went wrong inside the service. Quote the X-Request-Id to the operator's desk.",
     retry=Retry.SAME_KEY,
     specified=False,
+    proves=Proof.UNSURE,
 )
 
 CATALOGUE: tuple[Refusal, ...] = tuple(_rows)

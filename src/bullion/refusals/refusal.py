@@ -25,6 +25,51 @@ class Retry(StrEnum):
     NEW_KEY = "new_key"
 
 
+class Family(StrEnum):
+    """What a client program does about it. The Python client has an exception class for each."""
+
+    CREDENTIAL = "credential"
+    ACCESS = "access"
+    RATE_LIMIT = "rate_limit"
+    REQUEST = "request"
+    NOT_FOUND = "not_found"
+    UNKNOWN_SYMBOL = "unknown_symbol"
+    QUANTITY = "quantity"
+    ALLOCATION = "allocation"
+    KEY_REUSED = "key_reused"
+    MARKET = "market"
+    PRICE_MOVED = "price_moved"
+    ORDER_REJECTED = "order_rejected"
+    UNAVAILABLE = "unavailable"
+
+
+class Proof(StrEnum):
+    """What a refusal proves about an earlier request for the same order whose response was lost."""
+
+    NOTHING = "nothing"
+    """The check runs before the key is looked up, or the store was not reached."""
+    NOT_RECORDED = "not_recorded"
+    """The key was looked up, and no order was recorded under it then."""
+    SETTLED = "settled"
+    """The key has its outcome for good, and it is not this order."""
+    UNSURE = "unsure"
+    """Even this request may have booked the order."""
+
+
+_FAMILIES = {
+    HTTPStatus.UNAUTHORIZED: Family.CREDENTIAL,
+    HTTPStatus.FORBIDDEN: Family.ACCESS,
+    HTTPStatus.TOO_MANY_REQUESTS: Family.RATE_LIMIT,
+}
+
+
+def family_of_status(status: int) -> Family:
+    """The family of a refusal whose row names none."""
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Family.UNAVAILABLE
+    return _FAMILIES.get(HTTPStatus(status), Family.REQUEST)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     code: str
@@ -39,6 +84,8 @@ class Refusal:
     """Whether the idempotency key is spent by this answer."""
     specified: bool = True
     """False for what we added to the specification's table."""
+    family: Family = Family.REQUEST
+    proves: Proof = Proof.NOTHING
     retry_after_s: int = 1
     """What `Retry-After` says on a 503, unless the place that refuses knows better."""
 
