@@ -89,7 +89,7 @@ def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
             refused(denied, "trading_halted")
             at.do("frame/resume")
         decision = f"orders/decision/{denied.headers['X-Request-Id']}"
-        until(lambda: "trading_halted" in at.see(decision), within_s=5)
+        until(lambda: "trading_halted" in at.client.get(f"/live/{decision}").text, within_s=5)
         at.do("accounts/reset?login=client")
         assert dealing.desk.do("GET", "/orders?environment=test&login_id=client")["total"] == 0
         assert "reset_test_book" in at.see("audit")

@@ -10,6 +10,7 @@ import structlog
 from bullion.booking import reconciliation as reconciliation_module
 from bullion.booking.reconciliation import Reconciliation
 from bullion.faults import StoreUnavailable
+from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import (
     Asked,
     Confirmed,
@@ -27,6 +28,7 @@ from bullion.records.port import Page
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import DurableRecords
+from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import Dealings
@@ -458,12 +460,13 @@ async def test_it_goes_on_after_failures_for_as_long_as_the_node_runs(
         keeping = asyncio.ensure_future(books.reconciliation.keep())
         await asyncio.sleep(0.01)
         assert [entry["event"] for entry in logs] == [], "the watch tells of a venue out of reach"
+        books.venue.execute()
         with monkeypatch.context() as patch:
-            patch.setattr(books.records, "cursor", _failing(StoreUnavailable("gone"), KeyError("nonsense")))
+            failing = _failing(StoreUnavailable("gone"), KeyError("nonsense"))
+            patch.setattr(books.records, "unaccounted", failing)
+            books.venue.unreachable = False
             while len(logs) < 2:
                 await asyncio.sleep(0.001)
-        books.venue.unreachable = False
-        books.venue.execute()
         while await books.records.cursor("main") != "1":
             await asyncio.sleep(0.001)
         keeping.cancel()
@@ -475,7 +478,39 @@ async def test_it_goes_on_after_failures_for_as_long_as_the_node_runs(
 def _failing(*errors: Exception) -> Any:
     left = list(errors)
 
-    async def fail(_broker: str) -> str:
+    async def fail(*_values: object) -> Any:
         raise left.pop(0) if len(left) > 1 else left[0]
 
     return fail
+
+
+# --- The cost -------------------------------------------------------------------------------------------
+
+
+async def test_brokers_without_executions_share_their_questions(
+    books: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every node looks every second, for every broker."""
+    dealings, brokers = books.dealings, [f"broker-{number}" for number in range(60)]
+    order = await books.order("deleted")  # So that there is a number after all those cursors.
+    book = StoredVenueBook(dealings.engine, lambda: 1)  # type: ignore[arg-type]  # both engines will do
+    venue = SimulatedVenue(book, lambda: dealings.now_us)
+    await venue.submit(HedgeRequest(order.id, "main", "XAUUSD", "buy", 5, 100))
+    looking = Reconciliation(venue, dealings.requests, books.records, lambda: brokers, lambda *_: None)
+
+    async def look() -> None:
+        await asyncio.gather(*(looking.reconcile(broker) for broker in brokers))
+
+    await look()  # The first time cursors and the venue's conduct are read.
+    asked = 0
+    for name in {"read", "statement"} & set(dir(dealings.engine)):
+        original = getattr(dealings.engine, name)
+
+        def count(*values: Any, _original: Any = original, **more: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            return _original(*values, **more)
+
+        monkeypatch.setattr(dealings.engine, name, count)
+    await look()
+    assert 0 < asked < len(brokers) // 5

@@ -21,8 +21,8 @@ from .placing import ToHedge
 
 EVERY_S = 1.0
 _LISTED_MAX = 500
-_AT_ONCE = 4
-"""Brokers. A venue that hangs for one of them must not delay all others."""
+_AT_ONCE = 64
+"""Brokers. A venue that hangs for some of them must not delay the others."""
 _LIST_S = 5.0
 """How long the venue may take to list its executions."""
 
@@ -42,8 +42,8 @@ class ExecutionRecords(Protocol):
 
     async def cursor(self, broker: str) -> str: ...
 
-    async def move_cursor(self, broker: str, before: str, after: str) -> None:
-        """Only from `before`: where another node has moved it meanwhile, nothing changes."""
+    async def move_cursor(self, broker: str, before: str, after: str) -> bool:
+        """Only from `before`. False: another node has moved it meanwhile, and it stays there."""
 
     async def unaccounted(
         self, broker: str, executions: Sequence[ListedExecution]
@@ -71,6 +71,8 @@ class Reconciliation:
         self._records = records
         self._brokers = brokers
         self._metal_of = metal_of
+        self._cursors: dict[str, str] = {}
+        """The store's cursors as this node saw them last. Behind, executions are compared once more."""
 
     async def keep(self) -> None:
         """Run for as long as the node does."""
@@ -93,7 +95,9 @@ class Reconciliation:
 
     async def reconcile(self, broker: str) -> bool:
         """Compare one page of a broker's executions. Whether there may be more."""
-        cursor = await self._records.cursor(broker)
+        cursor = self._cursors.get(broker)
+        if cursor is None:
+            cursor = self._cursors[broker] = await self._records.cursor(broker)
         listed = await self._list(broker, cursor)
         if not listed:
             return False
@@ -105,7 +109,10 @@ class Reconciliation:
                 failed = failed or error
         if failed is not None:
             raise failed
-        await self._records.move_cursor(broker, cursor, listed[-1].cursor)
+        if await self._records.move_cursor(broker, cursor, listed[-1].cursor):
+            self._cursors[broker] = listed[-1].cursor
+        else:
+            self._cursors.pop(broker, None)
         return len(listed) == _LISTED_MAX
 
     async def _list(self, broker: str, cursor: str) -> Sequence[ListedExecution]:

@@ -28,11 +28,12 @@ class StoredExecutionRecords:
         )
         return "" if row is None else str(row["position"])
 
-    async def move_cursor(self, broker: str, before: str, after: str) -> None:
+    async def move_cursor(self, broker: str, before: str, after: str) -> bool:
         values = (self._venue, broker, before, after)
-        await self._engine.write(
-            "move_execution_cursor", lambda open_: open_.run("move_execution_cursor", *values)
+        row = await self._engine.write(
+            "move_execution_cursor", lambda open_: open_.one("move_execution_cursor", *values)
         )
+        return row is not None
 
     async def unaccounted(
         self, broker: str, executions: Sequence[ListedExecution]

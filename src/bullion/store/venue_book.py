@@ -22,7 +22,6 @@ _LANES = 2
 _NUMBERED_MAX = 200
 _WRITERS_S_MAX, _WRITERS_LOOK_S = 1.0, 0.01
 """How long the list waits for transactions under way, and how often it looks whether they are over."""
-_ANY_NO = 2**62
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger("hedge")
 
@@ -34,6 +33,10 @@ class Submission(msgspec.Struct, eq=False):
     at_us: int
     due_at_us: int
     outcome: str | None
+
+
+Wanted = tuple[str, int, int]
+"""Of a list of executions: the broker, the number after which it begins, and its limit."""
 
 
 class StoredVenueBook:
@@ -50,6 +53,7 @@ class StoredVenueBook:
         self._known: dict[str, tuple[int, Conduct]] = {}
         self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
         self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
+        self._listed: Gathering[Wanted, Sequence[ListedExecution]] = Gathering(self._list_all, lanes=1)
 
     async def conduct(self, broker: str) -> Conduct:
         version = self._version()
@@ -80,17 +84,34 @@ class StoredVenueBook:
         return await self._engine.write("decide_venue_order", body)
 
     async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
+        return await self._listed.get((broker, after_no, limit)) or ()
+
+    async def _list_all(self, wanted: Sequence[Wanted]) -> Mapping[Wanted, Sequence[ListedExecution]]:
+        """All brokers are listed together: each node asks for every broker, every second."""
         await self._number()
-        last_no = _ANY_NO  # On SQLite: its one writer commits numbers in their order.
         if isinstance(self._engine, PostgresEngine):
-            last_no = await _last_settled_no(self._engine, after_no)
-            if last_no <= after_no:
-                return ()
-        rows = await self._engine.read(
-            "venue_executions",
-            lambda open_: open_.all("venue_executions", broker, after_no, last_no, limit),
-        )
-        return [_listed(row) for row in rows]
+            return await self._list_settled(self._engine, wanted)
+
+        async def body(transaction: Transaction) -> dict[Wanted, Sequence[ListedExecution]]:
+            # The one writer commits numbers in their order, so no number is under way.
+            return {
+                each: [_listed(row) for row in await transaction.all("venue_executions", *each)]
+                for each in wanted
+            }
+
+        return await self._engine.read("venue_executions", body)
+
+    async def _list_settled(
+        self, engine: PostgresEngine, wanted: Sequence[Wanted]
+    ) -> Mapping[Wanted, Sequence[ListedExecution]]:
+        last_no = await _last_settled_no(engine, min(after_no for _, after_no, _ in wanted))
+        if last_no is None:
+            return {}
+        listed: dict[Wanted, list[ListedExecution]] = {each: [] for each in wanted}
+        values = (_encode(wanted).decode(), last_no)
+        for row in await engine.statement("venue_executions_of_brokers", *values):
+            listed[wanted[row["place"] - 1]].append(_listed(row))
+        return listed
 
     async def _number(self) -> None:
         """Give numbers to executions that were made without one, such as those of orders decided later."""
@@ -140,8 +161,10 @@ class StoredVenueBook:
         return await self._engine.write("take_venue_orders", body)
 
 
-async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int:
+async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int | None:
     """Up to this number nothing is under way: a number that has no row by now never gets one.
+
+    None if there is no such number after `after_no`.
 
     PostgreSQL gives numbers before a commit, and transactions commit in any order. So those that may hold a
     number up to the last one are waited for. If one takes longer, nothing is listed this time.
@@ -149,7 +172,7 @@ async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int:
     (row,) = await engine.statement("last_execution_no")
     last_no: int = row["last_no"]
     if last_no <= after_no:
-        return after_no
+        return None
     # Read after the number: a transaction that begins in between takes a later number.
     under_way = await _writers(engine)
     clock = asyncio.get_running_loop().time
@@ -157,7 +180,7 @@ async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int:
     while under_way:
         if clock() > give_up_at:
             _log.warning("executions_not_listed", why="transactions on venue_orders are under way")
-            return after_no
+            return None
         await asyncio.sleep(_WRITERS_LOOK_S)
         under_way &= await _writers(engine)
     return last_no

@@ -44,10 +44,10 @@ CREATE INDEX unmatched_executions_open ON unmatched_executions (broker, seen_at_
 
 -- How far the executions of each venue were compared with our requests.
 CREATE TABLE execution_cursors (
-    venue TEXT NOT NULL,
     broker TEXT NOT NULL,
+    venue TEXT NOT NULL,
     position TEXT NOT NULL,
-    PRIMARY KEY (venue, broker)
+    PRIMARY KEY (broker, venue)
 );
 
 -- For people who look into the store.
