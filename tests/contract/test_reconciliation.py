@@ -493,7 +493,7 @@ async def test_brokers_without_executions_share_their_questions(
     """Every node looks every second, for every broker."""
     dealings, brokers = books.dealings, [f"broker-{number}" for number in range(60)]
     order = await books.order("deleted")  # So that there is a number after all those cursors.
-    book = StoredVenueBook(dealings.engine, lambda: 1)  # type: ignore[arg-type]  # both engines will do
+    book = StoredVenueBook(dealings.engine, lambda: 1)
     venue = SimulatedVenue(book, lambda: dealings.now_us)
     await venue.submit(HedgeRequest(order.id, "main", "XAUUSD", "buy", 5, 100))
     looking = Reconciliation(venue, dealings.requests, books.records, lambda: brokers, lambda *_: None)
