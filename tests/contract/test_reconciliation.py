@@ -490,7 +490,7 @@ def _failing(*errors: Exception) -> Any:
 async def test_brokers_without_executions_share_their_questions(
     books: Books, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every node looks every second, for every broker."""
+    """Every node looks every few seconds, for every broker."""
     dealings, brokers = books.dealings, [f"broker-{number}" for number in range(60)]
     order = await books.order("deleted")  # So that there is a number after all those cursors.
     book = StoredVenueBook(dealings.engine, lambda: 1)

@@ -27,7 +27,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
         "a client waits for the first answer": f"{hedging.WAIT_S:.0f} seconds",
         "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
         "a deleted order that the venue does not know": f"is {hedging.LATE_US // 1_000_000} seconds old",
-        "one call of `executions`": f"{reconciliation._LIST_S:.0f} seconds; asked again after 1 second",
+        "one call of `executions`": f"{reconciliation._LIST_S:.0f} seconds; asked again after 3 seconds",
         "one call of `instruments`": f"{watch._PATIENCE_S:.0f} seconds",
         "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
         "a word on an instrument counts": f"for {watch._WORD_AGE_S_MAX:.0f} seconds",
@@ -36,7 +36,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
     }
     for name, words in wanted.items():
         assert words in told[name], name
-    assert reconciliation.EVERY_S == 1.0
+    assert reconciliation.EVERY_S == 3.0
     assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1.0, 4.0)
     assert watch._EVERY_S == 0.5
     assert "every half second" in prose(VENUES)

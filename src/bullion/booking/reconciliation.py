@@ -19,7 +19,7 @@ from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
 from .hedge_requests import HedgeRequests
 from .placing import ToHedge
 
-EVERY_S = 1.0
+EVERY_S = 3.0
 _LISTED_MAX = 500
 _AT_ONCE = 64
 """Brokers. A venue that hangs for some of them must not delay the others."""

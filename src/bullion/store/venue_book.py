@@ -87,7 +87,7 @@ class StoredVenueBook:
         return await self._listed.get((broker, after_no, limit)) or ()
 
     async def _list_all(self, wanted: Sequence[Wanted]) -> Mapping[Wanted, Sequence[ListedExecution]]:
-        """All brokers are listed together: each node asks for every broker, every second."""
+        """All brokers are listed together: each node asks for every broker, every few seconds."""
         await self._number()
         if isinstance(self._engine, PostgresEngine):
             return await self._list_settled(self._engine, wanted)
