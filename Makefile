@@ -29,7 +29,7 @@ test: check ## Run every check and every test
 
 campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
 	@$(BIN)/python -m tools.servers
-	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes some ten minutes."
+	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes well over ten minutes."
 	@$(COMPILED) BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
 		-o faulthandler_timeout=3600 tests/model tests/booking/test_queue_races.py tests/acceptance/test_order_races.py \
 		tests/desk/test_order_races.py tests/faults/test_production_commits.py tests/kills tests/nodes \
