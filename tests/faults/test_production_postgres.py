@@ -147,7 +147,7 @@ def test_a_deadlock_that_comes_again_and_again_conflicts(room: Room, trader: Liv
     book = room.book_of(trader)
     url = f"postgresql://bullion@127.0.0.1:{room.server.port}/{room.database}"
 
-    async def fight() -> tuple[str, int]:
+    async def fight(key: str) -> tuple[str, int]:
         rival, watch = await asyncpg.connect(url), await asyncpg.connect(url)
         await rival.execute("SET deadlock_timeout = '1h'; BEGIN")  # It is never the one that gives way.
         await rival.execute("SELECT * FROM stocks FOR UPDATE; SAVEPOINT before")
@@ -171,12 +171,16 @@ def test_a_deadlock_that_comes_again_and_again_conflicts(room: Room, trader: Liv
     room.setting("SET deadlock_timeout = '20ms'")
     try:
         until(lambda: room.sql("SHOW deadlock_timeout") == "20ms", within_s=PATIENCE_S)
-        told, times = asyncio.run(fight())
+        # On a machine that stands still for a moment, the booking may wait too long for one lock.
+        for each in (key, f"{key}-again", f"{key}-once-more"):
+            told, times = asyncio.run(fight(each))
+            if told != "booking_busy":
+                break
     finally:
         room.setting("RESET deadlock_timeout")
     assert told == "booking_conflict"
     assert times >= 5
-    room.same_key_tells(trader, key, symbol_code="STOCKED")
+    room.same_key_tells(trader, each, symbol_code="STOCKED")
 
 
 # --- What the server itself says ----------------------------------------------------------------------
