@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from bullion.api.openapi import RETRY_ADVICE
-from bullion.refusals.refusal import Env, Refusal
+from bullion.refusals.refusal import Env, RefusalCode
 
 _INTRODUCTION = """\
 <!-- Written by `make generate` from src/bullion/refusals/catalogue.py. Change that, not this. -->
@@ -56,13 +56,13 @@ _ORIGIN = (
 )
 
 
-def refusals_page(rows: Iterable[Refusal]) -> str:
+def refusals_page(rows: Iterable[RefusalCode]) -> str:
     lines = [_line(_COLUMNS), _line(["-"] * len(_COLUMNS))]
     lines.extend(_line(_cells(number, row)) for number, row in enumerate(rows, 1))
     return f"{_INTRODUCTION}\n" + "\n".join([*lines, "", *_ORIGIN]) + "\n"
 
 
-def _cells(number: int, row: Refusal) -> Iterable[str]:
+def _cells(number: int, row: RefusalCode) -> Iterable[str]:
     return (
         str(number),
         f"`{row.code}`",

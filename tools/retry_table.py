@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bullion.refusals.refusal import Proof, Refusal
+from bullion.refusals.refusal import Proof, RefusalCode
 
 _HEAD = '''\
 """What each refusal advises.
@@ -16,11 +16,11 @@ RETRY_TABLE: dict[str, Advice] = {
 '''
 
 
-def retry_table(rows: Sequence[Refusal]) -> str:
+def retry_table(rows: Sequence[RefusalCode]) -> str:
     return _HEAD + "".join(f'    "{row.code}": {_advice(row)},\n' for row in rows) + "}\n"
 
 
-def _advice(row: Refusal) -> str:
+def _advice(row: RefusalCode) -> str:
     flags = {
         "settles": row.settles_key or row.proves is Proof.SETTLED,
         "looked_up": row.proves is Proof.NOT_RECORDED,

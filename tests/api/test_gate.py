@@ -18,7 +18,7 @@ from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import new_key_id, new_secret, secret_from, write_key
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
 
@@ -114,7 +114,7 @@ class House:
         return await (gate or self.gate).admit(Call(b"id", "GET"), headers, "203.0.113.7", environment, scope)
 
     async def code(self, text: str | None, gate: Gate | None = None) -> str:
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(RefusalError) as caught:
             await self.call(text, gate)
         return caught.value.refusal.code
 
@@ -238,7 +238,7 @@ async def test_after_that_a_production_order_is_refused_in_the_words_of_booking(
     text = write_key(environment, "main", "0" * 16, secret_from(bytes(32)))
     house.cut_off = True
     house.clock.now_ns += 30 * S + 1
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusalError) as caught:
         await house.call(text, None, environment, scope)
     assert caught.value.refusal.code == code
 

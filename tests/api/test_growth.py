@@ -10,7 +10,7 @@ from bullion.api.list_query import read_list_query, read_symbol_filter
 from bullion.api.order_body import read_place_order
 from bullion.keys.text import read_key
 from bullion.orders.instant import read_instant_us
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
 
 ORDER = b'{"symbol_code": "GOLD", "trade_type": "buy", "quantity": %b}'
@@ -124,5 +124,5 @@ def many(size: int, unit: bytes) -> bytes:
 
 def refused(read: Callable[[], object]) -> None:
     """Whether it is refused or read does not matter here."""
-    with suppress(Refused):
+    with suppress(RefusalError):
         read()

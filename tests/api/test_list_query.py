@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bullion.api.list_query import read_list_query
 from bullion.orders.listing import ListQuery
 from bullion.refusals.catalogue import INVALID_REQUEST
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_US = 86_400_000_000
@@ -23,15 +23,15 @@ def read(query: str | bytes, *, with_status: bool = True) -> ListQuery:
     return read_list_query(query.encode() if isinstance(query, str) else query, with_status=with_status)
 
 
-def attempt(query: str | bytes, *, with_status: bool = True) -> ListQuery | Refused:
+def attempt(query: str | bytes, *, with_status: bool = True) -> ListQuery | RefusalError:
     try:
         return read(query, with_status=with_status)
-    except Refused as refusal:
+    except RefusalError as refusal:
         return refusal
 
 
 def errors(query: str | bytes, *, with_status: bool = True) -> list[dict[str, Any]]:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusalError) as caught:
         read(query, with_status=with_status)
     assert caught.value.refusal is INVALID_REQUEST
     found: list[dict[str, Any]] = json.loads(msgspec.json.encode(caught.value.body()))["detail"]["errors"]
@@ -309,7 +309,7 @@ def test_every_time_of_the_calendar_is_read_exactly(at: datetime, encoded: bool)
 @given(st.from_regex(r"[0-9]{4}-?(W[0-9]{2}|[0-9]{2})-?[0-9]{0,2}[T +.]?[0-9:.,Z+-]{0,24}", fullmatch=True))
 def test_nothing_that_looks_like_a_time_is_a_fault_of_ours(text: str) -> None:
     outcome = attempt(f"since={quote(text)}")
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusalError):
         assert outcome.refusal is INVALID_REQUEST
     else:
         assert outcome.since_us is not None
@@ -375,7 +375,7 @@ def test_of_what_was_sent_a_safe_excerpt_is_told() -> None:
 def test_no_query_is_a_fault_of_ours(tail: bytes, with_status: bool) -> None:
     for head in b"", b"limit=", b"offset=", b"since=", b"symbol_code=", b"status=":
         outcome = attempt(head + tail, with_status=with_status)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusalError):
             assert outcome.refusal is INVALID_REQUEST
             assert msgspec.json.encode(outcome.body())
         else:

@@ -27,7 +27,7 @@ from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
-from bullion.refusals.refusal import Refused, Retry
+from bullion.refusals.refusal import RefusalError, Retry
 from bullion.web import health
 from bullion.web.answer import NOT_FOUND, Answer, encode_json
 from bullion.web.calls import CallJournal
@@ -97,7 +97,7 @@ def test_statuses_and_messages_are_the_catalogues() -> None:
     own = {"invalid_request", "production_trading_disabled", "order_rejected"}
     assert set(given) == met - own, "whose examples are each call's own"
     for code, example in given.items():
-        body = Refused(ROWS[code], SAID.get(code)).body()
+        body = RefusalError(ROWS[code], SAID.get(code)).body()
         assert example["value"] == body
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bullion.api.order_body import read_place_order
 from bullion.orders.request import PlaceOrder
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED, INVALID_REQUEST
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 KEY = (b"idempotency-key", b"5f0c9a52-7f6e-4a51-9d0e-3b1c1f6d2a77")
 JSON = (b"content-type", b"application/json")
@@ -41,15 +41,15 @@ def read(raw: bytes) -> PlaceOrder:
     return read_place_order(HEADERS, raw)[1]
 
 
-def attempt(raw: bytes) -> PlaceOrder | Refused:
+def attempt(raw: bytes) -> PlaceOrder | RefusalError:
     try:
         return read(raw)
-    except Refused as refusal:
+    except RefusalError as refusal:
         return refusal
 
 
-def refused(raw: bytes, headers: list[tuple[bytes, bytes]] = HEADERS) -> Refused:
-    with pytest.raises(Refused) as caught:
+def refused(raw: bytes, headers: list[tuple[bytes, bytes]] = HEADERS) -> RefusalError:
+    with pytest.raises(RefusalError) as caught:
         read_place_order(headers, raw)
     return caught.value
 
@@ -389,7 +389,7 @@ def test_no_change_of_some_bytes_is_a_fault_of_ours(data: st.DataObject) -> None
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     outcome = attempt(bytes(raw))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusalError):
         assert outcome.refusal is INVALID_REQUEST
         assert msgspec.json.encode(outcome.body())
     else:

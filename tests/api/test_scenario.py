@@ -23,7 +23,7 @@ from bullion.refusals.catalogue import (
     UNKNOWN_SCENARIO,
     UNPRICED,
 )
-from bullion.refusals.refusal import Refusal, Refused
+from bullion.refusals.refusal import RefusalCode, RefusalError
 
 ORDERS = Repertoire("POST /orders", askable(PLACE_ORDER.refusals), {}, places_order=True)
 READS = Repertoire("GET /x", askable(PLACE_ORDER.refusals), {"order_not_found": "GET /y"}, places_order=False)
@@ -34,7 +34,7 @@ def read(text: str, repertoire: Repertoire = ORDERS) -> Scenario:
 
 
 def told(text: str, repertoire: Repertoire = ORDERS) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusalError) as caught:
         read(text, repertoire)
     assert caught.value.refusal is UNKNOWN_SCENARIO
     return caught.value.message
@@ -62,7 +62,7 @@ def told(text: str, repertoire: Repertoire = ORDERS) -> str:
         ),
     ],
 )
-def test_what_it_may_say(text: str, row: Refusal | None, more: dict[str, object]) -> None:
+def test_what_it_may_say(text: str, row: RefusalCode | None, more: dict[str, object]) -> None:
     name = ANSWER_LOST if row is None else row.code
     assert read(text) == Scenario(text.strip(), name, row, **more)  # type: ignore[arg-type]
 
@@ -114,7 +114,7 @@ def test_production_has_nothing_to_play_one_with() -> None:
 
 
 def test_it_is_sent_once() -> None:
-    with pytest.raises(Refused, match="unknown_scenario"):
+    with pytest.raises(RefusalError, match="unknown_scenario"):
         ORDERS.read([b"stale_rate", b"stale_rate"])
 
 

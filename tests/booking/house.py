@@ -22,7 +22,7 @@ from bullion.metals.pricing import Fixed
 from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.rates.board import Board
 from bullion.records.port import Allocation, NewAccount, Records
 from bullion.store.catalogue_source import StoreSource
@@ -128,7 +128,7 @@ def code(outcome: Outcome | BaseException) -> str:
     match outcome:
         case Booked():
             return "replayed" if outcome.replayed else "booked"
-        case Denied():
+        case Refusal():
             return f"{outcome.refusal.code}{' again' if outcome.replayed else ''}"
     return type(outcome).__name__
 

@@ -5,12 +5,12 @@ from itertools import product
 import pytest
 
 from bullion.booking.breaks import contradicts, weight_beyond
-from bullion.hedge.venue import Confirmed, Final, ListedExecution, Refused
+from bullion.hedge.venue import Confirmed, Declined, Final, ListedExecution
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 from tests.orders.orders import order_in
 
-FILL, REFUSAL = Confirmed("E1"), Refused("E1", "no")
+FILL, REFUSAL = Confirmed("E1"), Declined("E1", "no")
 SETTLED = ["open", "closing", "closed", "rejected", "deleted"]
 
 

@@ -19,7 +19,7 @@ from bullion.hedge.venue import HedgeRequest
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied, Priced, Verdict
+from bullion.orders.verdict import Priced, Refusal, Verdict
 from bullion.refusals.catalogue import (
     IDEMPOTENCY_KEY_REUSED,
     LIMIT_EXCEEDED,
@@ -79,7 +79,7 @@ def outcomes(plan: Plan) -> list[Outcome]:
 
 
 def code(outcome: Outcome) -> str:
-    return outcome.refusal.code if isinstance(outcome, Denied) else "booked"
+    return outcome.refusal.code if isinstance(outcome, Refusal) else "booked"
 
 
 # --- One order ----------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_an_order_is_booked_as_asked() -> None:
 
 
 def test_a_denied_order_changes_nothing() -> None:
-    denied = Denied(TRADING_HALTED)
+    denied = Refusal(TRADING_HALTED)
     plan = decided(BOOK, placing(denied))
     assert outcomes(plan) == [denied]
     assert plan.after == BOOK
@@ -147,7 +147,7 @@ def test_the_allocation_of_its_own_metal(metal: Metal, side: str, quantity_e4: i
 
 def test_limit_exceeded_names_metal_free_weight_limit_and_unit() -> None:
     (outcome,) = outcomes(decided(BOOK, placing(SILVER, asked("sell", 60_000))))
-    assert isinstance(outcome, Denied)
+    assert isinstance(outcome, Refusal)
     assert outcome.refusal is LIMIT_EXCEEDED
     assert outcome.message == (
         "The order would take the silver position past the weight allocation: "
@@ -188,7 +188,7 @@ def test_a_moved_price_settles_the_key_and_books_nothing() -> None:
         PriceMove(4, "api", one.idempotency_key, one.asked, 7_000_000, 5_000, "r", NOW_US)
     ]
     (outcome,) = outcomes(plan)
-    assert isinstance(outcome, Denied)
+    assert isinstance(outcome, Refusal)
     assert outcome.refusal is PRICE_MOVED
     assert not outcome.replayed
     assert (plan.after.gold, plan.after.silver, plan.after.order_count) == (BOOK.gold, BOOK.silver, 7)
@@ -209,14 +209,14 @@ def settled_move(request_id: str = "first") -> PriceMove:
     return move
 
 
-@pytest.mark.parametrize("verdict", [GOLD, Denied(TRADING_HALTED)], ids=["priced", "denied"])
+@pytest.mark.parametrize("verdict", [GOLD, Refusal(TRADING_HALTED)], ids=["priced", "denied"])
 def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> None:
     order, move = settled_order(), settled_move()
     full = msgspec.structs.replace(BOOK, gold=Position(1_000_000, 1_000_000))
     plan = decided(full, placing(verdict, settled=order), placing(verdict, move.asked, settled=move))
     booked, denied = outcomes(plan)
     assert booked == Booked(order, replayed=True)
-    assert isinstance(denied, Denied)
+    assert isinstance(denied, Refusal)
     assert denied.refusal is PRICE_MOVED
     assert denied.replayed
     assert dict(denied.refused().headers) == {"Idempotent-Replayed": "true"}
@@ -227,7 +227,7 @@ def test_what_this_very_call_recorded_is_no_replay() -> None:
     order, move = settled_order("mine"), settled_move("mine")
     assert replay(order, order.asked, "mine") == Booked(order, replayed=False)
     denied = replay(move, move.asked, "mine")
-    assert isinstance(denied, Denied)
+    assert isinstance(denied, Refusal)
     assert not denied.replayed
     assert not denied.refused().headers
 
@@ -249,7 +249,7 @@ def test_any_other_body_is_a_reused_key(other: dict[str, Any]) -> None:
     for request_id in ("first", "second"):
         plan = decided(BOOK, placing(GOLD, body, order, request_id))
         (outcome,) = outcomes(plan)
-        assert isinstance(outcome, Denied)
+        assert isinstance(outcome, Refusal)
         assert outcome.refusal is IDEMPOTENCY_KEY_REUSED
         assert not outcome.replayed
         assert not plan.changes
@@ -263,7 +263,7 @@ def test_each_order_of_a_batch_sees_what_those_before_it_did() -> None:
         BOOK,
         placing(GOLD, asked("buy", 900_000)),
         placing(GOLD, asked("buy", 100_001)),
-        placing(Denied(TRADING_HALTED)),
+        placing(Refusal(TRADING_HALTED)),
         placing(GOLD, asked("buy", 100_000)),
         placing(GOLD, asked("buy", 1)),
         placing(GOLD, asked("sell", 1, expected_price="1")),
@@ -384,7 +384,7 @@ def test_what_is_refused_is_not_hedged_and_takes_no_stock() -> None:
     stock = {STOCK: 10**9}
     plan = decided(
         REAL,
-        real(Denied(TRADING_HALTED)),
+        real(Refusal(TRADING_HALTED)),
         real(STOCKED, quantity_e4=1_000_001),
         real(STOCKED, expected_price="1"),
         stock=stock,
@@ -456,7 +456,7 @@ def test_out_of_stock_answers_after_the_limit_before_a_moved_price_and_leaves_th
 
 def test_out_of_stock_says_what_is_left() -> None:
     (outcome,) = outcomes(decided(REAL, real(STOCKED), stock={STOCK: 7_500}))
-    assert isinstance(outcome, Denied)
+    assert isinstance(outcome, Refusal)
     assert outcome.refusal is OUT_OF_STOCK
     assert outcome.message == "There is not enough stock for this buy: 0.7500 g are left."
     assert outcome.compared == {"stock_e4": 7_500, "change_e4": 10_000, "unit": "g"}
@@ -471,13 +471,13 @@ def test_a_replay_takes_no_stock_and_is_not_hedged_again() -> None:
 
 
 CLOSED = [
-    Denied(PRODUCTION_TRADING_DISABLED, fields={"reason": "global"}, closed=True),
-    Denied(PRODUCTION_PREREQUISITES_UNMET, closed=True),
+    Refusal(PRODUCTION_TRADING_DISABLED, fields={"reason": "global"}, closed=True),
+    Refusal(PRODUCTION_PREREQUISITES_UNMET, closed=True),
 ]
 
 
 @pytest.mark.parametrize("closed", CLOSED, ids=lambda closed: closed.refusal.code)
-def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered(closed: Denied) -> None:
+def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered(closed: Refusal) -> None:
     order, move = settled_order(), settled_move()
     other = msgspec.structs.replace(order.asked, quantity_e4=1)
     plan = decided(
@@ -496,13 +496,13 @@ def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered
 
 def test_a_refusal_of_a_real_order_fences_what_is_still_on_its_way() -> None:
     """Decided on the version before, an earlier call with the same key is not recorded any more."""
-    plan = decided(REAL, placing(Denied(TRADING_HALTED), book=5))
+    plan = decided(REAL, placing(Refusal(TRADING_HALTED), book=5))
     assert plan.fences
     assert plan.changes
     assert plan.after == msgspec.structs.replace(
         REAL, version=REAL.version + 1, last_order_at_us=plan.after.last_order_at_us
     )
-    assert not decided(BOOK, placing(Denied(TRADING_HALTED))).changes
+    assert not decided(BOOK, placing(Refusal(TRADING_HALTED))).changes
     order = settled_order()
     assert not decided(REAL, placing(HEDGED, order.asked, order, "again", book=5)).changes
 

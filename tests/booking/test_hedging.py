@@ -15,12 +15,12 @@ from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import (
     Asked,
     Confirmed,
+    Declined,
     Duplicate,
     Final,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Refused,
     Submitted,
     Tradeability,
     Unconfirmed,
@@ -34,7 +34,7 @@ from tests.orders.orders import BOOKED_AT_US, order_in
 pytestmark = pytest.mark.anyio
 
 HANGS = "it hangs"
-FILL, REFUSAL, WAITS = Confirmed("E1"), Refused("E1", "no"), Unconfirmed("later")
+FILL, REFUSAL, WAITS = Confirmed("E1"), Declined("E1", "no"), Unconfirmed("later")
 
 
 class Venue:

@@ -18,11 +18,11 @@ from bullion.faults import OutcomeUnknown, StoreFault, StoreUnavailable
 from bullion.hedge.venue import (
     Asked,
     Confirmed,
+    Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Refused,
     Submitted,
     Tradeability,
     Unconfirmed,
@@ -44,7 +44,7 @@ class ScriptedVenue:
     """Executes each id once, unless a script says what else happens to the next calls."""
 
     def __init__(self) -> None:
-        self.book: dict[str, Confirmed | Refused] = {}
+        self.book: dict[str, Confirmed | Declined] = {}
         self.calls: list[tuple[str, str]] = []
         self.submits: list[Act] = []
         self.asks: list[Act] = []
@@ -74,7 +74,7 @@ class ScriptedVenue:
         if request.order_id in self.book:
             return Duplicate()
         number = len(self.book) + 1
-        word = Refused(f"R{number}", "no") if self.refuses else Confirmed(f"E{number}")
+        word = Declined(f"R{number}", "no") if self.refuses else Confirmed(f"E{number}")
         self.book[request.order_id] = word
         return word
 

@@ -17,7 +17,7 @@ from bullion.faults import (
     StoreConflict,
     StoreUnavailable,
 )
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.catalogue import CREDENTIAL_REVOKED
 from bullion.store.engine import Engine
 from tests.model import invariants
@@ -450,7 +450,7 @@ async def test_a_revoked_key_is_found_out_when_the_order_is_judged_again(
 
     def judge() -> Verdict:
         return (
-            Denied(CREDENTIAL_REVOKED)
+            Refusal(CREDENTIAL_REVOKED)
             if revoked
             else node.market.judge(node.catalogue.accounts[books[0] // 2], asked())
         )

@@ -7,7 +7,7 @@ import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Family, Retry
-from bullion.refusals.refusal import Refusal as Row
+from bullion.refusals.refusal import RefusalCode as Row
 from bullion_client import (
     BullionError,
     CredentialRefused,

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal as Row
+from bullion.refusals.refusal import RefusalCode as Row
 from bullion.refusals.refusal import Retry
 from bullion_client import NoAnswer, Refusal, UnexpectedAnswer
 from tests.client.calls import TEST_KEY

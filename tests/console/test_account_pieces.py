@@ -12,7 +12,7 @@ from bullion.desk.console.pages.accounts.key_table import key_state
 from bullion.desk.console.pages.audit.difference import changes
 from bullion.desk.console.pages.audit.words import called
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 INDIA = ZoneInfo("Asia/Kolkata")
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -108,7 +108,7 @@ def test_a_last_day_ends_in_the_brokers_zone() -> None:
 )
 def test_a_refusal_is_told_beside_its_field(message: str, troubles: dict[str, str]) -> None:
     with pytest.raises(Mistyped) as caught, beside_fields("login_id", "gold", "group"):
-        raise Refused(INVALID_BODY, message)
+        raise RefusalError(INVALID_BODY, message)
     assert caught.value.troubles.keys() == troubles.keys()
     for field, words in troubles.items():
         assert caught.value.troubles[field].startswith(words)
@@ -116,12 +116,12 @@ def test_a_refusal_is_told_beside_its_field(message: str, troubles: dict[str, st
 
 def test_a_refusal_about_something_else_stays_what_it_is() -> None:
     with pytest.raises(Mistyped), beside_fields("login_id", conflict="login_id"):
-        raise Refused(CONFLICT, "There is one already.")
+        raise RefusalError(CONFLICT, "There is one already.")
     for refusal, message in (
         (CONFLICT, "It is revoked."),
         (NOT_FOUND, "group: no."),
         (INVALID_BODY, "What?"),
     ):
-        with pytest.raises(Refused) as caught, beside_fields("group"):
-            raise Refused(refusal, message)
-        assert type(caught.value) is Refused
+        with pytest.raises(RefusalError) as caught, beside_fields("group"):
+            raise RefusalError(refusal, message)
+        assert type(caught.value) is RefusalError

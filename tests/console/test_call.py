@@ -10,7 +10,7 @@ import pytest
 
 from bullion.desk.console.app import Console
 from bullion.desk.console.call import Call, _pairs
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -84,7 +84,7 @@ def test_the_time_to_read_an_address_grows_with_its_length_alone(unit: bytes) ->
 
         def read() -> None:
             call("/" + text.decode("latin-1"))
-            with suppress(Refused):
+            with suppress(RefusalError):
                 call(query=text)
 
         return read
@@ -110,7 +110,7 @@ def test_the_time_to_read_a_form_grows_with_its_length_alone(unit: str) -> None:
         text = "csrf=" + unit * (size // len(unit))
 
         def read() -> None:
-            with suppress(Refused):
+            with suppress(RefusalError):
                 _pairs(text)
 
         return read

@@ -8,7 +8,7 @@ from bullion.desk.console.pages.market.forms import Form, beside_fields, differe
 from bullion.desk.console.pages.market.rates import _odd
 from bullion.desk.console.pages.market.symbol_words import part_words
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,13 @@ def test_a_refusal_about_a_field_is_told_beside_it() -> None:
         ("pricing.margin: 99 is out of bounds.", {"margin"}),
     ):
         with pytest.raises(Mistyped) as mistyped, beside_fields(form):
-            raise Refused(INVALID_BODY, message)
+            raise RefusalError(INVALID_BODY, message)
         assert mistyped.value.troubles.keys() == told
-    for refused in (Refused(INVALID_BODY, "step must be above 0."), Refused(CONFLICT, "minimum is taken.")):
-        with pytest.raises(Refused) as raised, beside_fields(form):
+    for refused in (
+        RefusalError(INVALID_BODY, "step must be above 0."),
+        RefusalError(CONFLICT, "minimum is taken."),
+    ):
+        with pytest.raises(RefusalError) as raised, beside_fields(form):
             raise refused
         assert raised.value is refused
 
@@ -79,10 +82,10 @@ def test_what_changed_is_told_before_and_after() -> None:
 def test_a_form_that_was_overtaken_is_refused() -> None:
     typed = {"seen": seen({"step": "1"})}
     require_seen(typed, {"step": "1"}, "GOLD")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusalError) as refused:
         require_seen(typed, {"step": "2"}, "GOLD")
     assert refused.value.refusal is CONFLICT
-    with pytest.raises(Refused):
+    with pytest.raises(RefusalError):
         require_seen({}, None, "GOLD")
 
 

@@ -19,7 +19,7 @@ from bullion.desk.console.widgets.charts import Step, waterfall
 from bullion.desk.desk import Desk, View
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR, SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 
 def trace(outcome: str, environment: str = "production") -> View:
@@ -80,7 +80,7 @@ def test_steps_that_come_to_nothing_can_be_drawn() -> None:
 
 
 @pytest.mark.parametrize("refusal", CATALOGUE, ids=lambda refusal: refusal.code)
-def test_each_refusal_fails_one_stage(refusal: Refusal) -> None:
+def test_each_refusal_fails_one_stage(refusal: RefusalCode) -> None:
     drawn = stages(trace(refusal.code))
     if refusal in (SERVICE_UNAVAILABLE, INTERNAL_ERROR):
         assert drawn is None

@@ -18,7 +18,7 @@ from bullion.desk.console.widgets.times import age, clock, moment
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 INDIA = ZoneInfo("Asia/Kolkata")
 SOMEBODY = Actor("somebody", Role.VIEWER, "main")
@@ -232,7 +232,7 @@ async def test_a_page_does_not_wait_for_a_store_that_hangs(monkeypatch: pytest.M
     monkeypatch.setattr(shared_read_module, "_SLOW_S", 0.0)
     reading = await shared.get(SOMEBODY)
     assert (reading.value, reading.trouble) == (None, "The store cannot be reached.")
-    with pytest.raises(Refused) as away:
+    with pytest.raises(RefusalError) as away:
         reading.required()
     assert away.value.refusal.status == 503
     assert source.reads == 1

@@ -13,9 +13,9 @@ from bullion.faults import AlreadyThere, RuleBroken
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import pack
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.catalogue import TRADING_HALTED
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.store import postgres as postgres_module
 from bullion.store import sqlite as sqlite_module
 from bullion.store.engine import Engine
@@ -90,7 +90,7 @@ async def test_a_node_that_has_not_heard_of_the_reset_replays_them_too(
     assert await other_node.told(books[0], "k1", old[0][1].asked) == "replayed"
 
     def denied() -> Verdict:
-        return Denied(TRADING_HALTED)
+        return Refusal(TRADING_HALTED)
 
     assert await other_node.told(books[1], "k1", old[1][1].asked, judge=denied) == "replayed"
     assert await other_node.told(books[1], "new", judge=denied) == TRADING_HALTED.code
@@ -142,7 +142,7 @@ async def test_of_one_account_and_no_more_than_asked_for(
     assert all(row["packed_bytes"] < row["plain_bytes"] for row in shown)
     size = (await archive.survey(desk_on(node.engine), ADMIN, EVER))["archived"]
     assert (size["orders"], size["packs"]) == (33, 7)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusalError):
         await archive.wanted(desk_on(node.engine), ADMIN, "30d", "nobody")
 
 

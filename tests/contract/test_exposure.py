@@ -2,7 +2,7 @@
 
 import pytest
 
-from bullion.hedge.venue import Confirmed, Refused
+from bullion.hedge.venue import Confirmed, Declined
 from bullion.metals.metal import Metal
 from bullion.orders.status import Event
 from bullion.records.hedges import Exposure
@@ -50,7 +50,7 @@ async def test_accounts_and_symbols_add_up_by_metal(dealings: Dealings) -> None:
     }
     await dealings.open_other_broker()
     assert await exposure(dealings, "other") == {Metal.GOLD: Exposure(), Metal.SILVER: Exposure()}
-    await dealings.answer(waiting, Refused("E-9", "no"))
+    await dealings.answer(waiting, Declined("E-9", "no"))
     assert await gold(dealings) == Exposure(net_e4=30_000, hedged_e4=30_000)
 
 
@@ -79,5 +79,5 @@ async def test_a_fill_of_a_deleted_order_covers_too_much(dealings: Dealings) -> 
 
 async def test_a_deal_that_the_venue_refuses_later_is_not_covered(dealings: Dealings) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0], "sell", 30_000), "open")
-    await dealings.answer(order, Refused("E-2", "never seen"))
+    await dealings.answer(order, Declined("E-2", "never seen"))
     assert await gold(dealings) == Exposure(net_e4=-30_000, hedged_e4=0, breaks=1)

@@ -8,7 +8,7 @@ import pytest
 from bullion.booking.hedge_requests import LEASE_US, Waiting
 from bullion.booking.placing import ToHedge
 from bullion.faults import StoreFault
-from bullion.hedge.venue import Confirmed, Final, Refused
+from bullion.hedge.venue import Confirmed, Declined, Final
 from bullion.orders.status import Event
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
@@ -18,7 +18,7 @@ from .dealings import Dealings
 
 pytestmark = pytest.mark.anyio
 
-FILL, REFUSAL = Confirmed("E-1"), Refused("E-1", "Not today.")
+FILL, REFUSAL = Confirmed("E-1"), Declined("E-1", "Not today.")
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ async def test_many_words_at_once_on_many_books_are_each_taken_once(
         for side, symbol, source in (("buy", "COIN", "api"), ("sell", "GOLD", "web"))
     ]
     words = {
-        order.id: Refused(f"R-{order.id}", "no") if number % 3 == 0 else Confirmed(f"C-{order.id}")
+        order.id: Declined(f"R-{order.id}", "no") if number % 3 == 0 else Confirmed(f"C-{order.id}")
         for number, order in enumerate(orders)
     }
     done = await asyncio.gather(
@@ -206,13 +206,13 @@ async def test_the_same_word_again_changes_nothing(dealings: Dealings, word: Fin
 @pytest.mark.parametrize(
     ("led_to", "word", "broken"),
     [
-        ("open", Refused("another", "no"), True),
-        ("closing", Refused("another", "no"), True),
-        ("closed", Refused("another", "no"), True),
+        ("open", Declined("another", "no"), True),
+        ("closing", Declined("another", "no"), True),
+        ("closed", Declined("another", "no"), True),
         ("rejected", Confirmed("another"), True),
-        ("rejected", Refused("another", "no"), False),
+        ("rejected", Declined("another", "no"), False),
         ("deleted", Confirmed("late"), True),
-        ("deleted", Refused("late", "no"), False),
+        ("deleted", Declined("late", "no"), False),
     ],
 )
 async def test_a_later_word_never_changes_the_order_and_is_a_break_where_it_contradicts(
@@ -254,7 +254,7 @@ async def test_a_break_stays_as_it_is_whatever_the_venue_says_next(dealings: Dea
     await dealings.answer(order, Confirmed("one"))
     before = await dealings.request(order)
     assert before["state"] == "broken"
-    for word in (Confirmed("two"), Refused("three", "no"), Confirmed("one")):
+    for word in (Confirmed("two"), Declined("three", "no"), Confirmed("one")):
         assert await dealings.answer(order, word) == order
         assert await dealings.request(order) == before
     (second,) = await dealings.rows("SELECT execution_id FROM unmatched_executions")

@@ -11,7 +11,7 @@ from bullion.booking.decide import Plan
 from bullion.booking.placing import Booked
 from bullion.faults import StoreFault
 from bullion.orders.order import Order
-from bullion.orders.verdict import Denied
+from bullion.orders.verdict import Refusal
 from bullion.refusals.catalogue import TRADING_HALTED
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
@@ -273,7 +273,7 @@ async def test_out_of_stock_leaves_the_key_free(dealings: Dealings) -> None:
     await dealings.put_stock("COIN", 5)
     book = dealings.books[0]
     (plan,), _ = await dealings.record_locked(dealings.placing(book, "buy", 6, "COIN", key="k"))
-    assert isinstance(plan.outcomes[0][1], Denied)
+    assert isinstance(plan.outcomes[0][1], Refusal)
     assert await dealings.ledger.settled([(book, "api", "k")]) == {}
     await dealings.put_stock("COIN", 6)
     assert (await dealings.place(book, "buy", 6, "COIN", key="k")).status == "pending"
@@ -308,7 +308,7 @@ async def test_what_was_under_way_when_its_key_was_refused_is_not_recorded(deali
     before = (await dealings.ledger.books([book]))[book]
     under_way = dealings.planned(before, dealings.placing(book, key="k"))
     again = dealings.placing(book, key="k")
-    again.verdict = Denied(TRADING_HALTED)
+    again.verdict = Refusal(TRADING_HALTED)
     refused = dealings.planned(before, again)
     assert (await dealings.record(refused)).books[book].recorded
     assert not (await dealings.record(under_way)).books[book].recorded

@@ -14,9 +14,9 @@ from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import (
     Asked,
     Confirmed,
+    Declined,
     HedgeRequest,
     ListedExecution,
-    Refused,
     Submitted,
     Tradeability,
     VenueUnreachable,
@@ -292,7 +292,7 @@ async def test_two_executions_that_a_node_is_told_of_one_after_the_other_count_o
 async def test_a_fill_of_a_deal_that_the_venue_also_refused_still_counts(books: Books) -> None:
     order = await books.order("open", "buy", 20)
     known = (await books.dealings.request(order))["execution_id"]
-    await books.dealings.answer(order, Refused("R", "no"))
+    await books.dealings.answer(order, Declined("R", "no"))
     assert await books.exposure() == Exposure(net_e4=20, hedged_e4=0, breaks=1)
     books.venue.execute(order, known)
     await books.reconcile()

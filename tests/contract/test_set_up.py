@@ -14,7 +14,7 @@ from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody, Terms
 from bullion.desk.desk import Desk, View
 from bullion.records.port import Page
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .desk_over import ADMIN, OTHER
 
@@ -57,7 +57,7 @@ async def test_a_formula_is_tried_before_it_is_kept(desk: Desk) -> None:
     (quoted,), total = await quotes.list_quotes(desk, ADMIN, Page(10, 0))
     assert (quoted["bid"], quoted["ask"], total) == (found["bid"], found["ask"], 1)
     assert await symbols.get_symbol(desk, ADMIN, "NEW") == kept
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusalError) as refused:
         await symbols.get_symbol(desk, OTHER, "NEW")
     assert refused.value.refusal is NOT_FOUND
 
@@ -80,14 +80,14 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
 
     def judge(before: View | None) -> None:
         if before != saw:
-            raise Refused(CONFLICT, "It was changed meanwhile.")
+            raise RefusalError(CONFLICT, "It was changed meanwhile.")
 
     body = GroupBody(trading=False)
     done = await asyncio.gather(
         *(groups.put_group(desk.if_found(judge), ADMIN, "retail", body) for _ in range(3)),
         return_exceptions=True,
     )
-    refused = [each for each in done if isinstance(each, Refused)]
+    refused = [each for each in done if isinstance(each, RefusalError)]
     assert [each.refusal for each in refused] == [CONFLICT, CONFLICT]
     assert (await groups.get_group(desk, ADMIN, "retail"))["trading"] is False
     found = await audit.find_audit(desk, ADMIN, Wanted(), 10)
@@ -98,7 +98,7 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
 async def test_terms_are_for_what_can_be_a_symbol(desk: Desk, symbol: str) -> None:
     """Also from where no body was read: a form, or a program."""
     before = await groups.get_group(desk, ADMIN, "retail")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusalError) as refused:
         await groups.put_group(desk, ADMIN, "retail", GroupBody(terms={symbol: TermsBody(buy_premium="1")}))
     assert refused.value.refusal is INVALID_BODY
     assert refused.value.message.startswith("symbol code in terms: use up to 32 letters")

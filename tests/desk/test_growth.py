@@ -13,7 +13,7 @@ from bullion.desk.actions.orders import _since_us
 from bullion.desk.doorkeeper import _token_text
 from bullion.desk.request import Request
 from bullion.records.token import read_token
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
 
 REGEX = "Expected `str` matching regex '"
@@ -83,5 +83,5 @@ def page(query: str) -> Request:
 
 def refused(read: Callable[[], object]) -> None:
     """Whether it is refused or read does not matter here."""
-    with suppress(Refused):
+    with suppress(RefusalError):
         read()

@@ -23,12 +23,12 @@ from bullion.faults import (
 from bullion.keys.hashing import Hasher
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.records.audit import Chain, Entry, Head
 from bullion.records.port import Allocation, Client, Records, RecordStore
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import UNKNOWN_SYMBOL
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 pytestmark = pytest.mark.anyio
 
@@ -83,11 +83,11 @@ class Way:
     def account(self, _account_id: int) -> Account:
         return ACCOUNT
 
-    def unready(self, _account: Account) -> Denied | None:
+    def unready(self, _account: Account) -> Refusal | None:
         return None
 
     def judge(self, _account: Account, _asked: object) -> Verdict:
-        return Denied(UNKNOWN_SYMBOL)
+        return Refusal(UNKNOWN_SYMBOL)
 
     async def place(self, placing: Placing) -> Outcome:
         if self.end is not None:
@@ -147,7 +147,7 @@ async def test_an_order_is_answered_though_its_entry_is_lost(fault: type[StoreFa
 )
 async def test_what_the_store_did_is_told_by_the_apis_own_codes(fault: type[StoreFault], code: str) -> None:
     trail = Trail()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusalError) as refused:
         await place_order(desk_over(trail, Way(fault("x"))), ACTOR, BODY, REQUEST)
     assert refused.value.refusal.code == code
     assert trail.entries == []
@@ -155,5 +155,5 @@ async def test_what_the_store_did_is_told_by_the_apis_own_codes(fault: type[Stor
 
 async def test_where_nothing_can_be_placed_that_is_said() -> None:
     desk = replace(desk_over(Trail(), Way()), production=None)
-    with pytest.raises(Refused, match="conflict"):
+    with pytest.raises(RefusalError, match="conflict"):
         await place_order(desk, ACTOR, BODY, REQUEST)

@@ -17,7 +17,7 @@ from bullion.booking import queue
 from bullion.desk.http import _RESOURCES, BASE
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal, Retry
+from bullion.refusals.refusal import RefusalCode, Retry
 from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
 from bullion.store import schema, traces
 from bullion.store.order_rows import BLOCK_SIZES
@@ -255,7 +255,7 @@ def test_the_examples_of_the_allocation_are_right() -> None:
 
 
 def test_the_desks_guide_has_the_refusals_of_the_desk_with_their_status() -> None:
-    own = [row for row in vars(desk_refusals).values() if isinstance(row, Refusal)]
+    own = [row for row in vars(desk_refusals).values() if isinstance(row, RefusalCode)]
     there = {row.code: row.status for row in CATALOGUE} | {row.code: row.status for row in own}
     shown = dict(_statuses(DESK))
     assert {row.code for row in own} <= set(shown)

@@ -11,11 +11,11 @@ from bullion.faults import StoreFault, StoreUnavailable
 from bullion.hedge.simulated import Conduct, Mode, SimulatedVenue, Taken
 from bullion.hedge.venue import (
     Confirmed,
+    Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Refused,
     Tradeability,
     Unconfirmed,
     VenueUnreachable,
@@ -110,13 +110,13 @@ async def test_it_fills_at_once_unless_it_is_told_otherwise(bench: Bench) -> Non
 async def test_it_refuses(bench: Bench) -> None:
     bench.behave(Mode.REFUSE)
     word = await bench.venue.submit(request())
-    assert isinstance(word, Refused)
+    assert isinstance(word, Declined)
     assert (word.execution_id, bool(word.words)) == ("E1", True)
     bench.behave(Mode.FILL)
     assert await bench.venue.ask(request()) == word
 
 
-@pytest.mark.parametrize(("mode", "word"), [(Mode.FILL, Confirmed), (Mode.REFUSE, Refused)])
+@pytest.mark.parametrize(("mode", "word"), [(Mode.FILL, Confirmed), (Mode.REFUSE, Declined)])
 async def test_what_it_holds_is_decided_by_the_mode_in_which_it_is_asked_for(
     bench: Bench, mode: Mode, word: type
 ) -> None:
@@ -169,7 +169,7 @@ async def test_before_its_time_an_order_is_undecided_for_whoever_asks(bench: Ben
     bench.now_us += 60_000_000 - 1
     assert isinstance(await bench.venue.ask(request()), Unconfirmed)
     bench.now_us += 1
-    assert isinstance(await bench.venue.ask(request()), Refused)
+    assert isinstance(await bench.venue.ask(request()), Declined)
 
 
 async def test_the_delay_is_that_of_when_it_was_taken(bench: Bench) -> None:
@@ -190,10 +190,12 @@ async def test_a_mode_that_changes_during_the_delay_is_the_one_that_decides(benc
     await asyncio.sleep(0.01)
     bench.behave(then)
     (word,) = await asyncio.gather(call, return_exceptions=True)
-    assert isinstance(word, {Mode.HOLD: Unconfirmed, Mode.DOWN: VenueUnreachable, Mode.REFUSE: Refused}[then])
+    assert isinstance(
+        word, {Mode.HOLD: Unconfirmed, Mode.DOWN: VenueUnreachable, Mode.REFUSE: Declined}[then]
+    )
     bench.behave(Mode.FILL)
     bench.now_us += 30_000
-    assert isinstance(await bench.venue.ask(request()), Refused if then is Mode.REFUSE else Confirmed)
+    assert isinstance(await bench.venue.ask(request()), Declined if then is Mode.REFUSE else Confirmed)
 
 
 async def test_each_broker_has_a_venue_of_its_own(bench: Bench) -> None:
@@ -201,7 +203,7 @@ async def test_each_broker_has_a_venue_of_its_own(bench: Bench) -> None:
     bench.behave(Mode.REFUSE, broker="other")
     with pytest.raises(VenueUnreachable):
         await bench.venue.submit(request("a"))
-    assert isinstance(await bench.venue.submit(request("b", "other")), Refused)
+    assert isinstance(await bench.venue.submit(request("b", "other")), Declined)
     assert isinstance(await bench.venue.submit(request("c", "third")), Confirmed)
 
 

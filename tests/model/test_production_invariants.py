@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bullion.hedge.simulated import Mode, SimulatedVenue
-from bullion.hedge.venue import Confirmed, Refused
+from bullion.hedge.venue import Confirmed, Declined
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.small_blocks import keep_small_blocks
 from tests.contract.dealings import Dealings
@@ -40,7 +40,7 @@ async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             continue
         await behave(engine, Mode.REFUSE if status == "rejected" else Mode.FILL)
         word = await venue.submit((await dealings.to_hedge(order)).request())
-        assert isinstance(word, Confirmed | Refused)
+        assert isinstance(word, Confirmed | Declined)
         order = await dealings.answer(order, word)
         if status in ("closing", "closed"):
             await dealings.close(order, complete=status == "closed")

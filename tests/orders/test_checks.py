@@ -17,7 +17,7 @@ from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.orders.checks import check
 from bullion.orders.offer import make_offer
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied, Priced, Verdict
+from bullion.orders.verdict import Priced, Refusal, Verdict
 from bullion.rates.tick import Tick
 from bullion.refusals.catalogue import CATALOGUE
 
@@ -53,7 +53,7 @@ class Case:
 
     def code(self) -> str:
         verdict = self.verdict()
-        return verdict.refusal.code if isinstance(verdict, Denied) else "priced"
+        return verdict.refusal.code if isinstance(verdict, Refusal) else "priced"
 
 
 def of_symbol(case: Case, **fields: Any) -> Case:
@@ -216,23 +216,23 @@ def test_a_price_that_no_store_can_keep_is_unpriced_at_its_place_in_the_table(co
 
 def test_refusals_say_what_the_sizes_are() -> None:
     of_the_symbol = wanting(Case(), quantity_e4=9_999).verdict()
-    assert isinstance(of_the_symbol, Denied)
+    assert isinstance(of_the_symbol, Refusal)
     assert of_the_symbol.message == "This symbol takes from 1.0000 to 1000.0000 g in steps of 0.5000 g."
     of_the_group = wanting(Case(), quantity_e4=10_000).verdict()
-    assert isinstance(of_the_group, Denied)
+    assert isinstance(of_the_group, Refusal)
     assert (
         of_the_group.message == "This account's group takes from 2.0000 to 500.0000 g in steps of 1.0000 g."
     )
     silver = of_symbol(wanting(Case(), quantity_e4=1), metal=Metal.SILVER).verdict()
-    assert isinstance(silver, Denied)
+    assert isinstance(silver, Refusal)
     assert silver.message is not None
     assert silver.message.endswith("in steps of 0.5000 kg.")
 
 
 def test_hours_and_halt_are_told_apart_for_people() -> None:
     closed, halted = replace(Case(), market_open=False).verdict(), FAULTS["trading_halted"](Case()).verdict()
-    assert isinstance(closed, Denied)
-    assert isinstance(halted, Denied)
+    assert isinstance(closed, Refusal)
+    assert isinstance(halted, Refusal)
     assert closed.message != halted.message
     assert closed.refusal is halted.refusal
 
@@ -286,7 +286,7 @@ def test_totals_are_rounded_half_up(
 )
 def test_the_desk_reads_what_a_price_was_missing(case: Case, compared: dict[str, Any]) -> None:
     verdict = case.verdict()
-    assert isinstance(verdict, Denied)
+    assert isinstance(verdict, Refusal)
     assert verdict.compared == compared
 
 
@@ -316,5 +316,5 @@ def test_what_is_hedged_says_in_what_and_whether_it_takes_from_a_stock(
 def test_the_desk_reads_what_the_venue_said() -> None:
     for word in (Tradeability.UNKNOWN, Tradeability.SUSPENDED):
         verdict = replace(Case(), tradeability=word).verdict()
-        assert isinstance(verdict, Denied)
+        assert isinstance(verdict, Refusal)
         assert verdict.compared == {"instrument": "GOLD", "venue_says": word.value}

@@ -15,7 +15,7 @@ from bullion.metals.symbol import Side
 from bullion.orders import market as market_module
 from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied, Priced
+from bullion.orders.verdict import Priced, Refusal
 from bullion.rates.board import MARKET, Board
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
@@ -92,7 +92,7 @@ def test_groups_and_brokers_do_not_share_offers(market: Market, memory: Memory) 
     assert isinstance(verdict, Priced)
     assert verdict.price_paise == 7_001_000
     stranger = market.judge(msgspec.structs.replace(ACCOUNT, broker="elsewhere"), asked())
-    assert isinstance(stranger, Denied)
+    assert isinstance(stranger, Refusal)
     assert stranger.refusal.code == "unknown_symbol"
 
 

@@ -17,7 +17,7 @@ from bullion.metals.symbol import Side, SizeRule
 from bullion.orders.offer import Offer, make_offer
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .market_place import GROUP, LANDED, NOW_US, SWITCHES, SYMBOL, TICK
 
@@ -83,13 +83,13 @@ def test_the_rate_is_as_old_as_its_oldest_tick() -> None:
 
 def test_a_landed_price_holds_until_the_next_duty() -> None:
     price = offer(pricing=LANDED).price
-    assert not isinstance(price, Refusal)
+    assert not isinstance(price, RefusalCode)
     assert price.valid_until_us == DUTY.duties[1].from_us
 
 
 def test_without_a_price_there_is_no_deal() -> None:
     none = offer(ticks={})
-    assert isinstance(none.price, Refusal)
+    assert isinstance(none.price, RefusalCode)
     assert (none.buy, none.sell, none.rate_at_us) == (None, None, None)
     assert Side.BUY in none.offered
 

@@ -17,7 +17,7 @@ from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.formula import SymbolPrice, symbol_price
 from bullion.rates.tick import Tick
 from bullion.refusals.catalogue import NO_LIVE_PRICE, UNPRICED
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 LANDED = Landed(
     spot="XAUUSD",
@@ -54,7 +54,7 @@ def symbol(pricing: Pricing, *sides: Side) -> Symbol:
 
 def asked(
     of: Symbol, *ticks: Tick, duty: DutyTable | None = TABLE, at_us: int = AT_US
-) -> SymbolPrice | Refusal:
+) -> SymbolPrice | RefusalCode:
     by_name = {tick.instrument: tick for tick in ticks}
     tables = {} if duty is None else {duty.name: duty}
     return symbol_price(of, by_name.get, tables.get, at_us)

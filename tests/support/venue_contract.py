@@ -14,11 +14,11 @@ import pytest
 
 from bullion.hedge.venue import (
     Confirmed,
+    Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Refused,
     Tradeability,
     Unconfirmed,
     Venue,
@@ -90,7 +90,7 @@ class VenueContract:
         await trial.refuse()
         venue, one = await trial.adapter(), request(trial)
         word = await venue.submit(one)
-        assert isinstance(word, Refused)
+        assert isinstance(word, Declined)
         assert word.words.strip()
         assert await venue.ask(one) == word
         assert await trial.executions(one.order_id) == set()
@@ -106,7 +106,7 @@ class VenueContract:
         await trial.fill()
         assert isinstance(await told(venue, one), Confirmed)
         await trial.refuse()
-        assert isinstance(await told(venue, other), Refused)
+        assert isinstance(await told(venue, other), Declined)
 
     async def test_orders_do_not_touch_each_other(self, trial: VenueTrial) -> None:
         await trial.fill()
@@ -130,7 +130,7 @@ class VenueContract:
         await getattr(trial, then)()
         for _ in range(2):
             assert await venue.submit(one) == Duplicate()
-        if isinstance(word, Confirmed | Refused):
+        if isinstance(word, Confirmed | Declined):
             assert await venue.ask(one) == word
         assert len(await trial.executions(one.order_id)) <= 1
 
@@ -362,7 +362,7 @@ async def end_of_list(trial: VenueTrial, venue: Venue) -> str:
     return listed[-1].cursor if listed else ""
 
 
-async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Refused | NotKnown:
+async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Declined | NotKnown:
     """What the venue says once it has decided, or that it does not know it."""
     async with asyncio.timeout(PATIENCE_S):
         while isinstance(word := await venue.ask(one), Unconfirmed):

@@ -9,7 +9,7 @@ import pytest
 
 from bullion.api.openapi import RETRY_ADVICE, openapi
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Env, Refusal, Retry
+from bullion.refusals.refusal import Env, RefusalCode, Retry
 from tools.generate import generated, main
 from tools.pictures import pictures
 from tools.refusals_page import refusals_page
@@ -74,7 +74,7 @@ def test_openapi_json_is_the_description_sorted_and_ended() -> None:
 # --- The refusals page ----------------------------------------------------------------------------------
 
 
-def table(rows: tuple[Refusal, ...]) -> list[list[str]]:
+def table(rows: tuple[RefusalCode, ...]) -> list[list[str]]:
     lines = [line for line in refusals_page(rows).splitlines() if line.startswith("| ")]
     return [line.strip("| ").split(" | ") for line in lines[2:]]
 
@@ -87,8 +87,8 @@ def test_every_refusal_stands_in_the_order_of_the_checks() -> None:
 
 
 def test_a_row_tells_all_there_is_to_know() -> None:
-    ours = Refusal("ours", 418, Env.PROD, "When.", "…", Retry.NEW_KEY, settles_key=True, specified=False)
-    theirs = Refusal("theirs", 400, Env.BOTH, "Then.", "…")
+    ours = RefusalCode("ours", 418, Env.PROD, "When.", "…", Retry.NEW_KEY, settles_key=True, specified=False)
+    theirs = RefusalCode("theirs", 400, Env.BOTH, "Then.", "…")
     assert [row[3:] for row in table((ours, theirs))] == [
         ["production", "When.", RETRY_ADVICE[Retry.NEW_KEY], "yes", "addition"],
         ["both", "Then.", RETRY_ADVICE[Retry.NEVER], "no", "specified"],
@@ -96,5 +96,5 @@ def test_a_row_tells_all_there_is_to_know() -> None:
 
 
 def test_a_bar_in_a_text_does_not_end_its_cell() -> None:
-    page = refusals_page((Refusal("bar", 400, Env.BOTH, "One|two.", "…"),))
+    page = refusals_page((RefusalCode("bar", 400, Env.BOTH, "One|two.", "…"),))
     assert "One\\|two." in page

@@ -10,7 +10,7 @@ from bullion.environment import Environment
 from bullion.faults import StoreFault
 from bullion.keys.key import Scope
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web import health
 from bullion.web.answer import (
     NOT_FOUND,
@@ -116,17 +116,17 @@ class TradingApi:
             return await endpoint.answer(request), request.more
         except (CallerLeft, HangUp):
             raise
-        except Refused as refused:
+        except RefusalError as refused:
             call.code = refused.refusal.code
             return refusal_answer(refused), _more(request)
         except StoreFault as fault:
             _log.warning("store_fault", request_id=call.request_id.decode(), fault=repr(fault))
             call.code = SERVICE_UNAVAILABLE.code
-            return refusal_answer(Refused(SERVICE_UNAVAILABLE)), _more(request)
+            return refusal_answer(RefusalError(SERVICE_UNAVAILABLE)), _more(request)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=call.request_id.decode())
             call.code = INTERNAL_ERROR.code
-            return refusal_answer(Refused(INTERNAL_ERROR)), _more(request)
+            return refusal_answer(RefusalError(INTERNAL_ERROR)), _more(request)
 
     async def _open_page(self, call: Call, path: str) -> Answer:
         """What needs no key: health, the description of the interface, and nothing else."""
@@ -146,5 +146,5 @@ def _more(request: Request | None) -> bytes:
     return b"" if request is None else request.more
 
 
-def _method_not_allowed(methods: Mapping[str, Endpoint] | tuple[str, ...]) -> Refused:
-    return Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(methods))})
+def _method_not_allowed(methods: Mapping[str, Endpoint] | tuple[str, ...]) -> RefusalError:
+    return RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(methods))})

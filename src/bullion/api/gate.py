@@ -34,7 +34,7 @@ from bullion.refusals.catalogue import (
     WRONG_ENVIRONMENT,
     WRONG_TENANT,
 )
-from bullion.refusals.refusal import Refusal, Refused
+from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.answer import Headers
 from bullion.web.calls import Call
@@ -77,16 +77,16 @@ class Gate:
     async def admit(
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
     ) -> Caller:
-        """Let the call through or raise Refused. A call that needs `orders:write` is charged as an order."""
+        """Let the call through or raise RefusalError. A call with `orders:write` is charged as an order."""
         sent, host, forwarded, scenario = _relevant(headers)
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
         text = _judge_text(read_key(sent), broker, environment)
-        if isinstance(text, Refusal):
+        if isinstance(text, RefusalCode):
             await self._count(failures, failed=True)
-            raise Refused(text)
+            raise RefusalError(text)
         call.key_id = text.key_id
         secret_hash = self.key_hasher.hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
@@ -98,19 +98,19 @@ class Gate:
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
             await self._count(failures, failed=False)
-            raise Refused(refusal, scope_message(refusal, scope))
+            raise RefusalError(refusal, scope_message(refusal, scope))
         standing: Standing | None = None
         try:
             budgets = _charged(key, account, switches, scope)
             standing = _standing(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
             if scope is Scope.ORDERS_WRITE:
-                raise Refused(RATE_LIMITER_UNAVAILABLE) from None
+                raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
         self.note_use(key.key_id)
         return Caller(key, account, switches, judged_by, standing, scenario)
 
-    def still_admits(self, caller: Caller, address: str, scope: Scope) -> Refusal | None:
+    def still_admits(self, caller: Caller, address: str, scope: Scope) -> RefusalCode | None:
         """Whether a caller who was let through would be so now, by what memory holds now."""
         key = self.catalogue.keys.get(caller.key.key_id)
         if key is None:
@@ -154,10 +154,10 @@ class Gate:
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
         if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             self._unless_throttled(failures)
-            raise Refused(_unavailable(text, scope))
+            raise RefusalError(_unavailable(text, scope))
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
-            raise Refused(refusal or INVALID_CREDENTIAL)
+            raise RefusalError(refusal or INVALID_CREDENTIAL)
         return key
 
     def _unless_throttled(self, failures: Charge) -> None:
@@ -197,15 +197,15 @@ def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tu
     return charges.order(key.key_id, *of_key)
 
 
-def _unavailable(key: Key | KeyText, scope: Scope) -> Refusal:
+def _unavailable(key: Key | KeyText, scope: Scope) -> RefusalCode:
     """What a caller is told whom memory alone cannot answer."""
     real = scope is Scope.ORDERS_WRITE and key.environment is Environment.PRODUCTION
     return BOOKING_UNAVAILABLE if real else SERVICE_UNAVAILABLE
 
 
-def _judge_text(text: KeyText | Refusal, broker: str, environment: Environment) -> KeyText | Refusal:
+def _judge_text(text: KeyText | RefusalCode, broker: str, environment: Environment) -> KeyText | RefusalCode:
     """What the key's text alone shows, without a look-up."""
-    if isinstance(text, Refusal):
+    if isinstance(text, RefusalCode):
         return text
     if text.broker != broker:
         return WRONG_TENANT
@@ -234,7 +234,7 @@ def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes], list[b
     return keys, host, forwarded, scenarios
 
 
-def _access(key: Key, account: Account, address: str, scope: Scope) -> Refusal | None:
+def _access(key: Key, account: Account, address: str, scope: Scope) -> RefusalCode | None:
     if not key.allows_address(address):
         return ADDRESS_NOT_ALLOWED
     if not account.api_access:
@@ -246,15 +246,15 @@ def _access(key: Key, account: Account, address: str, scope: Scope) -> Refusal |
     return None
 
 
-def scope_message(refusal: Refusal, scope: Scope) -> str | None:
+def scope_message(refusal: RefusalCode, scope: Scope) -> str | None:
     if refusal is INSUFFICIENT_SCOPE:
         return f"This call needs the scope {scope}, which this API key lacks."
     return None
 
 
-def _throttled(throttled: Throttled) -> Refused:
+def _throttled(throttled: Throttled) -> RefusalError:
     return _over_budget(AUTH_THROTTLED, throttled.standing, throttled.retry_after_s)
 
 
-def _over_budget(refusal: Refusal, standing: Standing, retry_after_s: int) -> Refused:
-    return Refused(refusal, retry_after_s=retry_after_s, headers=charges.rate_limit_headers(standing))
+def _over_budget(refusal: RefusalCode, standing: Standing, retry_after_s: int) -> RefusalError:
+    return RefusalError(refusal, retry_after_s=retry_after_s, headers=charges.rate_limit_headers(standing))

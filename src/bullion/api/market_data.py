@@ -13,7 +13,7 @@ from bullion.orders.bounds import PAISE_MAX
 from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
 from bullion.orders.offer import Deal, Offer
-from bullion.orders.verdict import Denied
+from bullion.orders.verdict import Refusal
 from bullion.web.answer import Answer, json_answer
 
 from .list_query import read_symbol_filter
@@ -28,7 +28,7 @@ class MarketData:
         self,
         catalogue: Catalogue,
         market: Market,
-        closed: Callable[[Account], Denied | None] = lambda _: None,
+        closed: Callable[[Account], Refusal | None] = lambda _: None,
     ) -> None:
         """`closed`: why the environment takes no orders of the account now, if it takes none."""
         self._catalogue = catalogue

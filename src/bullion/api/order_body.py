@@ -19,7 +19,7 @@ from bullion.orders.bounds import (
 )
 from bullion.orders.request import PlaceOrder
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Headers
 
 from .plain_order import read_plain_order
@@ -40,7 +40,7 @@ _KNOWN = frozenset(_FIELDS)
 
 
 def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
-    """The idempotency key and the order, or Refused.
+    """The idempotency key and the order, or RefusalError.
 
     A missing key is refused alone and first; a bad one is a problem among the others.
     """
@@ -74,7 +74,7 @@ def _read_key(sent: list[bytes], problems: Problems) -> str:
     # Blanks around a header's value are no part of it.
     keys = [value.strip(b" \t").decode("latin-1") for value in sent]
     if not any(keys):
-        raise Refused(IDEMPOTENCY_KEY_REQUIRED)
+        raise RefusalError(IDEMPOTENCY_KEY_REQUIRED)
     key = keys[0]
     if len(keys) > 1:
         problems.add(_KEY, "Idempotency-Key was sent more than once. Send one.", "duplicate")

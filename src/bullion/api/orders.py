@@ -11,9 +11,9 @@ from bullion.keys.key import Scope
 from bullion.orders.market import Market
 from bullion.orders.order import API
 from bullion.orders.reader import OrderReader
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Answer, header_line
 from bullion.web.body import read_body
 
@@ -52,14 +52,14 @@ class Orders:
         try:
             body = await read_body(headers, request.receive, BODY_BYTES_MAX)
             idempotency_key, asked = read_place_order(headers, body)
-        except Refused as refused:
+        except RefusalError as refused:
             self._tracer.refused(call, caller, refused)
             raise
 
         def judge() -> Verdict:
             """By what memory holds now: the caller, who may no longer be let through, and the market."""
             refusal = self._gate.still_admits(caller, call.address, Scope.ORDERS_WRITE)
-            return Denied(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
+            return Refusal(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
 
         placing = Placing(
             book_id=of_book(request),
@@ -77,13 +77,13 @@ class Orders:
             outcome = await self._queue.place(placing)
         except StoreFault as fault:
             self._tracer.judged(
-                call, caller, placing, Denied(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
+                call, caller, placing, Refusal(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
             )
             raise
-        if isinstance(outcome, Denied) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
+        if isinstance(outcome, Refusal) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
         self._tracer.judged(call, caller, placing, outcome)
-        if isinstance(outcome, Denied):
+        if isinstance(outcome, Refusal):
             raise outcome.refused()
         if outcome.replayed:
             request.more += REPLAYED_LINE
@@ -98,7 +98,7 @@ class Orders:
                 return Answer(200, kept)
             order = await self._reader.order(book, order_id)
         if order is None:
-            raise Refused(ORDER_NOT_FOUND)
+            raise RefusalError(ORDER_NOT_FOUND)
         return Answer(200, self._views.one(order))
 
     async def listed(self, request: Request) -> Answer:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from bullion.refusals.catalogue import INVALID_REQUEST
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 ProblemType = Literal[
     "bad_character",
@@ -61,8 +61,8 @@ class Problems:
             self.add(("body", told), f'"{told}" {words}', kind)
         self._not_listed += len(names[room:])
 
-    def refused(self) -> Refused:
-        return Refused(INVALID_REQUEST, fields={"errors": [*self._found, *self._rest()]})
+    def refused(self) -> RefusalError:
+        return RefusalError(INVALID_REQUEST, fields={"errors": [*self._found, *self._rest()]})
 
     def _rest(self) -> Iterator[dict[str, object]]:
         if self._not_listed:

@@ -12,9 +12,9 @@ from bullion.orders.order import API, Order
 from bullion.orders.reader import OrderReader
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.verdict import REPLAYED, Denied, Verdict
+from bullion.orders.verdict import REPLAYED, Refusal, Verdict
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, ORDER_REJECTED
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Answer
 from bullion.web.body import read_body
 
@@ -43,13 +43,13 @@ class ProductionOrders:
         except StoreFault as fault:
             refused = booking_refused(fault)
             self._tracer.judged(
-                call, caller, placing, Denied(refused.refusal, compared={"fault": repr(fault)})
+                call, caller, placing, Refusal(refused.refusal, compared={"fault": repr(fault)})
             )
             raise refused from fault
-        if isinstance(outcome, Denied) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
+        if isinstance(outcome, Refusal) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
         self._tracer.judged(call, caller, placing, outcome)
-        if isinstance(outcome, Denied):
+        if isinstance(outcome, Refusal):
             raise outcome.refused()
         return self._booked(request, outcome)
 
@@ -58,7 +58,7 @@ class ProductionOrders:
         try:
             body = await read_body(headers, request.receive, BODY_BYTES_MAX)
             idempotency_key, asked = self._read_order(request, body)
-        except Refused as refused:
+        except RefusalError as refused:
             self._tracer.refused(call, caller, refused)
             raise
 
@@ -66,7 +66,7 @@ class ProductionOrders:
             """By what memory holds now: the caller, production's switches, and the market."""
             refusal = self._gate.still_admits(caller, call.address, Scope.ORDERS_WRITE)
             if refusal is not None:
-                return Denied(refusal)
+                return Refusal(refusal)
             account = self._gate.account(caller)
             return self._production.closed(account) or self._production.judge(account, asked)
 
@@ -86,7 +86,7 @@ class ProductionOrders:
     def _read_order(self, request: Request, body: bytes) -> tuple[str, PlaceOrder]:
         try:
             return read_place_order(request.scope["headers"], body)
-        except Refused:
+        except RefusalError:
             # While production is off, that is what is told, whatever else is wrong with the call.
             closed = self._production.closed(request.caller.account)
             if closed is not None:
@@ -96,7 +96,7 @@ class ProductionOrders:
     def _booked(self, request: Request, booked: Booked) -> Answer:
         order = booked.order
         if order.status == Status.REJECTED:
-            raise Refused(
+            raise RefusalError(
                 ORDER_REJECTED,
                 fields={"order_id": order.id, "order": order_view(order)},
                 headers=REPLAYED if booked.replayed else None,
@@ -113,7 +113,7 @@ class ProductionOrders:
         if UUID.fullmatch(order_id):
             order = await self._reader.order(of_book(request), order_id)
         if order is None or life.hidden(order):
-            raise Refused(ORDER_NOT_FOUND)
+            raise RefusalError(ORDER_NOT_FOUND)
         return Answer(HTTPStatus.OK, self._views.one(order))
 
     async def listed(self, request: Request) -> Answer:

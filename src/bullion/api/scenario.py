@@ -25,7 +25,7 @@ from bullion.refusals.catalogue import (
     SERVICE_UNAVAILABLE,
     UNKNOWN_SCENARIO,
 )
-from bullion.refusals.refusal import Env, Refusal, Refused, Retry
+from bullion.refusals.refusal import Env, RefusalCode, RefusalError, Retry
 
 from .problems import excerpt
 
@@ -45,7 +45,7 @@ class Scenario(msgspec.Struct, frozen=True):
     text: str
     """As it was sent, for whoever looks into it later."""
     name: str
-    row: Refusal | None
+    row: RefusalCode | None
     """What to answer; None where the answer gets lost."""
     retry_after_s: int | None = None
     reason: str | None = None
@@ -55,7 +55,7 @@ class Scenario(msgspec.Struct, frozen=True):
     """From when on the call is answered as if it had not asked."""
 
 
-def askable(rows: Iterable[Refusal]) -> dict[str, Refusal]:
+def askable(rows: Iterable[RefusalCode]) -> dict[str, RefusalCode]:
     """Of the refusals that a call can meet, those that can be asked for, by their code.
 
     Not the two about scenarios: whoever gets one of these knows that no scenario was played.
@@ -69,13 +69,13 @@ class Repertoire:
 
     call: str
     """Method and path below the base."""
-    rows: Mapping[str, Refusal]
+    rows: Mapping[str, RefusalCode]
     elsewhere: Mapping[str, str]
     """Of every refusal that can be asked for, a call that has it."""
     places_order: bool
 
     def read(self, sent: Sequence[bytes]) -> Scenario:
-        """What is asked for, or Refused."""
+        """What is asked for, or RefusalError."""
         if len(sent) > 1:
             raise _unknown(f"{HEADER} was sent more than once. Send one.")
         text = sent[0].decode("latin-1").strip(" \t")
@@ -104,7 +104,7 @@ class Repertoire:
                 raise _unknown(f'{parameter} has to be {may_be}; this is "{excerpt(value)}".')
         return Scenario(text, name, row, **found)
 
-    def _taken(self, row: Refusal | None) -> list[str]:
+    def _taken(self, row: RefusalCode | None) -> list[str]:
         """The parameters of a scenario."""
         taken = ["until"]
         if row is not None and row.retry is Retry.SAME_KEY_AFTER:
@@ -115,16 +115,16 @@ class Repertoire:
             taken.append("order")
         return taken
 
-    def _no_such(self, name: str) -> Refused:
+    def _no_such(self, name: str) -> RefusalError:
         elsewhere = self.elsewhere.get(name)
         if elsewhere is not None:
             return _unknown(f"{self.call} cannot meet {name}, so it is no scenario of it. Try {elsewhere}.")
         return _unknown(f'{self.call} has no scenario "{excerpt(name)}".')
 
 
-def _unknown(words: str) -> Refused:
+def _unknown(words: str) -> RefusalError:
     how = f"/openapi.json lists the scenarios of each call with its {HEADER} header. Nothing was done."
-    return Refused(UNKNOWN_SCENARIO, f"{words} {how}")
+    return RefusalError(UNKNOWN_SCENARIO, f"{words} {how}")
 
 
 def _read_retry_after(value: str) -> int | None:

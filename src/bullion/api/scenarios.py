@@ -34,7 +34,7 @@ from bullion.refusals.catalogue import (
     SCENARIO_NOT_ALLOWED,
     UNKNOWN_SYMBOL,
 )
-from bullion.refusals.refusal import Refusal, Refused
+from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.answer import Answer, HangUp, header_line, refusal_answer
 from bullion.web.body import read_body
 
@@ -90,9 +90,9 @@ class Scenarios:
     def _read(self, request: Request, repertoire: Repertoire) -> Scenario:
         try:
             if not request.caller.account.scenarios:
-                raise Refused(SCENARIO_NOT_ALLOWED)
+                raise RefusalError(SCENARIO_NOT_ALLOWED)
             return repertoire.read(request.caller.scenario)
-        except Refused as refused:
+        except RefusalError as refused:
             if repertoire.places_order:
                 self._tracer.refused(request.call, request.caller, refused)
             raise
@@ -109,7 +109,7 @@ class Scenarios:
 
     # --- Orders ---------------------------------------------------------------------------------------
 
-    async def _read_order(self, request: Request, row: Refusal | None) -> Placed | None:
+    async def _read_order(self, request: Request, row: RefusalCode | None) -> Placed | None:
         """The order, where the row stands behind the reading of it; what is wrong with it then answers."""
         if row is None or _PLACE[row] <= _PLACE[INVALID_REQUEST]:
             return None
@@ -118,22 +118,22 @@ class Scenarios:
             body = await read_body(headers, request.receive, BODY_BYTES_MAX)
             placed = read_place_order(headers, body)
             self._check_names(request, row, placed[1])
-        except Refused as refused:
+        except RefusalError as refused:
             self._tracer.refused(request.call, request.caller, refused)
             raise
         return placed
 
-    def _check_names(self, request: Request, row: Refusal, asked: PlaceOrder) -> None:
+    def _check_names(self, request: Request, row: RefusalCode, asked: PlaceOrder) -> None:
         """What an order says of itself: a symbol that there is, a side that is one."""
         known = (request.caller.account.broker, asked.symbol_code) in self._catalogue.symbols
         if _PLACE[row] > _PLACE[UNKNOWN_SYMBOL] and not known:
-            raise Refused(UNKNOWN_SYMBOL)
+            raise RefusalError(UNKNOWN_SYMBOL)
         if _PLACE[row] > _PLACE[INVALID_SIDE] and asked.trade_type not in list(Side):
-            raise Refused(INVALID_SIDE)
+            raise RefusalError(INVALID_SIDE)
 
     async def _order_refused(
-        self, request: Request, scenario: Scenario, row: Refusal, placed: Placed | None
-    ) -> Refused:
+        self, request: Request, scenario: Scenario, row: RefusalCode, placed: Placed | None
+    ) -> RefusalError:
         if placed is not None and row in (LIMIT_EXCEEDED, ORDER_REJECTED):
             key, asked = placed
             metal = self._catalogue.symbols[request.caller.account.broker, asked.symbol_code].metal
@@ -141,16 +141,16 @@ class Scenarios:
                 book = await self._reader.book(of_book(request))
                 return limit_exceeded(metal, book.position(metal), signed_e4(asked)).refused()
             order = _rejected(request, metal, key, asked, self._catalogue.now_us())
-            return Refused(row, fields={"order_id": order.id, "order": order_view(order)})
+            return RefusalError(row, fields={"order_id": order.id, "order": order_view(order)})
         return _refused(scenario, row, PLACE_ORDER)
 
 
-def _refused(scenario: Scenario, row: Refusal, described: Described) -> Refused:
+def _refused(scenario: Scenario, row: RefusalCode, described: Described) -> RefusalError:
     """With all that the real one has: the fields are those of the call's description."""
     fields = described.further.get(row)
     if row is PRODUCTION_TRADING_DISABLED:
         fields = {"reason": scenario.reason}
-    return Refused(
+    return RefusalError(
         row,
         scope_message(row, described.scope),
         retry_after_s=scenario.retry_after_s,
@@ -180,7 +180,7 @@ def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_u
     )
 
 
-def _told(request: Request, scenario: Scenario, refused: Refused | None = None) -> Answer:
+def _told(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Answer:
     """Marked as what it is, also in log and metrics: nobody is to be woken by a fault that is made up."""
     call = request.call
     call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
@@ -189,10 +189,10 @@ def _told(request: Request, scenario: Scenario, refused: Refused | None = None) 
         raise HangUp
     marked = header_line(_HEADER, scenario.name.encode("ascii"))
     request.more = _budget(request, scenario, scenario.row) + marked
-    return refusal_answer(refused or Refused(scenario.row, retry_after_s=scenario.retry_after_s))
+    return refusal_answer(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
 
 
-def _budget(request: Request, scenario: Scenario, row: Refusal) -> bytes:
+def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
     """How a budget stands, where the real refusal says so, and as it would say it."""
     standing, budgets = request.caller.standing, request.caller.switches.budgets
     if row is AUTH_THROTTLED:

@@ -6,8 +6,8 @@ from typing import Any
 from bullion.booking.placing import Booked, Outcome, Placing
 from bullion.orders.request import PlaceOrder
 from bullion.orders.trace import Trace, TraceBook
-from bullion.orders.verdict import Denied
-from bullion.refusals.refusal import Refused
+from bullion.orders.verdict import Refusal
+from bullion.refusals.refusal import RefusalError
 from bullion.web.calls import Call
 
 from .gate import Caller
@@ -29,7 +29,7 @@ class Tracer:
             case Booked():
                 named = _REPLAYED if outcome.replayed else outcome.order.status
                 order_id = outcome.order.id
-            case Denied():
+            case Refusal():
                 named = outcome.refusal.code
                 message = outcome.message or outcome.refusal.message
         self._note(
@@ -43,7 +43,7 @@ class Tracer:
             compared=outcome.compared,
         )
 
-    def refused(self, call: Call, caller: Caller, refused: Refused) -> None:
+    def refused(self, call: Call, caller: Caller, refused: RefusalError) -> None:
         """A call that was refused before there was an order to judge."""
         self._note(call, caller, refused.refusal.code, message=refused.message, compared=refused.fields)
 

@@ -15,7 +15,7 @@ from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.orders.order import Order, PriceMove, signed_e4
 from bullion.orders.status import Status
-from bullion.orders.verdict import Denied, Priced
+from bullion.orders.verdict import Priced, Refusal
 from bullion.refusals.catalogue import LIMIT_EXCEEDED, OUT_OF_STOCK
 
 from .placing import Booked, Outcome, Placing, StockName, ToHedge
@@ -86,11 +86,11 @@ class _Draft:
         verdict = placing.verdict
         if placing.settled is not None:
             replayed = replay(placing.settled, placing.asked, placing.request_id)
-            if isinstance(verdict, Denied) and verdict.closed and not isinstance(replayed, Booked):
+            if isinstance(verdict, Refusal) and verdict.closed and not isinstance(replayed, Booked):
                 return verdict
             return replayed
-        outcome = verdict if isinstance(verdict, Denied) else self._with_book(placing, verdict)
-        if isinstance(outcome, Denied) and self._real:
+        outcome = verdict if isinstance(verdict, Refusal) else self._with_book(placing, verdict)
+        if isinstance(outcome, Refusal) and self._real:
             self.plan.fences = True
         return outcome
 
@@ -195,9 +195,9 @@ def _compared(priced: Priced, position: Position, change_e4: int) -> dict[str, i
     }
 
 
-def limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Denied:
+def limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Refusal:
     free, limit = weight_text(position.free_e4), weight_text(position.limit_e4)
-    return Denied(
+    return Refusal(
         LIMIT_EXCEEDED,
         f"The order would take the {metal.value} position past the weight allocation: "
         f"{free} {metal.unit} of {limit} {metal.unit} are free.",
@@ -211,8 +211,8 @@ def limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Denied:
     )
 
 
-def _out_of_stock(metal: Metal, left_e4: int, wanted_e4: int) -> Denied:
-    return Denied(
+def _out_of_stock(metal: Metal, left_e4: int, wanted_e4: int) -> Refusal:
+    return Refusal(
         OUT_OF_STOCK,
         f"There is not enough stock for this buy: {weight_text(left_e4)} {metal.unit} are left.",
         {"stock_e4": left_e4, "change_e4": wanted_e4, "unit": metal.unit},

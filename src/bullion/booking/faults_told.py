@@ -8,18 +8,18 @@ from bullion.refusals.catalogue import (
     BOOKING_OUTCOME_UNKNOWN,
     BOOKING_UNAVAILABLE,
 )
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 
-def booking_refused(fault: StoreFault) -> Refused:
+def booking_refused(fault: StoreFault) -> RefusalError:
     match fault:
         case StoreBusy():
-            return Refused(BOOKING_BUSY)
+            return RefusalError(BOOKING_BUSY)
         case StoreConflict():
-            return Refused(BOOKING_CONFLICT)
+            return RefusalError(BOOKING_CONFLICT)
         case NotCompleted():
-            return Refused(BOOKING_NOT_COMPLETED)
+            return RefusalError(BOOKING_NOT_COMPLETED)
         case OutcomeUnknown():
-            return Refused(BOOKING_OUTCOME_UNKNOWN)
+            return RefusalError(BOOKING_OUTCOME_UNKNOWN)
         case _:
-            return Refused(BOOKING_UNAVAILABLE)
+            return RefusalError(BOOKING_UNAVAILABLE)

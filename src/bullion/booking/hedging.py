@@ -15,10 +15,10 @@ from bullion.faults import StoreFault
 from bullion.hedge.venue import (
     Asked,
     Confirmed,
+    Declined,
     Duplicate,
     HedgeRequest,
     NotKnown,
-    Refused,
     Submitted,
     Unconfirmed,
     Venue,
@@ -189,7 +189,7 @@ class Hedging:
     async def _take(self, to_hedge: ToHedge, word: Submitted | Asked, tries: int) -> Order:
         """Do as the venue says. The order as it is then."""
         match word:
-            case Confirmed() | Refused():
+            case Confirmed() | Declined():
                 return await self._requests.answer(to_hedge, word)
             case Unconfirmed():
                 await self._postpone(to_hedge.order, tries, word.words)

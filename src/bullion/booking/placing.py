@@ -9,7 +9,7 @@ import msgspec
 from bullion.hedge.venue import HedgeRequest
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 
 Settled = Order | PriceMove
 """What a key was settled by."""
@@ -44,7 +44,7 @@ class Booked(msgspec.Struct, frozen=True):
     """The values that the last checks compared, for the desk's eyes."""
 
 
-Outcome = Booked | Denied
+Outcome = Booked | Refusal
 
 
 class Placing(msgspec.Struct, eq=False):

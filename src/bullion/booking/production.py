@@ -10,7 +10,7 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.verdict import Denied, Priced, Verdict
+from bullion.orders.verdict import Priced, Refusal, Verdict
 from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET, PRODUCTION_TRADING_DISABLED
 
 from .hedging import Hedging
@@ -44,12 +44,12 @@ class Production:
         self._schema_current = schema_current
         self._look_up_account = look_up_account
 
-    def closed(self, account: Account) -> Denied | None:
+    def closed(self, account: Account) -> Refusal | None:
         """Why production is not open to clients of the API now, if it is not."""
         switches = self._catalogue.switches_of(account.broker)
         reason = closed_by(account, switches, deploy_on=self._deploy_on)
         if reason is not None:
-            return Denied(
+            return Refusal(
                 PRODUCTION_TRADING_DISABLED,
                 fields={"reason": reason},
                 compared={"reason": reason},
@@ -57,7 +57,7 @@ class Production:
             )
         return self.unready(account)
 
-    def unready(self, account: Account) -> Denied | None:
+    def unready(self, account: Account) -> Refusal | None:
         """What production needs whoever places the order, and does not have now."""
         if self._catalogue.switches_of(account.broker).paused:
             why = "paused by the desk"
@@ -67,7 +67,7 @@ class Production:
             why = "the store's schema is behind"
         else:
             return None
-        return Denied(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
+        return Refusal(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
 
     async def look_up_account(self, account_id: int) -> None:
         """For orders that come by another way than the gate. May raise StoreFault."""

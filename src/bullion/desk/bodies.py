@@ -17,7 +17,7 @@ from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
 from bullion.metals.weight import WEIGHT_E4_MAX, weight_e4
 from bullion.orders.instant import EPOCH
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 T = TypeVar("T")
 
@@ -273,12 +273,12 @@ def merged(current: dict[str, Any], raw: bytes, shape: type[T]) -> T:
         raise refused(error) from None
 
 
-def refused(error: Exception | str) -> Refused:
+def refused(error: Exception | str) -> RefusalError:
     # What was sent is repeated in it, and may be long. The pattern needs quadratic time for a hostile text.
     words = _PATTERN.sub("Has a character that is not allowed there, or is blank", str(error)[:_SEARCHED_MAX])
     if len(words) > _MESSAGE_MAX:
         words = f"{words[:_MESSAGE_MAX]}…"
-    return Refused(INVALID_BODY, f"{words.rstrip('.')}.")
+    return RefusalError(INVALID_BODY, f"{words.rstrip('.')}.")
 
 
 _PATTERN = re.compile(r"Expected `str` matching regex '.*'(?= - at|$)")

@@ -16,7 +16,7 @@ from bullion.records.audit import Chain, Entry, Head
 from bullion.records.port import Records, RecordStore
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable, UnreadableRow
 
 from .unreadable import found, refused
@@ -150,7 +150,7 @@ class Desk:
 
 def require(actor: Actor, role: Role) -> None:
     if not actor.role.includes(role):
-        raise Refused(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
+        raise RefusalError(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
 
 
 async def require_token(records: Records, actor: Actor) -> None:
@@ -158,7 +158,7 @@ async def require_token(records: Records, actor: Actor) -> None:
     if actor.token_id is not None:
         token = await found(records.token(actor.token_id))
         if token is None or isinstance(token, Unreadable) or token.deleted_at_us is not None:
-            raise Refused(TOKEN_REQUIRED)
+            raise RefusalError(TOKEN_REQUIRED)
 
 
 def _json(view: View | None) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bullion.budgets.limiter import Charge, Limiter, Throttled
 from bullion.records.token import Actor
 from bullion.refusals.desk import TOKEN_REQUIRED, TOO_MANY_FAILURES
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.answer import Headers, Scope
 from bullion.web.calls import Call
@@ -41,7 +41,7 @@ class Doorkeeper:
         if isinstance(counted, Throttled):
             raise _throttled(counted)
         if actor is None:
-            raise Refused(TOKEN_REQUIRED, headers={"WWW-Authenticate": "Bearer"})
+            raise RefusalError(TOKEN_REQUIRED, headers={"WWW-Authenticate": "Bearer"})
         return actor
 
 
@@ -57,5 +57,5 @@ def _all(headers: Headers, wanted: bytes) -> list[bytes]:
     return [value for name, value in headers if name == wanted]
 
 
-def _throttled(throttled: Throttled) -> Refused:
-    return Refused(TOO_MANY_FAILURES, retry_after_s=throttled.retry_after_s)
+def _throttled(throttled: Throttled) -> RefusalError:
+    return RefusalError(TOO_MANY_FAILURES, retry_after_s=throttled.retry_after_s)

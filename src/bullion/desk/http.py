@@ -12,7 +12,7 @@ from starlette.routing import Route
 from bullion.faults import StoreFault
 from bullion.records.token import Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web import health
 from bullion.web.answer import (
     NOT_FOUND,
@@ -105,7 +105,7 @@ class _Resource:
         try:
             handler = self._handlers.get(scope["method"])
             if handler is None:
-                raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._handlers))})
+                raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._handlers))})
             actor = await self._doorkeeper.admit(call, scope)
             require(actor, self._role(call.method))
             body = b""
@@ -116,7 +116,7 @@ class _Resource:
             return await handler(Request(self._desk, actor, scope["path_params"], query, body, request_id))
         except CallerLeft:
             raise
-        except Refused as refused:
+        except RefusalError as refused:
             call.code = refused.refusal.code
             return refusal_answer(refused)
         except StoreFault as fault:
@@ -126,7 +126,7 @@ class _Resource:
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=call.request_id.decode())
             call.code = INTERNAL_ERROR.code
-            return refusal_answer(Refused(INTERNAL_ERROR))
+            return refusal_answer(RefusalError(INTERNAL_ERROR))
 
 
 class _Open:
@@ -143,7 +143,7 @@ class _Open:
             answer = await self._make()
         else:
             allow = ", ".join(self._methods)
-            answer = refusal_answer(Refused(METHOD_NOT_ALLOWED, headers={"Allow": allow}))
+            answer = refusal_answer(RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": allow}))
         await send_answer(scope, send, answer, new_request_id())
 
 

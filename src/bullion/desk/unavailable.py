@@ -2,10 +2,10 @@
 
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault
 from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 
-def unavailable(fault: StoreFault) -> Refused:
+def unavailable(fault: StoreFault) -> RefusalError:
     match fault:
         case OutcomeUnknown():
             words = "The store was lost while recording this. Look whether it was done before you repeat it."
@@ -13,4 +13,4 @@ def unavailable(fault: StoreFault) -> Refused:
             words = "The store is busy. Nothing was changed; try again."
         case _:
             words = "The store cannot be reached. Nothing was changed; try again."
-    return Refused(SERVICE_UNAVAILABLE, words)
+    return RefusalError(SERVICE_UNAVAILABLE, words)

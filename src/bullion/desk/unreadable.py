@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from bullion.refusals.desk import UNREADABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import ADVICE, Unreadable, UnreadableRow
 
 T = TypeVar("T")
@@ -36,5 +36,5 @@ def is_unreadable(view: View) -> bool:
     return "unreadable" in view
 
 
-def refused(entry: Unreadable) -> Refused:
-    return Refused(UNREADABLE, f"{entry} {entry.effect} {entry.remedy}")
+def refused(entry: Unreadable) -> RefusalError:
+    return RefusalError(UNREADABLE, f"{entry} {entry.effect} {entry.remedy}")

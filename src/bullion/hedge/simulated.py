@@ -13,11 +13,11 @@ import msgspec
 from .venue import (
     Asked,
     Confirmed,
+    Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Refused,
     Submitted,
     Tradeability,
     Unconfirmed,
@@ -115,7 +115,7 @@ class SimulatedVenue:
             raise VenueUnreachable("the simulated venue is down")
         return conduct
 
-    async def _word(self, conduct: Conduct, taken: Taken, now_us: int) -> Confirmed | Refused | Unconfirmed:
+    async def _word(self, conduct: Conduct, taken: Taken, now_us: int) -> Confirmed | Declined | Unconfirmed:
         if taken.outcome is None:
             outcome = _OUTCOMES.get(conduct.mode)
             if outcome is None:
@@ -126,7 +126,7 @@ class SimulatedVenue:
         execution_id = taken.execution_id or ""
         if taken.outcome == CONFIRMED:
             return Confirmed(execution_id)
-        return Refused(execution_id, "The simulated venue refuses orders.")
+        return Declined(execution_id, "The simulated venue refuses orders.")
 
 
 CONFIRMED = "confirmed"

@@ -32,7 +32,7 @@ class Confirmed(msgspec.Struct, frozen=True):
     execution_id: str
 
 
-class Refused(msgspec.Struct, frozen=True):
+class Declined(msgspec.Struct, frozen=True):
     execution_id: str
     words: str
 
@@ -51,9 +51,9 @@ class NotKnown(msgspec.Struct, frozen=True):
     """The venue has never had this id."""
 
 
-Final = Confirmed | Refused
-Submitted = Confirmed | Refused | Unconfirmed | Duplicate
-Asked = Confirmed | Refused | Unconfirmed | NotKnown
+Final = Confirmed | Declined
+Submitted = Confirmed | Declined | Unconfirmed | Duplicate
+Asked = Confirmed | Declined | Unconfirmed | NotKnown
 
 
 class ListedExecution(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import msgspec
 
 from bullion.environment import Environment
 from bullion.refusals.catalogue import MALFORMED_CREDENTIAL, MISSING_CREDENTIAL
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 BROKER_TAG = r"[a-z0-9][a-z0-9-]{0,31}"
 
@@ -39,7 +39,7 @@ class KeyText(msgspec.Struct):
         return f"KeyText({self.environment}, {self.broker}, {self.key_id}, secret=…)"
 
 
-def read_key(values: list[bytes]) -> KeyText | Refusal:
+def read_key(values: list[bytes]) -> KeyText | RefusalCode:
     """Read the values of all `X-API-Key` headers of a call."""
     if not values:
         return MISSING_CREDENTIAL

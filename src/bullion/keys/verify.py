@@ -8,7 +8,7 @@ from bullion.refusals.catalogue import (
     CREDENTIAL_ROTATED,
     INVALID_CREDENTIAL,
 )
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .key import Key
 from .text import KeyText
@@ -17,7 +17,7 @@ _DECOY_HASH = bytes(32)
 """Compared with when there is no such key, so that an unknown id costs what a wrong secret costs."""
 
 
-def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> Refusal | None:
+def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> RefusalCode | None:
     """None when the key may be used. Its life is told only to a caller who proved the secret."""
     proved = compare_digest(secret_hash, _DECOY_HASH if key is None else key.secret_hash)
     if key is None or not proved:
@@ -28,7 +28,7 @@ def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> R
     return life(key, now_us)
 
 
-def life(key: Key, now_us: int) -> Refusal | None:
+def life(key: Key, now_us: int) -> RefusalCode | None:
     """None while the key is in force."""
     if key.revoked_at_us is not None:
         return CREDENTIAL_REVOKED

@@ -10,13 +10,13 @@ from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.rates.quote import total_paise
 from bullion.refusals import catalogue as codes
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .bounds import PAISE_MAX
 from .instant import instant_text
 from .offer import Deal, Offer
 from .request import PlaceOrder
-from .verdict import Denied, Priced, Verdict
+from .verdict import Priced, Refusal, Verdict
 
 _SIDES = {side.value: side for side in Side}
 _UNTRADEABLE = {
@@ -36,16 +36,16 @@ def check(
 ) -> Verdict:
     """`tradeability` is the venue's word on the symbol's instrument; None where nothing is hedged."""
     if offer is None:
-        return Denied(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
+        return Refusal(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
     symbol = offer.symbol
     if not symbol.trading:
-        return Denied(codes.SYMBOL_NOT_TRADING, compared={"trading": False})
+        return Refusal(codes.SYMBOL_NOT_TRADING, compared={"trading": False})
     side = _SIDES.get(asked.trade_type)
     if side is None:
-        return Denied(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
+        return Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
     if side not in offer.offered:
         offered = [each.value for each in Side if each in offer.offered]
-        return Denied(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
+        return Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
     deal = offer.deal(side)
     total = 0 if deal is None else total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
     denied = _check_rates(offer, deal, total, now_us, rates_ready=rates_ready, market_open=market_open)
@@ -55,27 +55,27 @@ def check(
         return _size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit)
     if tradeability in _UNTRADEABLE:
         compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
-        return Denied(_UNTRADEABLE[tradeability], compared=compared)
+        return Refusal(_UNTRADEABLE[tradeability], compared=compared)
     return _check_group(asked, offer, deal, total, hedged=tradeability is not None)
 
 
 def _check_rates(
     offer: Offer, deal: Deal | None, total: int, now_us: int, *, rates_ready: bool, market_open: bool
-) -> Denied | None:
+) -> Refusal | None:
     symbol, price, switches = offer.symbol, offer.price, offer.switches
     if not rates_ready:
-        return Denied(codes.RATES_NOT_READY)
-    if isinstance(price, Refusal):
+        return Refusal(codes.RATES_NOT_READY)
+    if isinstance(price, RefusalCode):
         why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
-        return Denied(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
+        return Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
     if deal is not None and (deal.price_paise > PAISE_MAX or total > PAISE_MAX):
-        return Denied(
+        return Refusal(
             codes.UNPRICED,
             "The price or the total of this order is too large to be recorded.",
             {"price": rupees_text(deal.price_paise), "total": rupees_text(total)},
         )
     if offer.stale_after_us is not None and now_us > offer.stale_after_us:
-        return Denied(
+        return Refusal(
             codes.STALE_RATE,
             compared={
                 "oldest": min(price.ticks, key=lambda tick: tick.at_us).instrument,
@@ -84,17 +84,17 @@ def _check_rates(
             },
         )
     if switches.halted:
-        return Denied(codes.TRADING_HALTED, compared={"halted": True})
+        return Refusal(codes.TRADING_HALTED, compared={"halted": True})
     if not market_open:
-        return Denied(
+        return Refusal(
             codes.TRADING_HALTED,
             "It is outside the broker's trading hours.",
             {"halted": False, "trading_hours": "closed", "now": instant_text(now_us)},
         )
     if symbol.frozen:
-        return Denied(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"})
+        return Refusal(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"})
     if offer.unmoved:
-        return Denied(
+        return Refusal(
             codes.SYMBOL_FROZEN,
             compared={
                 "frozen_by": "rates",
@@ -108,11 +108,11 @@ def _check_rates(
 def _check_group(asked: PlaceOrder, offer: Offer, deal: Deal | None, total: int, *, hedged: bool) -> Verdict:
     symbol, terms = offer.symbol, offer.terms
     if not offer.group.trading:
-        return Denied(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
+        return Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
     if terms is not None and not terms.allow(asked.quantity_e4):
         return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
     if deal is None or deal.price_paise <= 0:
-        return Denied(
+        return Refusal(
             codes.PRICING_UNAVAILABLE,
             compared={
                 "group": offer.group.code,
@@ -132,10 +132,10 @@ def _check_group(asked: PlaceOrder, offer: Offer, deal: Deal | None, total: int,
     )
 
 
-def _size_refused(refusal: Refusal, asked: PlaceOrder, sizes: Sizes, unit: str) -> Denied:
+def _size_refused(refusal: RefusalCode, asked: PlaceOrder, sizes: Sizes, unit: str) -> Refusal:
     least, most, step = (weight_text(each) for each in sizes)
     whose = "This symbol" if refusal is codes.QUANTITY_RULE else "This account's group"
-    return Denied(
+    return Refusal(
         refusal,
         f"{whose} takes from {least} to {most} {unit} in steps of {step} {unit}.",
         {"quantity": weight_text(asked.quantity_e4), "minimum": least, "maximum": most, "step": step},

@@ -10,12 +10,12 @@ from bullion.hedge.venue import Tradeability
 from bullion.metals.symbol import Side
 from bullion.rates.board import Board
 from bullion.refusals import catalogue as codes
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .checks import check
 from .offer import Offer, make_offer
 from .request import PlaceOrder
-from .verdict import Denied, Verdict
+from .verdict import Refusal, Verdict
 
 _KEPT_MAX = 10_000
 _US_PER_S = 1_000_000
@@ -42,7 +42,7 @@ class Market:
         now_us = self._catalogue.now_us()
         offer = self.offer(account, asked.symbol_code, now_us)
         if offer is None and ("symbol", account.broker, asked.symbol_code) in self._catalogue.unreadable:
-            return Denied(codes.SYMBOL_NOT_TRADING, compared={"unreadable": True})
+            return Refusal(codes.SYMBOL_NOT_TRADING, compared={"unreadable": True})
         tradeability = None
         if self._tradeability is not None and offer is not None:
             tradeability = self._tradeability(account.broker, offer.symbol.hedged_in)
@@ -79,12 +79,12 @@ class Market:
         self._offers[name] = offer
         return offer
 
-    def reason_against(self, account: Account, offer: Offer, side: Side) -> Refusal | None:
+    def reason_against(self, account: Account, offer: Offer, side: Side) -> RefusalCode | None:
         """The refusal that the smallest order would meet now; None if it would go on to the book."""
         sizes = offer.sizes
         quantity_e4 = -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
         verdict = self.judge(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
-        return verdict.refusal if isinstance(verdict, Denied) else None
+        return verdict.refusal if isinstance(verdict, Refusal) else None
 
     def _is_open(self, broker: str, now_us: int) -> bool:
         """Looked up once a second: openings are told in minutes."""
@@ -108,4 +108,6 @@ def _closed_group(account: Account) -> Group:
 def _outlived(offer: Offer, now_us: int) -> bool:
     """A duty that is in force from today was not in force yesterday, and may be what a price was missing."""
     price = offer.price
-    return isinstance(price, Refusal) or (price.valid_until_us is not None and now_us >= price.valid_until_us)
+    return isinstance(price, RefusalCode) or (
+        price.valid_until_us is not None and now_us >= price.valid_until_us
+    )

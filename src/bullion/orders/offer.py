@@ -16,7 +16,7 @@ from bullion.rates.formula import SymbolPrice, symbol_price
 from bullion.rates.freshness import frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.rates.tick import PLACES, Tick
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .instant import instant_text
 
@@ -36,7 +36,7 @@ class Offer(msgspec.Struct, frozen=True):
     group: Group
     terms: Terms | None
     switches: Switches
-    price: SymbolPrice | Refusal
+    price: SymbolPrice | RefusalCode
     """Or the reason why the symbol has none."""
     buy: Deal | None
     sell: Deal | None
@@ -75,7 +75,7 @@ def make_offer(
     price = symbol_price(symbol, tick_of, duty_of, at_us)
     terms = group.terms_for(symbol.code)
     offered = frozenset(side for side in symbol.sides if _offers(symbol, terms, side))
-    if isinstance(price, Refusal):
+    if isinstance(price, RefusalCode):
         missing = _missing(symbol.pricing, tick_of, duty_of, at_us)
         return Offer(symbol, group, terms, switches, price, None, None, offered, missing=missing)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bullion.metals.metal import Metal
-from bullion.refusals.refusal import Refusal, Refused
+from bullion.refusals.refusal import RefusalCode, RefusalError
 
 REPLAYED = {"Idempotent-Replayed": "true"}
 
@@ -27,8 +27,8 @@ class Priced(msgspec.Struct, frozen=True):
     """Whether a buy takes from a stock that the desk keeps."""
 
 
-class Denied(msgspec.Struct, frozen=True):
-    refusal: Refusal
+class Refusal(msgspec.Struct, frozen=True):
+    refusal: RefusalCode
     message: str | None = None
     compared: Mapping[str, Any] = {}
     """The values that the check compared, for the desk's eyes."""
@@ -38,10 +38,10 @@ class Denied(msgspec.Struct, frozen=True):
     closed: bool = False
     """Whether production is not open: then only an exact replay of an order gets an answer of its own."""
 
-    def refused(self) -> Refused:
-        return Refused(
+    def refused(self) -> RefusalError:
+        return RefusalError(
             self.refusal, self.message, fields=self.fields, headers=REPLAYED if self.replayed else None
         )
 
 
-Verdict = Priced | Denied
+Verdict = Priced | Refusal

@@ -8,7 +8,7 @@ from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.symbol import Side, Symbol
 from bullion.refusals.catalogue import NO_LIVE_PRICE, UNPRICED
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .duty import Duty, DutyTable
 from .tick import PLACES as TICK_PLACES
@@ -68,7 +68,7 @@ class SymbolPrice:
                 ]
 
 
-def symbol_price(symbol: Symbol, tick_of: TickOf, duty_of: DutyOf, at_us: int) -> SymbolPrice | Refusal:
+def symbol_price(symbol: Symbol, tick_of: TickOf, duty_of: DutyOf, at_us: int) -> SymbolPrice | RefusalCode:
     """The price at that time, or the row of the catalogue that says why there is none."""
     match symbol.pricing:
         case Fixed() as fixed:
@@ -82,7 +82,7 @@ def symbol_price(symbol: Symbol, tick_of: TickOf, duty_of: DutyOf, at_us: int) -
     return price
 
 
-def _direct(pricing: Direct, tick_of: TickOf) -> SymbolPrice | Refusal:
+def _direct(pricing: Direct, tick_of: TickOf) -> SymbolPrice | RefusalCode:
     tick = tick_of(pricing.instrument)
     if tick is None:
         return NO_LIVE_PRICE
@@ -90,7 +90,7 @@ def _direct(pricing: Direct, tick_of: TickOf) -> SymbolPrice | Refusal:
     return SymbolPrice(bid, ask, (tick,), None, None, pricing)
 
 
-def _landed(pricing: Landed, tick_of: TickOf, duty_of: DutyOf, at_us: int) -> SymbolPrice | Refusal:
+def _landed(pricing: Landed, tick_of: TickOf, duty_of: DutyOf, at_us: int) -> SymbolPrice | RefusalCode:
     spot = tick_of(pricing.spot)
     if spot is None:
         return NO_LIVE_PRICE

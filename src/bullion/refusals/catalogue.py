@@ -6,9 +6,9 @@ is written anywhere else: the answers, `docs/refusals.md` and the OpenAPI descri
 
 from functools import partial
 
-from .refusal import Env, Family, Proof, Refusal, Retry, family_of_status
+from .refusal import Env, Family, Proof, RefusalCode, Retry, family_of_status
 
-_rows: list[Refusal] = []
+_rows: list[RefusalCode] = []
 
 
 def _row(
@@ -24,9 +24,9 @@ def _row(
     family: Family | None = None,
     proves: Proof = Proof.NOTHING,
     retry_after_s: int = 1,
-) -> Refusal:
+) -> RefusalCode:
     family = family or family_of_status(status)
-    row = Refusal(
+    row = RefusalCode(
         code, status, env, when, message, retry, settles_key, specified, family, proves, retry_after_s
     )
     _rows.append(row)
@@ -481,4 +481,4 @@ INTERNAL_ERROR = _row(
     proves=Proof.UNSURE,
 )
 
-CATALOGUE: tuple[Refusal, ...] = tuple(_rows)
+CATALOGUE: tuple[RefusalCode, ...] = tuple(_rows)

@@ -1,15 +1,15 @@
 """Refusals of the desk's own interface. They are few: the desk talks to people, not to programs."""
 
-from .refusal import Env, Refusal, Retry
+from .refusal import Env, RefusalCode, Retry
 
-TOKEN_REQUIRED = Refusal(
+TOKEN_REQUIRED = RefusalCode(
     "token_required",
     401,
     Env.BOTH,
     "There is no valid desk token.",
     "Send a valid desk token as 'Authorization: Bearer …'.",
 )
-TOO_MANY_FAILURES = Refusal(
+TOO_MANY_FAILURES = RefusalCode(
     "too_many_failures",
     429,
     Env.BOTH,
@@ -17,35 +17,35 @@ TOO_MANY_FAILURES = Refusal(
     "Too many invalid desk tokens from your address. Wait a minute and check the token.",
     Retry.SAME_KEY_AFTER,
 )
-ROLE_TOO_LOW = Refusal(
+ROLE_TOO_LOW = RefusalCode(
     "role_too_low",
     403,
     Env.BOTH,
     "The token's role may not do this.",
     "Your role may not do this.",
 )
-NOT_FOUND = Refusal(
+NOT_FOUND = RefusalCode(
     "not_found",
     404,
     Env.BOTH,
     "There is no such thing on this broker.",
     "There is no such thing on this broker.",
 )
-CONFLICT = Refusal(
+CONFLICT = RefusalCode(
     "conflict",
     409,
     Env.BOTH,
     "It exists already, its state does not allow it, or somebody else changed it first.",
     "It exists already, its state does not allow it, or somebody else changed it first.",
 )
-UNREADABLE = Refusal(
+UNREADABLE = RefusalCode(
     "unreadable",
     409,
     Env.BOTH,
     "Its row in the store cannot be read.",
     "Its row in the store cannot be read. Replace it whole.",
 )
-INVALID_BODY = Refusal(
+INVALID_BODY = RefusalCode(
     "invalid_request",
     422,
     Env.BOTH,

@@ -71,7 +71,7 @@ def family_of_status(status: int) -> Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusalCode:
     code: str
     status: int
     env: Env
@@ -90,12 +90,12 @@ class Refusal:
     """What `Retry-After` says on a 503, unless the place that refuses knows better."""
 
 
-class Refused(Exception):
+class RefusalError(Exception):
     """The one exception a caller can see; whoever answers turns it into the error body."""
 
     def __init__(
         self,
-        refusal: Refusal,
+        refusal: RefusalCode,
         message: str | None = None,
         *,
         retry_after_s: int | None = None,

@@ -11,7 +11,7 @@ from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.placing import ToHedge
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
-from bullion.hedge.venue import SIMULATED, Confirmed, Final, Refused
+from bullion.hedge.venue import SIMULATED, Confirmed, Declined, Final
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
@@ -207,4 +207,4 @@ def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
 
 
 def _words(word: Final) -> str:
-    return word.words if isinstance(word, Refused) else f"execution {word.execution_id}"
+    return word.words if isinstance(word, Declined) else f"execution {word.execution_id}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -51,12 +51,12 @@ def json_answer(value: Any, status: int = 200) -> Answer:
     return Answer(status, encode_json(value))
 
 
-def refusal_answer(refused: Refused) -> Answer:
+def refusal_answer(refused: RefusalError) -> Answer:
     headers = (JSON, *refusal_headers(refused))
     return Answer(refused.refusal.status, encode_json(refused.body()), headers)
 
 
-def refusal_headers(refused: Refused) -> Headers:
+def refusal_headers(refused: RefusalError) -> Headers:
     """What goes with a refusal besides its body."""
     headers = [
         (name.lower().encode("ascii"), value.encode("ascii")) for name, value in refused.headers.items()

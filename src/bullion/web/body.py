@@ -1,7 +1,7 @@
 """Reading a request's body without letting it grow past what we take."""
 
 from bullion.refusals.catalogue import REQUEST_TOO_LARGE, UNSUPPORTED_ENCODING
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .answer import Headers, Receive
 
@@ -14,11 +14,11 @@ async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes
     encoded = False
     for name, value in headers:
         if name == b"content-length" and int(value) > bytes_max:
-            raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
+            raise RefusalError(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
         if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
             encoded = True
     if encoded:
-        raise Refused(UNSUPPORTED_ENCODING)
+        raise RefusalError(UNSUPPORTED_ENCODING)
     body: bytes | bytearray = b""
     more = True
     while more:
@@ -34,5 +34,5 @@ async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes
             body = piece
         more = message.get("more_body", False)
         if len(body) > bytes_max:
-            raise Refused(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
+            raise RefusalError(REQUEST_TOO_LARGE, f"The body is over {bytes_max // 1024} KiB.")
     return bytes(body)

@@ -23,7 +23,7 @@ from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
 from uvicorn.server import ServerState
 
 from bullion.refusals.catalogue import HEADERS_TOO_LARGE, INTERNAL_ERROR, MALFORMED_HTTP, REQUEST_TIMEOUT
-from bullion.refusals.refusal import Refusal, Refused
+from bullion.refusals.refusal import RefusalCode, RefusalError
 
 from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .attendant import Attendant
@@ -565,7 +565,7 @@ class GuardedProtocol(asyncio.Protocol):
         unread = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
         return any(unread)
 
-    def _refuse(self, refusal: Refusal, reason: Exception | None = None) -> None:
+    def _refuse(self, refusal: RefusalCode, reason: Exception | None = None) -> None:
         """Answer in place of the application, if this request has no answer yet, and end the connection."""
         request_id = new_request_id()
         cause = reason and (reason.__context__ or reason)
@@ -608,8 +608,10 @@ def _end_of_piece(tail: bytes, data: bytes, start: int) -> int:
     return len(data) if end < 0 else end + 4
 
 
-def _written(refusal: Refusal, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    answer = refusal_answer(Refused(refusal))
+def _written(
+    refusal: RefusalCode, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]
+) -> bytes:
+    answer = refusal_answer(RefusalError(refusal))
     headers = [
         *default_headers,
         *answer.headers,

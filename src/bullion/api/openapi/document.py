@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from bullion.environment import Environment
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 from bullion.web.answer import NOT_FOUND
 
 from .endpoints import ENDPOINTS
@@ -76,7 +76,7 @@ def _trading_paths() -> Json:
     return paths
 
 
-def _rows_met() -> Iterator[Refusal]:
+def _rows_met() -> Iterator[RefusalCode]:
     yield from WITHOUT_KEY
     for endpoint in ENDPOINTS:
         for environment in Environment:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from bullion.environment import Environment
 from bullion.keys.key import Scope
-from bullion.refusals.refusal import Env, Refusal
+from bullion.refusals.refusal import Env, RefusalCode
 
 from .pieces import Json
 from .refused import WITH_KEY, Further, refused_answers
@@ -20,10 +20,10 @@ class Endpoint:
     path: str
     scope: Scope
     describe: Callable[[Environment], Json]
-    refusals: tuple[Refusal, ...] = WITH_KEY
+    refusals: tuple[RefusalCode, ...] = WITH_KEY
     further: Further = field(default_factory=dict)
 
-    def met(self, environment: Environment) -> list[Refusal]:
+    def met(self, environment: Environment) -> list[RefusalCode]:
         own = Env.PROD if environment is Environment.PRODUCTION else Env.TEST
         return [row for row in self.refusals if row.env in (Env.BOTH, own)]
 

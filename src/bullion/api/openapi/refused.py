@@ -17,7 +17,7 @@ from bullion.refusals.catalogue import (
     SERVICE_UNAVAILABLE,
     UNKNOWN_SCENARIO,
 )
-from bullion.refusals.refusal import Refusal, Refused, Retry
+from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
 from .headers import ALLOW, BUDGET, IDEMPOTENT_REPLAYED, REQUEST_ID, RETRY_AFTER
 from .pieces import Json, header_refs, schema_ref
@@ -46,7 +46,7 @@ WITH_KEY = (
 # What is refused after the gate may already have been counted against a budget.
 _MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
 
-Further = Mapping[Refusal, Json]
+Further = Mapping[RefusalCode, Json]
 """What refusals have beside code and message, for the examples of a call."""
 
 _OWN_BODY = {
@@ -65,11 +65,11 @@ _SAID = {
 """Messages that say more than the catalogue does, as they may read."""
 
 
-def refused_answers(rows: Iterable[Refusal], further: Further | None = None) -> Json:
+def refused_answers(rows: Iterable[RefusalCode], further: Further | None = None) -> Json:
     """The rows by status, each status with its codes in the order in which the checks are made."""
     ordered = sorted(rows, key=CATALOGUE.index)
     counted, plays = RATE_LIMITED in ordered, SCENARIO_NOT_ALLOWED in ordered
-    by_status: dict[int, list[Refusal]] = {}
+    by_status: dict[int, list[RefusalCode]] = {}
     for row in ordered:
         by_status.setdefault(row.status, []).append(row)
     return {
@@ -78,7 +78,7 @@ def refused_answers(rows: Iterable[Refusal], further: Further | None = None) -> 
     }
 
 
-def _refused_answer(rows: list[Refusal], counted: bool, plays: bool, further: Further) -> Json:
+def _refused_answer(rows: list[RefusalCode], counted: bool, plays: bool, further: Further) -> Json:
     return {
         "description": "\n".join(f"- `{row.code}`: {row.when}{_wait(row)}" for row in rows),
         "headers": header_refs(_refused_headers(rows, counted, plays)),
@@ -91,7 +91,7 @@ def _refused_answer(rows: list[Refusal], counted: bool, plays: bool, further: Fu
     }
 
 
-def _refused_schema(rows: list[Refusal]) -> Json:
+def _refused_schema(rows: list[RefusalCode]) -> Json:
     codes = [row.code for row in rows if row not in _OWN_BODY]
     narrowed = {"detail": {"properties": {"code": {"enum": codes}}}}
     plain = [{**schema_ref("Refusal"), "properties": narrowed}] if codes else []
@@ -99,19 +99,19 @@ def _refused_schema(rows: list[Refusal]) -> Json:
     return bodies[0] if len(bodies) == 1 else {"oneOf": bodies}
 
 
-def _wait(row: Refusal) -> str:
+def _wait(row: RefusalCode) -> str:
     """A status names the headers of all its codes together, so whose this one is has to be told."""
     return f" With `{RETRY_AFTER}`." if row.retry is Retry.SAME_KEY_AFTER else ""
 
 
-def _shown(row: Refusal, further: Further) -> Json:
+def _shown(row: RefusalCode, further: Further) -> Json:
     """What has further fields is shown with those of the call; the other examples are shared."""
     if row in _OWN_BODY:
-        return {"summary": row.when, "value": Refused(row, fields=further[row]).body()}
+        return {"summary": row.when, "value": RefusalError(row, fields=further[row]).body()}
     return {"$ref": f"#/components/examples/{row.code}"}
 
 
-def _refused_headers(rows: list[Refusal], counted: bool, plays: bool) -> Iterable[str]:
+def _refused_headers(rows: list[RefusalCode], counted: bool, plays: bool) -> Iterable[str]:
     yield REQUEST_ID
     if METHOD_NOT_ALLOWED in rows:
         yield ALLOW
@@ -125,16 +125,16 @@ def _refused_headers(rows: list[Refusal], counted: bool, plays: bool) -> Iterabl
         yield HEADER
 
 
-def shared_examples(rows: Iterable[Refusal]) -> Json:
+def shared_examples(rows: Iterable[RefusalCode]) -> Json:
     met = frozenset(rows) - _OWN_BODY.keys()
     return {
-        row.code: {"summary": row.when, "value": Refused(row, _SAID.get(row)).body()}
+        row.code: {"summary": row.when, "value": RefusalError(row, _SAID.get(row)).body()}
         for row in CATALOGUE
         if row in met
     }
 
 
-def whole_row(row: Refusal) -> Json:
+def whole_row(row: RefusalCode) -> Json:
     """Everything the catalogue says of it, for programs."""
     return {
         "code": row.code,

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from bullion.api.scenario import ANSWER_LOST, HEADER, askable
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 from .pieces import Json
 
 
-def scenario_header(refusals: Sequence[Refusal]) -> Json:
+def scenario_header(refusals: Sequence[RefusalCode]) -> Json:
     """For a call that can meet these refusals, in whichever environment."""
     names = [row.code for row in sorted(askable(refusals).values(), key=CATALOGUE.index)]
     return {

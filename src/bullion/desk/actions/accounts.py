@@ -11,7 +11,7 @@ from bullion.orders.instant import instant_text
 from bullion.records.port import Allocation, Client, NewAccount, Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 
@@ -42,7 +42,7 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
         try:
             await records.insert_account(new, allocation)
         except AlreadyThere:
-            raise Refused(CONFLICT, f"There is an account {new.login_id} already.") from None
+            raise RefusalError(CONFLICT, f"There is an account {new.login_id} already.") from None
         return Done(None, view(await find_client(records, actor.broker, new.login_id)))
 
     return await desk.change(actor, "create_account", body.login_id, work)
@@ -80,7 +80,7 @@ async def list_accounts(desk: Desk, actor: Actor, page: Page) -> tuple[list[View
 async def find_client(records: Records, broker: str, login_id: str) -> Client:
     client = await records.client(broker, login_id)
     if client is None:
-        raise Refused(NOT_FOUND, "There is no such account on this broker.")
+        raise RefusalError(NOT_FOUND, "There is no such account on this broker.")
     return client
 
 

@@ -13,7 +13,7 @@ from bullion.records.orders import FoundOrder
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .hedge import order_view
 from .order_view import hedge_view
@@ -62,7 +62,7 @@ async def _resolve_order(records: Records, actor: Actor, order_id: str, note: st
     hedge = await records.hedge(found.order)
     if hedge is None or hedge.state != BROKEN:
         since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
-        raise Refused(CONFLICT, f"There is no break on this order{since}.")
+        raise RefusalError(CONFLICT, f"There is no break on this order{since}.")
     await records.resolve_break(found.order, actor.name, note)
     after = await records.hedge(found.order)
     if after is None:
@@ -73,7 +73,7 @@ async def _resolve_order(records: Records, actor: Actor, order_id: str, note: st
 async def _resolve_execution(records: Records, actor: Actor, found: FoundUnmatched, note: str) -> Done:
     if not await records.resolve_unmatched(actor.broker, found, actor.name, note):
         by = found.resolved_by or "somebody else"
-        raise Refused(CONFLICT, f"This execution is no break any more; {by} resolved it.")
+        raise RefusalError(CONFLICT, f"This execution is no break any more; {by} resolved it.")
     resolved = replace(found, resolved_by=actor.name, resolution=note)
     return Done(
         await _execution_view(records, actor.broker, found),

@@ -13,7 +13,7 @@ from bullion.keys.text import BROKER_TAG
 from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -27,7 +27,7 @@ def view(broker: Broker) -> View:
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """With `only_new`, a broker that is there already is left alone: AlreadyThere is raised."""
     if not actor.first:
-        raise Refused(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
+        raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
         raise refused("tag: use up to 32 of a-z, 0-9 and -, beginning with a letter or digit")
     hosts = tuple(sorted({_host(host) for host in body.hosts}))
@@ -40,7 +40,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
         try:
             await records.put_broker(broker)
         except AlreadyThere:
-            raise Refused(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
+            raise RefusalError(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
         return Done(None if before is None else view_of(before, view), view(broker))

@@ -9,7 +9,7 @@ from bullion.rates.duty import Duty, DutyTable, duty_day
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 _RECENT_US = 60_000_000
@@ -87,7 +87,7 @@ async def _require_unused(
             continue
         order_id = await records.order_priced_by(before, duty, from_us, until_us)
         if order_id is not None:
-            raise Refused(
+            raise RefusalError(
                 CONFLICT,
                 f"The duty {before.name} from {duty.from_date} stays as it is: production orders were priced "
                 f"by it, such as {order_id}. Add an entry from today or a later day instead.",

@@ -10,7 +10,7 @@ from bullion.metals.weight import weight_text
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 
 async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:
@@ -36,7 +36,7 @@ async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> Vie
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:
     group = await desk.read(actor, "group", lambda records: records.group(actor.broker, code))
     if group is None:
-        raise Refused(NOT_FOUND, f"There is no group {code}.")
+        raise RefusalError(NOT_FOUND, f"There is no group {code}.")
     return view(group)
 
 

@@ -16,7 +16,7 @@ from bullion.records.orders import FoundOrder
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 from .orders import ORDER_ID
@@ -34,7 +34,7 @@ async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
     """Change how the simulated venue behaves toward this broker; nodes notice within a second."""
     require(actor, Role.ADMIN)
     if desk.hedge == BY_HAND:
-        raise Refused(
+        raise RefusalError(
             CONFLICT,
             "There is no simulated venue here: with BULLION_HEDGE=desk, the desk answers each order itself.",
         )

@@ -14,7 +14,7 @@ from bullion.orders.instant import instant_text
 from bullion.records.port import Page, Records, UsedKey
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 from .accounts import find_client
@@ -67,9 +67,9 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         used = await _find(records, actor.broker, key_id)
         old = used.key
         if old.revoked_at_us is not None:
-            raise Refused(CONFLICT, "This key is revoked. Issue a new one instead.")
+            raise RefusalError(CONFLICT, "This key is revoked. Issue a new one instead.")
         if old.replaced_by is not None:
-            raise Refused(CONFLICT, f"This key was rotated already; its successor is {old.replaced_by}.")
+            raise RefusalError(CONFLICT, f"This key was rotated already; its successor is {old.replaced_by}.")
         now_us = await records.now_us()
         successor = replace(
             _changed(old, body, now_us),
@@ -138,7 +138,7 @@ async def get_key(desk: Desk, actor: Actor, key_id: str) -> View:
 async def _find(records: Records, broker: str, key_id: str) -> UsedKey:
     used = await records.key(broker, key_id)
     if used is None:
-        raise Refused(NOT_FOUND, "There is no such key on this broker.")
+        raise RefusalError(NOT_FOUND, "There is no such key on this broker.")
     return used
 
 

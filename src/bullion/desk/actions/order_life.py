@@ -21,7 +21,7 @@ from bullion.records.orders import FoundOrder
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .order_view import view, whole_view
 from .orders import find_order
@@ -158,7 +158,7 @@ async def _execute(
     )
     stands = await records.execute(broker, wanted)
     if stands.outcome != outcome:
-        raise Refused(
+        raise RefusalError(
             CONFLICT,
             f"The simulated venue {stands.outcome} this order before the desk took over, as "
             f"{stands.execution_id}. The desk has to answer likewise.",
@@ -178,21 +178,21 @@ async def _by_hand(desk: Desk, records: Records, order: Order) -> bool:
 
 async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
     if not await _by_hand(desk, records, order):
-        raise Refused(
+        raise RefusalError(
             CONFLICT,
             f"The {desk.hedge} venue answers pending orders here. For the desk to answer them itself, "
             "start the service with BULLION_HEDGE=desk.",
         )
 
 
-async def _refused(records: Records, found: FoundOrder, event: Event) -> Refused:
+async def _refused(records: Records, found: FoundOrder, event: Event) -> RefusalError:
     order, done = found.order, _DONE[event]
     if order.status == Status.FILLED:
-        return Refused(CONFLICT, f"This is a test order. Only production orders can be {done}.")
+        return RefusalError(CONFLICT, f"This is a test order. Only production orders can be {done}.")
     *others, last = (status.value for status in TRANSITIONS[event])
     wanted = f"{', '.join(others)} or {last}" if others else last
     events = await records.order_events(order)
     since = f", by {events[-1].actor} at {instant_text(events[-1].at_us)}" if events else ""
-    return Refused(
+    return RefusalError(
         CONFLICT, f"Only an order that is {wanted} can be {done}; this one is {order.status}{since}."
     )

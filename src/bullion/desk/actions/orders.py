@@ -10,7 +10,7 @@ from bullion.records.orders import FoundOrder, OrderFilter
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from . import traces
 from .order_view import view, whole_view
@@ -59,7 +59,7 @@ async def find_order(records: Records, broker: str, order_id: str, *, hold: bool
     if ORDER_ID.fullmatch(order_id):
         found = await (records.hold_order if hold else records.order)(broker, order_id)
     if found is None:
-        raise Refused(NOT_FOUND, "There is no such order on this broker.")
+        raise RefusalError(NOT_FOUND, "There is no such order on this broker.")
     return found
 
 

@@ -21,7 +21,7 @@ from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.trace import Trace
-from bullion.orders.verdict import REPLAYED, Denied, Verdict
+from bullion.orders.verdict import REPLAYED, Refusal, Verdict
 from bullion.records.orders import FoundOrder
 from bullion.records.port import Records
 from bullion.records.token import Actor, Role
@@ -32,7 +32,7 @@ from bullion.refusals.catalogue import (
     PRODUCTION_PREREQUISITES_UNMET,
 )
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .accounts import find_client
 from .order_view import view
@@ -53,14 +53,14 @@ class Placed:
 
 
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
-    """What became of it, after a short wait for the venue; or Refused, as the API would refuse it."""
+    """What became of it, after a short wait for the venue; or RefusalError, as the API would refuse it."""
     require(actor, Role.DEALER)
     if body.source == API:
         raise bodies.refused(f"source: {API} is for clients' own programs; name another channel, such as web")
     asked = _asked(body)
     production = desk.production
     if production is None:
-        raise Refused(CONFLICT, "No orders can be placed from here.")
+        raise RefusalError(CONFLICT, "No orders can be placed from here.")
     account = await _account(desk, actor, body.login_id)
     outcome: Outcome
     try:
@@ -70,16 +70,16 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         outcome = await production.place(_placing(production, account, body, asked, request_id))
     except StoreFault as fault:
         refused = booking_refused(fault)
-        outcome = Denied(refused.refusal, compared={"fault": repr(fault)})
+        outcome = Refusal(refused.refusal, compared={"fault": repr(fault)})
         _note(desk, account, body, asked, request_id, outcome)
         raise refused from fault
     _note(desk, account, body, asked, request_id, outcome)
-    if isinstance(outcome, Denied):
+    if isinstance(outcome, Refusal):
         raise _told_at_the_desk(outcome)
     return await _booked(desk, actor, account, outcome)
 
 
-def _told_at_the_desk(denied: Denied) -> Refused:
+def _told_at_the_desk(denied: Refusal) -> RefusalError:
     """Clients are told no more than that production is not available; the desk may know why."""
     refused = denied.refused()
     if denied.refusal is PRODUCTION_PREREQUISITES_UNMET:
@@ -102,9 +102,9 @@ def _placing(
         """By what memory holds now."""
         now = production.account(account.id)
         if now is None:
-            return Denied(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
+            return Refusal(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
         if not now.active:
-            return Denied(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
+            return Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
         return production.unready(now) or production.judge(now, asked)
 
     return Placing(
@@ -130,7 +130,7 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
     except StoreFault as fault:
         _log.error("not_in_the_trail", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
     if booked.order.status == Status.REJECTED:
-        raise Refused(
+        raise RefusalError(
             ORDER_REJECTED,
             fields={"order_id": booked.order.id, "order": order},
             headers=REPLAYED if booked.replayed else None,
@@ -150,7 +150,7 @@ def _note(
         case Booked():
             named = "replayed" if outcome.replayed else outcome.order.status
             order_id = outcome.order.id
-        case Denied():
+        case Refusal():
             named = outcome.refusal.code
             message = outcome.message or outcome.refusal.message
     desk.traces.note(

@@ -12,12 +12,12 @@ from bullion.orders.checks import check
 from bullion.orders.instant import instant_text
 from bullion.orders.offer import Offer, make_offer
 from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Denied
+from bullion.orders.verdict import Refusal
 from bullion.rates.freshness import US_PER_S
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 from bullion.unreadable import Unreadable
 
 from .switches import find_switches
@@ -61,7 +61,7 @@ async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -
         now_us = await records.now_us()
         (offer,) = await _offers(records, actor.broker, [symbol], now_us)
         price = offer.price
-        parts = {side: [] if isinstance(price, Refusal) else price.components(side) for side in Side}
+        parts = {side: [] if isinstance(price, RefusalCode) else price.components(side) for side in Side}
         at = instant_text(now_us)
         return {**_view(offer, now_us), "previewed_at": at, "missing": list(offer.missing), "parts": parts}
 
@@ -118,7 +118,7 @@ def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
     symbol, hours = offer.symbol, offer.switches.trading_hours
     market_open = hours is None or hours.is_open(now_us)
     verdict = check(_smallest(symbol), offer, now_us, rates_ready=True, market_open=market_open)
-    if not isinstance(verdict, Denied):
+    if not isinstance(verdict, Refusal):
         return LIVE, None
     refusal = verdict.refusal
     if refusal is codes.TRADING_HALTED and not offer.switches.halted:

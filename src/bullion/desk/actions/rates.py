@@ -10,7 +10,7 @@ from bullion.rates.tick import PLACES, Tick
 from bullion.records.port import HeldTick, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable
 
 _RATE_E6_BELOW = 10**9 * 10**PLACES
@@ -27,7 +27,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         raise bodies.refused("ask: is below the bid")
     given_us = None if body.at is None else bodies.instant_us("at", body.at)
     if instrument in desk.fed_instruments:
-        raise Refused(
+        raise RefusalError(
             CONFLICT,
             f"The simulated feed of this deployment supplies {', '.join(sorted(desk.fed_instruments))}. "
             "To put them from the desk, start the service with BULLION_FEED=desk.",

@@ -17,7 +17,7 @@ from bullion.metals.weight import weight_text
 from bullion.records.port import HeldSymbol, Page, Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 _DEALERS_FIELDS = {"frozen"}
 
@@ -45,7 +45,7 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
         sets_stock = "stock" in fields
         before = await (_hold(records, *name) if sets_stock else records.symbol(*name))
         if before is None:
-            raise Refused(NOT_FOUND, f"There is no symbol {code}.")
+            raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
         held = held_symbol(actor.broker, code, bodies.merged(current, raw, SymbolBody))
@@ -61,7 +61,7 @@ async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
 async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
     held = await desk.read(actor, "symbol", lambda records: records.symbol(actor.broker, code))
     if held is None:
-        raise Refused(NOT_FOUND, f"There is no symbol {code}.")
+        raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
     return view(held)
 
 
@@ -74,7 +74,9 @@ def _require_metal(metal: Metal | None, after: HeldSymbol) -> None:
     """What is open in a symbol is weighed in its metal's unit: grams would become kilograms."""
     if metal not in (None, after.symbol.metal):
         code = after.symbol.code
-        raise Refused(CONFLICT, f"{code} is a {metal} symbol, and stays one. Make another symbol instead.")
+        raise RefusalError(
+            CONFLICT, f"{code} is a {metal} symbol, and stays one. Make another symbol instead."
+        )
 
 
 async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:

@@ -8,14 +8,14 @@ from bullion.orders.instant import instant_text
 from bullion.records.port import Page, Records
 from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
 from bullion.refusals.desk import NOT_FOUND, ROLE_TOO_LOW
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import Unreadable, UnreadableRow
 
 
 async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
     broker = body.broker or actor.broker
     if broker != actor.broker and not actor.first:
-        raise Refused(
+        raise RefusalError(
             ROLE_TOO_LOW, "A token acts for its own broker only. Leave broker out, or name your own."
         )
     token_id, secret = new_token_id(), new_token_secret()
@@ -59,7 +59,7 @@ async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
 async def _find(records: Records, actor: Actor, token_id: str) -> Token:
     token = await found(records.token(token_id))
     if token is None or token.broker != actor.broker:
-        raise Refused(NOT_FOUND, "There is no such token on this broker.")
+        raise RefusalError(NOT_FOUND, "There is no such token on this broker.")
     if isinstance(token, Unreadable):
         raise UnreadableRow(token)
     return token

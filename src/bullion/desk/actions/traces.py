@@ -17,7 +17,7 @@ from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 REQUEST_ID = re.compile(r"[0-9a-f]{24}")
 MINUTES_MAX = 60
@@ -49,7 +49,7 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
 
     found = await desk.read(actor, "trace", work)
     if found is None:
-        raise Refused(
+        raise RefusalError(
             NOT_FOUND,
             "There is no decision on such a call: it was refused before its body was read (by its key, "
             "account, scope or budget; see the log), belongs to another broker, or is old and forgotten.",

@@ -11,7 +11,7 @@ from bullion.desk import bodies
 from bullion.desk.actions import brokers, groups, switches, symbols
 from bullion.desk.bodies import SwitchesBody, SymbolBody
 from bullion.records.port import Page
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .assignments import assigned
 from .session import Session, confirm, limit_option, offset_option, pass_session, yes_option
@@ -39,7 +39,7 @@ def _file_body(file: str, shape: type[T]) -> T:
         return bodies.read(raw, shape)
     except OSError as error:
         raise click.UsageError(f"{file}: {error.strerror}.") from None
-    except Refused as refused:
+    except RefusalError as refused:
         raise click.UsageError(f"{file}: {refused.message}") from None
 
 

@@ -11,7 +11,7 @@ import click
 
 from bullion.desk.desk import Desk
 from bullion.records.token import Actor
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Session:
 
         try:
             return asyncio.run(opened())
-        except Refused as refused:
+        except RefusalError as refused:
             click.echo(f"bullion: {refused.message}", err=True)
             sys.exit(_REFUSED)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import JSON, Answer, Headers, refusal_headers
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -32,7 +32,7 @@ def told(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
     return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin"), *more))
 
 
-def told_refused(refused: Refused) -> Answer:
+def told_refused(refused: RefusalError) -> Answer:
     return told({"refused": refused.message}, refused.refusal.status, refusal_headers(refused))
 
 

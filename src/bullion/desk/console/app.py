@@ -14,7 +14,7 @@ from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
-from bullion.refusals.refusal import Env, Refusal, Refused
+from bullion.refusals.refusal import Env, RefusalCode, RefusalError
 from bullion.web import health
 from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, refusal_headers, send_answer
 from bullion.web.body import CallerLeft
@@ -33,7 +33,7 @@ from .watch import Watches
 from .widgets.pieces import empty
 
 _log = structlog.get_logger("console")
-_FORGED = Refusal(
+_FORGED = RefusalCode(
     "forged_request",
     403,
     Env.BOTH,
@@ -70,25 +70,25 @@ class Console:
             answer = answers.told(told, mistyped.refusal.status)
         except Elsewhere as elsewhere:
             answer = answers.redirect(elsewhere.path)
-        except Refused as refused:
+        except RefusalError as refused:
             answer = error_answer(call, refused)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
             _log.exception("internal_error", request_id=request_id.decode("ascii"))
-            answer = error_answer(call, Refused(INTERNAL_ERROR))
+            answer = error_answer(call, RefusalError(INTERNAL_ERROR))
         await send_answer(scope, send, answer, request_id)
 
     async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
         first = call.path[0] if call.path else ""
         methods = health.METHODS if call.whole_path == health.LIVE else _METHODS
         if call.method not in methods:
-            raise Refused(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(methods)})
+            raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(methods)})
         if call.whole_path == health.LIVE:
             return health.live()
         if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
             _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
-            raise Refused(_FORGED)
+            raise RefusalError(_FORGED)
         if not call.readable:
-            raise Refused(MALFORMED_HTTP, _UNREADABLE)
+            raise RefusalError(MALFORMED_HTTP, _UNREADABLE)
         if first == "login":
             return await self._login(call, scope, receive)
         session = await self._session(call)
@@ -97,7 +97,7 @@ class Console:
         if call.method == "POST":
             form = await call.form(scope, receive)
             if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
-                raise Refused(_FORGED)
+                raise RefusalError(_FORGED)
             return await self._post(call, session, form, request_id)
         return await self._get(call, session, request_id)
 
@@ -123,8 +123,8 @@ class Console:
         go_to, address = form.get("next", "/"), self.doorkeeper.address(scope)
         try:
             actor = await self.doorkeeper.admit_token(address, form.get("token", "").strip())
-        except (Refused, StoreFault) as error:
-            refused = error if isinstance(error, Refused) else unavailable(error)
+        except (RefusalError, StoreFault) as error:
+            refused = error if isinstance(error, RefusalError) else unavailable(error)
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)
             words = _NOT_KNOWN if refused.refusal is TOKEN_REQUIRED else refused.message
             html = login_page(theme=call.theme, go_to=go_to, trouble=words)
@@ -145,13 +145,13 @@ class Console:
             case ("previews", page_name, action_name):
                 action = self._action(page_name, action_name)
                 if action.preview is None:
-                    raise Refused(NOT_FOUND, "There is nothing to look at beforehand.")
+                    raise RefusalError(NOT_FOUND, "There is nothing to look at beforehand.")
                 visit = await self._visit(call, session, (), request_id, form)
                 # Half typed is no fault: whatever it is, it is shown in words.
                 _, contents = await _guarded(action.preview, visit)
                 return answers.told({"contents": contents})
             case _:
-                raise Refused(NOT_FOUND, "There is nothing of that name in the console.")
+                raise RefusalError(NOT_FOUND, "There is nothing of that name in the console.")
 
     async def _perform(self, visit: Visit, action: Action) -> Answer:
         try:
@@ -184,7 +184,7 @@ class Console:
             case (page_name, *rest):
                 visit = await self._visit(call, session, tuple(rest), request_id)
                 return await self._whole(call, visit, page_name)
-        raise Refused(NOT_FOUND)
+        raise RefusalError(NOT_FOUND)
 
     async def _whole(self, call: Call, visit: Visit, page_name: str) -> Answer:
         named = [page for page in self.pages if page.name == page_name]
@@ -226,14 +226,14 @@ class Console:
         for page in self.pages:
             if page.name == name and len(rest) <= page.parts_max:
                 return page
-        raise Refused(NOT_FOUND, "There is no such page in the console.")
+        raise RefusalError(NOT_FOUND, "There is no such page in the console.")
 
     def _action(self, page_name: str, name: str) -> Action:
         of_frame = page_name == switchboard.FRAME
         for action in switchboard.ACTIONS if of_frame else self._page(page_name).actions:
             if action.name == name:
                 return action
-        raise Refused(NOT_FOUND, "There is no such action in the console.")
+        raise RefusalError(NOT_FOUND, "There is no such action in the console.")
 
 
 async def _guarded(
@@ -249,7 +249,7 @@ async def _guarded(
         raise
     except NotYet as slow:
         return HTTPStatus.OK, empty(str(slow), "The page looks again by itself.")
-    except Refused as refused:
+    except RefusalError as refused:
         status, words = refused.refusal.status, refused.message
     except StoreFault as fault:
         _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
@@ -263,7 +263,7 @@ async def _guarded(
 
 
 async def _nothing_there(_visit: Visit) -> Html:
-    raise Refused(NOT_FOUND, "There is no such page in the console.")
+    raise RefusalError(NOT_FOUND, "There is no such page in the console.")
 
 
 _NOWHERE = Page("", "Not found", _nothing_there)

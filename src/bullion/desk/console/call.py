@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Receive, Scope
 from bullion.web.body import read_body
 
@@ -40,7 +40,7 @@ class Call:
         query = scope["query_string"].decode("latin-1")
         try:
             pairs, readable = _pairs(query), True
-        except Refused:
+        except RefusalError:
             pairs, readable = [], False
         return cls(
             method=scope["method"],
@@ -103,7 +103,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX)
     except ValueError:
-        raise Refused(INVALID_BODY, "What was sent cannot be read as a form.") from None
+        raise RefusalError(INVALID_BODY, "What was sent cannot be read as a form.") from None
 
 
 def _cookies(text: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Answer, refusal_headers
 
 from . import answers
@@ -21,7 +21,7 @@ _NEXT: dict[int, str] = {
 _NEXT_ELSE = "Go back, or start from the first page."
 
 
-def error_answer(call: Call, refused: Refused) -> Answer:
+def error_answer(call: Call, refused: RefusalError) -> Answer:
     """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
     if call.by_script:
         return answers.told_refused(refused)

@@ -8,7 +8,7 @@ import msgspec
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .page import Mistyped, Visit
 
@@ -61,8 +61,8 @@ def require_seen(typed: Mapping[str, str], view: View | None, subject: str) -> N
         raise overtaken(subject)
 
 
-def overtaken(subject: str) -> Refused:
-    return Refused(
+def overtaken(subject: str) -> RefusalError:
+    return RefusalError(
         CONFLICT,
         f"{subject} was changed since you opened this, so nothing was saved. "
         "Cancel, look at what it is now, and change it again.",

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from bullion.desk.desk import Desk
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .html import Html
 from .watch import BrokerWatch, News
@@ -73,7 +73,7 @@ class Result:
     """Nothing was done yet: another dialog in place of the first, sent to the same action."""
 
 
-class Mistyped(Refused):
+class Mistyped(RefusalError):
     """What somebody typed cannot be taken: what is wrong stands beside each field, and nothing was done."""
 
     def __init__(self, troubles: Mapping[str, str]) -> None:

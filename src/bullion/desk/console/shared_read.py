@@ -15,7 +15,7 @@ import structlog
 from bullion.faults import StoreFault
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Reading(Generic[T]):
     read_at: float | None = None
     trouble: str | None = None
     troubled_since: float | None = None
-    refused: Refused | None = None
+    refused: RefusalError | None = None
     """The trouble is the desk's own answer, not the store's: asking again gives the same."""
 
     def required(self) -> T:
@@ -55,7 +55,7 @@ class Reading(Generic[T]):
         if self.value is None:
             if self.trouble == STORE_SLOW:
                 raise NotYet(self.trouble)
-            raise self.refused or Refused(
+            raise self.refused or RefusalError(
                 SERVICE_UNAVAILABLE, self.trouble or "Not read yet.", retry_after_s=1
             )
         return self.value
@@ -105,7 +105,7 @@ class SharedRead(Generic[T]):
             value = await self._read(actor)
         except StoreFault:
             self._note_trouble(STORE_AWAY)
-        except Refused as refused:
+        except RefusalError as refused:
             self._note_trouble(refused.message, refused)
         except Exception:  # noqa: BLE001 - a page must not end with what one of its parts met
             _log.exception("internal_error", request_id=None)
@@ -117,7 +117,7 @@ class SharedRead(Generic[T]):
             self._due_at = self._started_at + min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
             self._task = None
 
-    def _note_trouble(self, words: str, refused: Refused | None = None) -> None:
+    def _note_trouble(self, words: str, refused: RefusalError | None = None) -> None:
         since = self.reading.troubled_since
         self.reading = replace(
             self.reading,

@@ -3,13 +3,13 @@
 from bullion.api.openapi.pieces import Json, object_of, schema_ref
 from bullion.api.problems import LISTED_MAX
 from bullion.refusals.catalogue import INVALID_REQUEST, ORDER_REJECTED, PRODUCTION_TRADING_DISABLED
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 _CODE: Json = {"type": "string", "description": "Stable, for programs. Branch on this."}
 _MESSAGE: Json = {"type": "string", "description": "For people. It may change."}
 
 
-def _with(row: Refusal, further: Json, words: str) -> Json:
+def _with(row: RefusalCode, further: Json, words: str) -> Json:
     """The body of the one refusal that has these further fields."""
     detail = {"code": _CODE | {"enum": [row.code]}, "message": _MESSAGE} | further
     return object_of(

@@ -32,7 +32,7 @@ from bullion.desk.console.widgets.unreadable import unreadable_card
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.orders.status import Status
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 _NOTHING = "–"
 _STATES = {
@@ -79,7 +79,7 @@ async def _render(visit: Visit) -> Html:
 
 async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
     """Of the market. Accounts and keys are told where they are listed: there may be very many."""
-    with contextlib.suppress(Refused):  # The store cannot be reached: the banner says so.
+    with contextlib.suppress(RefusalError):  # The store cannot be reached: the banner says so.
         return await unreadable_of(visit)
     return []
 

@@ -18,7 +18,7 @@ from bullion.metals.metal import Metal
 from bullion.records.port import Page
 from bullion.records.token import Role
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .addresses import account_path
 from .forms import beside_fields, weights
@@ -34,7 +34,9 @@ def _login(visit: Visit) -> str:
 async def _group_choice(visit: Visit, value: str = "") -> Html:
     found, _ = await groups.list_groups(visit.desk, visit.actor, Page(_GROUPS_MAX, 0))
     if not found:
-        raise Refused(NOT_FOUND, "There is no group yet. Make one first: an account trades at its premiums.")
+        raise RefusalError(
+            NOT_FOUND, "There is no group yet. Make one first: an account trades at its premiums."
+        )
     codes = sorted({each["code"] for each in found} | ({value} - {""}))
     hint = "At whose premiums it trades, and in which sizes."
     return choice("Group", "group", [(code, code) for code in codes], value=value, hint=hint)
@@ -240,7 +242,7 @@ def _switch(visit: Visit) -> tuple[Switch, bool]:
     for each in SWITCHES:
         if each.field == visit.query.get("switch"):
             return each, visit.query.get("to") == "on"
-    raise Refused(NOT_FOUND, "An account has no such switch.")
+    raise RefusalError(NOT_FOUND, "An account has no such switch.")
 
 
 async def _ask_turn(visit: Visit) -> Html:

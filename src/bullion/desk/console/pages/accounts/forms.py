@@ -10,7 +10,7 @@ from bullion.desk.console.page import Mistyped
 from bullion.desk.console.widgets.numbers import ungrouped
 from bullion.orders.instant import instant_text
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 _AT = re.compile(r" - at `\$\.([a-z_.]+)[^`]*`")
 _BEGINS = re.compile(r"([a-z_.]+): (.*)", re.DOTALL)
@@ -36,7 +36,7 @@ def beside_fields(*fields: str, conflict: str | None = None) -> Iterator[None]:
         yield
     except Mistyped:
         raise
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is CONFLICT and conflict is not None:
             raise Mistyped({conflict: refused.message}) from refused
         if refused.refusal is INVALID_BODY:

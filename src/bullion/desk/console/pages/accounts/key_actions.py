@@ -16,7 +16,7 @@ from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.records.token import Role
 from bullion.refusals.desk import UNREADABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .forms import addresses, beside_fields, day_of, last_day
 
@@ -171,7 +171,7 @@ async def _rotate(visit: Visit) -> Result:
 async def _ask_revoke(visit: Visit) -> Html:
     try:
         now = await _key(visit)
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is not UNREADABLE:
             raise
         words = [refused.message, "It cannot be undone."]

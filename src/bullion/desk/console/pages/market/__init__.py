@@ -7,7 +7,7 @@ from bullion.desk.console.html import Html, el
 from bullion.desk.console.page import Page, Visit
 from bullion.desk.console.widgets.unreadable import unreadable_card
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from . import duties, groups, hours, limits, rates, symbols, venue
 from .names import PAGE_NAME
@@ -38,7 +38,7 @@ async def _render(visit: Visit) -> Html:
     name = visit.rest[0] if visit.rest else _TABS[0].name
     chosen = [tab for tab in _TABS if tab.name == name]
     if not chosen:
-        raise Refused(NOT_FOUND, "There is no such part of the market's set-up.")
+        raise RefusalError(NOT_FOUND, "There is no such part of the market's set-up.")
     links = [
         el(
             "a",

@@ -17,7 +17,7 @@ from bullion.desk.unreadable import is_unreadable
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .forms import Form, beside_fields
 from .names import PAGE_NAME
@@ -101,7 +101,7 @@ async def _found(visit: Visit, name: str) -> View:
     for each in await duties.list_duties(visit.desk, visit.actor):
         if each["name"] == name and not is_unreadable(each):
             return each
-    raise Refused(NOT_FOUND, f"There is no duty table {name}.")
+    raise RefusalError(NOT_FOUND, f"There is no duty table {name}.")
 
 
 def _kept(found: View) -> View:
@@ -178,7 +178,9 @@ async def _remove(visit: Visit) -> Result:
     gone = [each for each in before["duties"] if each["from"] == day]
     left = [each for each in _rows(before) if each.from_date != day]
     if not gone or not left:
-        raise Refused(CONFLICT, "There is no such entry, or it is the last one: a table has at least one.")
+        raise RefusalError(
+            CONFLICT, "There is no such entry, or it is the last one: a table has at least one."
+        )
     await duties.put_duty(desk, visit.actor, name, left)
     return Result(f"Duty {name}: {rupees(gone[0]['rupees'])} from {day_words(day)} → removed.")
 
@@ -187,7 +189,7 @@ def _amount(table: View, day: str) -> str:
     for each in table["duties"]:
         if each["from"] == day:
             return str(each["rupees"])
-    raise Refused(NOT_FOUND, f"The duty {table['name']} has no entry from that date.")
+    raise RefusalError(NOT_FOUND, f"The duty {table['name']} has no entry from that date.")
 
 
 async def _ask_change(visit: Visit) -> Html:

@@ -8,7 +8,7 @@ from bullion.desk.console.page import Mistyped
 from bullion.desk.console.widgets.numbers import grouped, ungrouped
 from bullion.metals.scaled import NotAnAmount, scaled
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 NOTHING = "–"
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
@@ -85,7 +85,7 @@ def beside_fields(names: Mapping[str, str]) -> Iterator[None]:
         yield
     except Mistyped:
         raise
-    except Refused as refused:
+    except RefusalError as refused:
         found = _SUBJECT.match(refused.message)
         if refused.refusal is INVALID_BODY and found is not None and found[1] in names:
             raise Mistyped({found[1]: _without_subject(refused.message)}) from None

@@ -20,7 +20,7 @@ from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .forms import NOTHING, Form, beside_fields, saved, short
 from .names import PAGE_NAME
@@ -153,7 +153,7 @@ async def _ask_add(visit: Visit) -> Html:
     group = await groups.get_group(visit.desk, visit.actor, code)
     left = [each["code"] for each in (await symbols_of(visit))[0] if each["code"] not in group["terms"]]
     if not left:
-        raise Refused(CONFLICT, f"{code} has terms of its own in every symbol.")
+        raise RefusalError(CONFLICT, f"{code} has terms of its own in every symbol.")
     fields = [
         choice("Symbol", "symbol", [(each, each) for each in left]),
         *_fields(group, group["default_terms"]),
@@ -199,7 +199,7 @@ async def _require_symbol(visit: Visit, symbol: str) -> None:
     try:
         bodies.code("symbol", symbol)
         await symbols.get_symbol(visit.desk, visit.actor, symbol)
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal in (INVALID_BODY, NOT_FOUND) and "symbol" in visit.form:
             raise Mistyped({"symbol": f"There is no symbol {symbol[:32]!r}."}) from None
         raise

@@ -18,7 +18,7 @@ from bullion.desk.console.widgets.times import age, day_and_clock
 from bullion.desk.desk import Desk, View
 from bullion.records.token import Role
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .duties import day_words
 from .forms import Form, saved
@@ -224,7 +224,7 @@ async def _patched(desk: Desk, visit: Visit, hours: View | None) -> View | None:
     try:
         raw = msgspec.json.encode({"trading_hours": hours})
         found: View | None = (await switches.patch_switches(desk, visit.actor, raw))["trading_hours"]
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is INVALID_BODY and refused.message.startswith("trading_hours.zone:"):
             raise Mistyped({"zone": "This is not a time zone such as Asia/Kolkata."}) from None
         raise

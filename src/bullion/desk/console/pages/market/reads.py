@@ -15,7 +15,7 @@ from bullion.desk.unreadable import is_unreadable
 from bullion.records.port import Page
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 from bullion.unreadable import ADVICE
 
 T = TypeVar("T")
@@ -132,5 +132,5 @@ async def unreadable_of(visit: Visit, *kinds: str) -> list[tuple[str, View]]:
 def _known(reading: Reading[T]) -> T:
     """What was read last, also when the store is away since: the banner tells how old it is."""
     if reading.value is None:
-        raise Refused(SERVICE_UNAVAILABLE, reading.trouble)
+        raise RefusalError(SERVICE_UNAVAILABLE, reading.trouble)
     return reading.value

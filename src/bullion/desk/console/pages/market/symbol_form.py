@@ -18,7 +18,7 @@ from bullion.desk.desk import Desk, View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .forms import Form, beside_fields, saved, short
 from .names import PAGE_NAME
@@ -242,7 +242,7 @@ async def _preview(visit: Visit) -> Html:
     except Mistyped as mistyped:
         (name, words), *_ = mistyped.troubles.items()
         return _no_price(f"No price yet. {_LABELS.get(name, name)}: {words}")
-    except Refused as refused:
+    except RefusalError as refused:
         return _no_price(f"No price yet. {refused.message}")
     if found["missing"]:
         return _no_price(f"No price just now: missing is {' and '.join(found['missing'])}.")

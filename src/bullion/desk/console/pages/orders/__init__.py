@@ -3,7 +3,7 @@
 from bullion.desk.console.html import Html
 from bullion.desk.console.page import Page, Visit
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .acting import ACTIONS
 from .addresses import DECISIONS, PAGE_NAME
@@ -24,7 +24,7 @@ async def _render(visit: Visit) -> Html:
         case (order_id,):
             return await order_page(visit, order_id)
         case _:
-            raise Refused(NOT_FOUND, "There is no such page about orders.")
+            raise RefusalError(NOT_FOUND, "There is no such page about orders.")
 
 
 PAGE = Page(PAGE_NAME, "Orders", _render, live_s=1, actions=ACTIONS, parts_max=2)

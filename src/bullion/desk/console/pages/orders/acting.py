@@ -17,7 +17,7 @@ from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
 from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .addresses import PAGE_NAME
 from .showing import deal, is_test
@@ -136,7 +136,7 @@ async def _preview_complete(visit: Visit) -> Html:
     try:
         body = _close_price(typed)
         found = await order_life.preview_completion(visit.desk, visit.actor, visit.query.get("id", ""), body)
-    except Refused as refused:
+    except RefusalError as refused:
         return el("p", refused.message, class_="refused", data_not_yet=True)
     pnl = str(found["realized_pnl"])
     if pnl.strip("-0.") == "":
@@ -267,7 +267,7 @@ async def _refuse(visit: Visit) -> Result:
 async def _ask_resolve(visit: Visit) -> Html:
     order = await _order(visit)
     if not _settling(visit, order):
-        raise Refused(CONFLICT, "There is no break on this order.")
+        raise RefusalError(CONFLICT, "There is no break on this order.")
     return dialog(
         "Settle the break?",
         [

@@ -13,7 +13,7 @@ from bullion.orders.status import Status
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal, Refused, Retry
+from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
 from .addresses import DECISIONS, PAGE_NAME, decision_path, order_path
 from .compared import asked_words, compared_facts, compared_words
@@ -56,7 +56,7 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
     reading = await visit.watch.shared((PAGE_NAME, DECISIONS, request_id), read).get(visit.actor)
     back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")
     if reading.value is None and reading.refused is not None:
-        raise Refused(reading.refused.refusal, f"{reading.refused.message} {_NOT_YET}")
+        raise RefusalError(reading.refused.refusal, f"{reading.refused.message} {_NOT_YET}")
     trace, unit = reading.required()
     return el(
         "div",
@@ -152,7 +152,7 @@ def _meaning(trace: View) -> Html:
     )
 
 
-def _key_words(refusal: Refusal) -> str:
+def _key_words(refusal: RefusalCode) -> str:
     if refusal.settles_key:
         return "It is spent, and gives this refusal again."
     if refusal is codes.IDEMPOTENCY_KEY_REUSED:

@@ -6,7 +6,7 @@ from bullion.desk.actions import accounts, orders, traces
 from bullion.desk.console.page import Elsewhere, Visit
 from bullion.records.port import Page
 from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import Refused
+from bullion.refusals.refusal import RefusalError
 
 from .addresses import decision_path, list_path, order_path
 
@@ -37,7 +37,7 @@ async def _find_request(visit: Visit, request_id: str) -> None:
         raise Elsewhere(order_path(found[0]["id"]))
     try:
         await traces.get_trace(visit.desk, visit.actor, request_id)
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is not NOT_FOUND or await _count(visit, client_order_id=request_id):
             return
     raise Elsewhere(decision_path(request_id))
@@ -51,7 +51,7 @@ async def _count(visit: Visit, **filters: str | None) -> int:
 async def _is_order(visit: Visit, order_id: str) -> bool:
     try:
         await orders.get_order(visit.desk, visit.actor, order_id)
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is NOT_FOUND:
             return False
         raise
@@ -61,7 +61,7 @@ async def _is_order(visit: Visit, order_id: str) -> bool:
 async def _is_account(visit: Visit, login_id: str) -> bool:
     try:
         await accounts.get_account(visit.desk, visit.actor, login_id)
-    except Refused as refused:
+    except RefusalError as refused:
         if refused.refusal is NOT_FOUND:
             return False
         raise

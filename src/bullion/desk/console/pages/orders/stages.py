@@ -8,13 +8,13 @@ from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import Refusal
+from bullion.refusals.refusal import RefusalCode
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     words: str
-    last: Refusal
+    last: RefusalCode
     """The catalogue is in the order of the checks: a stage ends with this one."""
     production: bool = False
     """Whether there is such a check in production alone."""
