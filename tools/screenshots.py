@@ -20,7 +20,7 @@ from uuid import uuid4
 import httpx
 from playwright.sync_api import Browser, Page
 
-from bullion.desk.console.pages import PAGES
+from bullion.console.pages import PAGES
 from tests.support.browser import chromium
 from tests.support.command import environment
 from tests.support.node import until

@@ -16,8 +16,8 @@ import click
 
 from bullion import __version__
 from bullion.desk.actions.audit import verify_audit
-from bullion.desk.cli.group import desk_group
 from bullion.desk.desk import Desk
+from bullion.desk_cli.group import desk_group
 from bullion.faults import OutcomeUnknown, StoreFault
 from bullion.logs import end_logs, set_up_logs
 from bullion.records.audit import Break, Head

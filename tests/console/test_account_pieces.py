@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bullion.desk.console.page import Mistyped
-from bullion.desk.console.pages.accounts.forms import addresses, beside_fields, day_of, last_day, weights
-from bullion.desk.console.pages.accounts.key_table import key_state
-from bullion.desk.console.pages.audit.difference import changes
-from bullion.desk.console.pages.audit.words import called
+from bullion.console.page import Mistyped
+from bullion.console.pages.accounts.forms import addresses, beside_fields, day_of, last_day, weights
+from bullion.console.pages.accounts.key_table import key_state
+from bullion.console.pages.audit.difference import changes
+from bullion.console.pages.audit.words import called
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bullion.desk.console.app import Console
-from bullion.desk.console.call import Call, _pairs
+from bullion.console.app import Console
+from bullion.console.call import Call, _pairs
 from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bullion.desk.console.overtaken import require_seen, seen
-from bullion.desk.console.page import Mistyped
-from bullion.desk.console.pages.market.forms import Form, beside_fields, difference, saved
-from bullion.desk.console.pages.market.rates import _odd
-from bullion.desk.console.pages.market.symbol_words import part_words
+from bullion.console.overtaken import require_seen, seen
+from bullion.console.page import Mistyped
+from bullion.console.pages.market.forms import Form, beside_fields, difference, saved
+from bullion.console.pages.market.rates import _odd
+from bullion.console.pages.market.symbol_words import part_words
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
 from bullion.refusals.refusal import RefusalError
 

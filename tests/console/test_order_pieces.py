@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from bullion.desk.console.html import el
-from bullion.desk.console.page import Visit
-from bullion.desk.console.pages.orders.acting import buttons
-from bullion.desk.console.pages.orders.anatomy import price_steps
-from bullion.desk.console.pages.orders.stages import STAGES, stages
-from bullion.desk.console.shared_read import SharedRead
-from bullion.desk.console.watch import BrokerWatch
-from bullion.desk.console.widgets.charts import Step, waterfall
+from bullion.console.html import el
+from bullion.console.page import Visit
+from bullion.console.pages.orders.acting import buttons
+from bullion.console.pages.orders.anatomy import price_steps
+from bullion.console.pages.orders.stages import STAGES, stages
+from bullion.console.shared_read import SharedRead
+from bullion.console.watch import BrokerWatch
+from bullion.console.widgets.charts import Step, waterfall
 from bullion.desk.desk import Desk, View
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR, SERVICE_UNAVAILABLE

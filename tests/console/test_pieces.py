@@ -7,14 +7,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bullion.desk.console import sessions as sessions_module
-from bullion.desk.console import shared_read as shared_read_module
-from bullion.desk.console.html import Html, el, join
-from bullion.desk.console.sessions import IDLE_S, LASTS_S, Sessions
-from bullion.desk.console.shared_read import NotYet, SharedRead
-from bullion.desk.console.widgets.charts import bar_chart, line_chart
-from bullion.desk.console.widgets.numbers import grouped, rupees, signed_weight, weight
-from bullion.desk.console.widgets.times import age, clock, moment
+from bullion.console import sessions as sessions_module
+from bullion.console import shared_read as shared_read_module
+from bullion.console.html import Html, el, join
+from bullion.console.sessions import IDLE_S, LASTS_S, Sessions
+from bullion.console.shared_read import NotYet, SharedRead
+from bullion.console.widgets.charts import bar_chart, line_chart
+from bullion.console.widgets.numbers import grouped, rupees, signed_weight, weight
+from bullion.console.widgets.times import age, clock, moment
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role

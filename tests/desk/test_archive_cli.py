@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bullion.desk.cli.archive_file import ArchiveFile, NotWhole, check
+from bullion.desk_cli.archive_file import ArchiveFile, NotWhole, check
 from bullion.orders.trace import Trace
 from bullion.settings import read_settings
 from bullion.store.traces import StoredTraces

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from bullion.desk import bodies
 from bullion.desk.actions.orders import _since_us
 from bullion.desk.doorkeeper import _token_text
-from bullion.desk.request import Request
+from bullion.desk_api.request import Request
 from bullion.records.token import read_token
 from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear

@@ -14,7 +14,7 @@ from bullion.__main__ import main as command_line
 from bullion.allocation.position import Position
 from bullion.api.openapi import openapi
 from bullion.booking import queue
-from bullion.desk.http import _RESOURCES, BASE
+from bullion.desk_api.app import _RESOURCES, BASE
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, Retry

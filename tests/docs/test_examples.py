@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bullion.desk.http import _RESOURCES, BASE
+from bullion.desk_api.app import _RESOURCES, BASE
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
 from tests.docs.likeness import differences, head_differences, text_differences, without_prices

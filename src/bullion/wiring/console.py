@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from bullion.desk.console.app import Console
-from bullion.desk.console.page import Surroundings
-from bullion.desk.console.pages import PAGES
-from bullion.desk.console.sessions import Sessions
-from bullion.desk.console.watch import Probe, Watches
+from bullion.console.app import Console
+from bullion.console.page import Surroundings
+from bullion.console.pages import PAGES
+from bullion.console.sessions import Sessions
+from bullion.console.watch import Probe, Watches
 from bullion.desk.doorkeeper import Doorkeeper
 from bullion.settings import Settings
 from bullion.web.address import SourceAddress

@@ -22,7 +22,7 @@ from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
 from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
-from bullion.desk.http import desk_app
+from bullion.desk_api.app import desk_app
 from bullion.faults import StoreFault
 from bullion.rates.feeds.feed import FeedRunner
 from bullion.rates.feeds.simulated import SimulatedFeed

@@ -1,0 +1,30 @@
+"""Orders: the list of all, one with all that is known about it, and why each was taken or refused."""
+
+from bullion.console.html import Html
+from bullion.console.page import Page, Visit
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import RefusalError
+
+from .acting import ACTIONS
+from .addresses import DECISIONS, PAGE_NAME
+from .decision import decision_page
+from .listing import list_page
+from .order import order_page
+from .search import find
+
+
+async def _render(visit: Visit) -> Html:
+    match visit.rest:
+        case ():
+            if typed := visit.query.get("find", "").strip():
+                await find(visit, typed)
+            return await list_page(visit)
+        case (first, request_id) if first == DECISIONS:
+            return await decision_page(visit, request_id)
+        case (order_id,):
+            return await order_page(visit, order_id)
+        case _:
+            raise RefusalError(NOT_FOUND, "There is no such page about orders.")
+
+
+PAGE = Page(PAGE_NAME, "Orders", _render, live_s=1, actions=ACTIONS, parts_max=2)

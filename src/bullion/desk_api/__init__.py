@@ -1,0 +1,1 @@
+"""The desk's HTTP interface: tokens, roles and the actions under `/desk/v1`."""

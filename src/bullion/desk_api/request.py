@@ -1,0 +1,66 @@
+"""A call at the desk as its handler gets it: who calls, and what was sent."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import QueryParams
+
+from bullion.desk.desk import Desk, View
+from bullion.records.port import Page
+from bullion.records.token import Actor
+from bullion.refusals.desk import INVALID_BODY
+from bullion.refusals.refusal import RefusalError
+from bullion.web.answer import Answer, json_answer
+
+_PAGE_MAX = 200
+_OFFSET_MAX = 2**62
+_DIGITS_MAX = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    desk: Desk
+    actor: Actor
+    path: Mapping[str, str]
+    query: QueryParams
+    body: bytes
+    request_id: str
+
+    def page(self) -> Page:
+        limit = self.whole_number("limit", default=50)
+        if not 1 <= limit <= _PAGE_MAX:
+            raise RefusalError(INVALID_BODY, f"limit must be a whole number from 1 to {_PAGE_MAX}.")
+        # However large: there is nothing so far down, and the store takes 64 bits.
+        return Page(limit, min(self.whole_number("offset", default=0), _OFFSET_MAX))
+
+    def filter(self, name: str) -> str | None:
+        """What a list is asked to be narrowed down to. Of two values, which one was meant?"""
+        texts = self.query.getlist(name)
+        if len(texts) > 1:
+            raise RefusalError(INVALID_BODY, f"{name} is there more than once.")
+        return texts[0] if texts else None
+
+    def whole_number(self, name: str, *, default: int) -> int:
+        """One too large for the store to hold is the largest that it can."""
+        texts = self.query.getlist(name)
+        if not texts:
+            return default
+        text = texts[0]
+        if len(texts) > 1 or not (text.isascii() and text.isdigit()):
+            raise RefusalError(INVALID_BODY, f"{name} must be one whole number.")
+        return int(text[-_DIGITS_MAX:]) if text.lstrip("0")[_DIGITS_MAX:] == "" else _OFFSET_MAX
+
+
+Handler = Callable[[Request], Awaitable[Answer]]
+Resources = Mapping[str, Mapping[str, Handler]]
+"""By path and method."""
+
+
+def listed(found: tuple[Sequence[View], int]) -> Answer:
+    items, total = found
+    return json_answer({"items": items, "total": total})
+
+
+def paged(found: Sequence[View], page: Page) -> Answer:
+    """For what is few enough to be read whole."""
+    return listed((found[page.offset : page.offset + page.limit], len(found)))
