@@ -30,11 +30,10 @@ from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Verdict
 from bullion.rates.board import Board
-from bullion.records.port import Records
 from bullion.serve import TURN_S
 from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.wiring import trading
 from bullion.wiring.store import open_store
 from tests.booking.house import GOLD, GROUP
@@ -119,7 +118,7 @@ class _Clerk:
 @contextlib.asynccontextmanager
 async def _clerk(url: str) -> AsyncIterator[_Clerk]:
     async with open_store(Settings(database_url=url, secret=SECRET), migrate=False) as store:
-        await DurableRecords(store.engine).write("market", _open_market)
+        await RecordStore(store.engine).write("market", _open_market)
         catalogue, board = Catalogue(), Board()
         keeper = Keeper(catalogue, StoreSource(store.engine))
         await keeper.catch_up()

@@ -27,9 +27,10 @@ from bullion.environment import Environment
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Scope
 from bullion.keys.text import secret_from, write_key
-from bullion.records.port import Records, UsedKey
+from bullion.records.clients import UsedKey
 from bullion.secret import deployment_secret
 from bullion.settings import Settings
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 from bullion.wiring.node import Node
 

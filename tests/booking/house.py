@@ -24,14 +24,14 @@ from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.rates.board import Board
-from bullion.records.port import Allocation, NewAccount, Records
+from bullion.records.clients import Allocation, NewAccount
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine, Row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.order_sums import sum_blocks
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 
 GOLD = Symbol(
@@ -85,7 +85,7 @@ async def furnish(
             books.append(book_id(client.account.id, Environment.TEST))
         return books
 
-    return await DurableRecords(engine).write("furnish", body)
+    return await RecordStore(engine).write("furnish", body)
 
 
 async def put(engine: Engine, *things: Symbol | Switches | Group) -> None:
@@ -101,11 +101,11 @@ async def put(engine: Engine, *things: Symbol | Switches | Group) -> None:
                 case Group():
                     await records.put_group(thing)
 
-    await DurableRecords(engine).write("put", body)
+    await RecordStore(engine).write("put", body)
 
 
 async def set_limit(engine: Engine, book: int, gold_e4: int, silver_e4: int) -> None:
-    await DurableRecords(engine).write(
+    await RecordStore(engine).write(
         "limit", lambda records: records.set_allocation(book // 2, Allocation(gold_e4, silver_e4))
     )
 
@@ -274,7 +274,7 @@ async def reset(engine: Engine, book: int) -> None:
     async def body(records: Records) -> None:
         await records.reset_book(await records.hold_book(book // 2, Environment.TEST))
 
-    await DurableRecords(engine).write("reset", body)
+    await RecordStore(engine).write("reset", body)
 
 
 async def summed(ledger: Ledger) -> None:

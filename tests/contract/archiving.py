@@ -16,7 +16,7 @@ from bullion.store import archive_rows
 from bullion.store.engine import Engine
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.house import Node, asked, rows
 
@@ -31,7 +31,7 @@ async def _nothing() -> None:
 
 def desk_on(engine: Engine) -> Desk:
     hashers = [Hasher(SECRET, purpose) for purpose in ("audit", "keys", "tokens")]
-    return Desk(DurableRecords(engine), Chain(hashers[0]), hashers[1], hashers[2], _nothing)
+    return Desk(RecordStore(engine), Chain(hashers[0]), hashers[1], hashers[2], _nothing)
 
 
 async def archive_all(engine: Engine, what: Wanted = EVER, **options: Any) -> View:
@@ -56,7 +56,7 @@ async def place(node: Node, book: int, number: int, prefix: str = "k") -> list[O
 async def put(engine: Engine, orders: Sequence[Order]) -> None:
     """Into the archive, whatever they are."""
     packed = pack(orders)
-    await DurableRecords(engine).write(
+    await RecordStore(engine).write(
         "archive", lambda records: records.archive_orders(packed), catalogue=False
     )
 

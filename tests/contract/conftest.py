@@ -8,9 +8,9 @@ import pytest
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.desk.desk import Desk
-from bullion.records.port import Records
 from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
+from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
 from tests.support.servers import Postgres
 

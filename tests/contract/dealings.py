@@ -17,7 +17,6 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.status import Event
 from bullion.orders.verdict import Priced
-from bullion.records.port import Records
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Transaction
 from bullion.store.hedge_requests import StoredHedgeRequests
@@ -25,7 +24,7 @@ from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.house import GOLD, NOW_US, asked, furnish, put, rows, store_of, summed
 from tests.model import invariants, production_invariants
@@ -72,7 +71,7 @@ class Dealings:
             await records.put_broker(Broker("other", "Other"))
             await records.put_symbol(replace(GOLD, broker="other", code="COIN", stock_kept=True))
 
-        await DurableRecords(self.engine).write("other broker", body)
+        await RecordStore(self.engine).write("other broker", body)
 
     async def rows(self, sql: str, *values: Any) -> list[dict[str, Any]]:
         return [dict(row) for row in await rows(self.engine, sql, *values)]
@@ -192,7 +191,7 @@ class Dealings:
     # --- Stock, and what must be true -----------------------------------------------------------------
 
     async def put_stock(self, symbol: str, weight_e4: int | None, broker: str = "main") -> None:
-        await DurableRecords(self.engine).write(
+        await RecordStore(self.engine).write(
             "stock", lambda records: records.put_stock(broker, symbol, weight_e4)
         )
         if weight_e4 is not None:

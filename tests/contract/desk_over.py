@@ -5,7 +5,7 @@ from bullion.keys.hashing import Hasher
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 
 ADMIN = Actor("Asha (1)", Role.ADMIN, "main")
 OTHER = Actor("Bela (2)", Role.ADMIN, "other")
@@ -13,7 +13,7 @@ OTHER = Actor("Bela (2)", Role.ADMIN, "other")
 
 def desk_over(engine: Engine) -> Desk:
     chain, keys, tokens = (Hasher(b"secret", purpose) for purpose in ("audit", "keys", "tokens"))
-    return Desk(DurableRecords(engine), Chain(chain), keys, tokens, _nothing)
+    return Desk(RecordStore(engine), Chain(chain), keys, tokens, _nothing)
 
 
 async def _nothing() -> None:

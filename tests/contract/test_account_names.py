@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import KeyTimes, Overseen
-from bullion.records.port import Allocation, NewAccount, Records
+from bullion.records.clients import Allocation, KeyTimes, NewAccount, Overseen
 from bullion.store import account_names
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import rows
 
@@ -29,8 +28,8 @@ class Brokerage:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.desk = DurableRecords(engine)
-        self.looking = DurableRecords(engine)
+        self.desk = RecordStore(engine)
+        self.looking = RecordStore(engine)
         self.chance = Random(5)  # noqa: S311 - the same each time
 
     async def open(self) -> "Brokerage":

@@ -21,7 +21,7 @@ from bullion.store import sqlite as sqlite_module
 from bullion.store.engine import Engine
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import (  # noqa: F401 - fixtures
     books,
@@ -273,7 +273,7 @@ async def test_the_desk_finds_them_by_id_and_another_desk_does_not(
 ) -> None:
     old = [await set_aside(node, book, 3) for book in books]
     await archive_all(node.engine)
-    records = DurableRecords(node.engine)
+    records = RecordStore(node.engine)
 
     async def find(broker: str, order_id: str, *, hold: bool = False) -> Any:
         return await records.write(
@@ -349,7 +349,7 @@ async def test_packing_keeps_every_order_as_it_is(node: Node, books: list[int]) 
 
 async def test_brokers_archive_their_own(engine: Engine) -> None:
     await furnish(engine)
-    records = DurableRecords(engine)
+    records = RecordStore(engine)
     await records.write("broker", lambda open_: open_.put_broker(Broker("other", "Other")))
     found = await records.read("books", lambda open_: open_.books_to_archive("other", "", 50, 2**60))
     assert found == []

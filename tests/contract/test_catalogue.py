@@ -22,12 +22,13 @@ from bullion.keys.key import Key, Scope
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
-from bullion.records.port import Allocation, Client, NewAccount, Page, Records
+from bullion.records.clients import Allocation, Client, NewAccount
+from bullion.records.page import Page
 from bullion.store import records as store_records
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine
 from bullion.store.key_uses import KeyUses
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 
 pytestmark = pytest.mark.anyio
 
@@ -93,8 +94,8 @@ async def furnish(records: Records) -> Key:
 
 
 @pytest.fixture
-async def store(engine: Engine) -> DurableRecords:
-    return DurableRecords(engine)
+async def store(engine: Engine) -> RecordStore:
+    return RecordStore(engine)
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ async def keeper(catalogue: Catalogue, other_engine: Engine) -> Keeper:
 
 
 async def test_everything_comes_back_as_it_was_put(
-    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+    store: RecordStore, keeper: Keeper, catalogue: Catalogue
 ) -> None:
     issued = await store.write("furnish", furnish)
     await keeper.catch_up()
@@ -137,7 +138,7 @@ async def test_everything_comes_back_as_it_was_put(
     ],
 )
 async def test_each_kind_of_pricing_comes_back(
-    store: DurableRecords, keeper: Keeper, catalogue: Catalogue, pricing: Pricing
+    store: RecordStore, keeper: Keeper, catalogue: Catalogue, pricing: Pricing
 ) -> None:
     symbol = replace(SYMBOL, pricing=pricing, sides=frozenset(Side))
 
@@ -151,7 +152,7 @@ async def test_each_kind_of_pricing_comes_back(
 
 
 async def test_a_change_reaches_a_node_that_was_loaded_before(
-    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+    store: RecordStore, keeper: Keeper, catalogue: Catalogue
 ) -> None:
     issued = await store.write("furnish", furnish)
     await keeper.catch_up()
@@ -176,7 +177,7 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(
     assert catalogue.keys[issued.key_id] == msgspec.structs.replace(issued, revoked_at_us=99)
 
 
-async def test_only_what_changed_is_read(store: DurableRecords, other_engine: Engine) -> None:
+async def test_only_what_changed_is_read(store: RecordStore, other_engine: Engine) -> None:
     await store.write("furnish", furnish)
     source = StoreSource(other_engine)
     whole = await source.changes(None)
@@ -194,7 +195,7 @@ async def test_only_what_changed_is_read(store: DurableRecords, other_engine: En
 
 
 async def test_a_node_too_far_behind_reads_everything(
-    store: DurableRecords, other_engine: Engine, monkeypatch: pytest.MonkeyPatch
+    store: RecordStore, other_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_records, "_CHANGES_KEPT", 500)
     await store.write("furnish", furnish)
@@ -212,7 +213,7 @@ async def test_a_node_too_far_behind_reads_everything(
 
 
 async def test_memory_ahead_of_a_restored_store_is_loaded_anew(
-    store: DurableRecords, other_engine: Engine
+    store: RecordStore, other_engine: Engine
 ) -> None:
     await store.write("furnish", furnish)
     catalogue = Catalogue()
@@ -223,7 +224,7 @@ async def test_memory_ahead_of_a_restored_store_is_loaded_anew(
 
 
 async def test_the_keeper_follows_by_itself_within_a_second(
-    store: DurableRecords, keeper: Keeper, catalogue: Catalogue
+    store: RecordStore, keeper: Keeper, catalogue: Catalogue
 ) -> None:
     await keeper.catch_up()
     keeping = asyncio.create_task(keeper.keep())
@@ -236,13 +237,13 @@ async def test_the_keeper_follows_by_itself_within_a_second(
     keeping.cancel()
 
 
-async def test_the_clock_is_the_stores(store: DurableRecords, keeper: Keeper, catalogue: Catalogue) -> None:
+async def test_the_clock_is_the_stores(store: RecordStore, keeper: Keeper, catalogue: Catalogue) -> None:
     await keeper.catch_up()
     now_us = await store.read("now", lambda records: records.now_us())
     assert abs(catalogue.now_us() - now_us) < 1_000_000
 
 
-async def test_last_use_is_kept_and_moves_no_version(store: DurableRecords, engine: Engine) -> None:
+async def test_last_use_is_kept_and_moves_no_version(store: RecordStore, engine: Engine) -> None:
     issued = await store.write("furnish", furnish)
     source = StoreSource(engine)
     version = (await source.changes(None)).version
@@ -257,7 +258,7 @@ async def test_last_use_is_kept_and_moves_no_version(store: DurableRecords, engi
     assert (await source.changes(None)).version == version
 
 
-async def test_pages_and_totals(store: DurableRecords) -> None:
+async def test_pages_and_totals(store: RecordStore) -> None:
     async def body(records: Records) -> None:
         await furnish(records)
         for number in range(5):
@@ -273,7 +274,7 @@ async def test_pages_and_totals(store: DurableRecords) -> None:
     assert await store.read("page", lambda records: records.clients("other", Page(2, 0))) == ([], 0)
 
 
-async def test_both_books_of_an_account_have_its_allocation(store: DurableRecords, engine: Engine) -> None:
+async def test_both_books_of_an_account_have_its_allocation(store: RecordStore, engine: Engine) -> None:
     await store.write("furnish", furnish)
 
     async def raise_it(records: Records) -> None:

@@ -14,11 +14,11 @@ from bullion.catalogue.clients import Clients
 from bullion.catalogue.keeper import Keeper
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
-from bullion.records.port import Allocation, NewAccount, Records
+from bullion.records.clients import Allocation, NewAccount
 from bullion.store import catalogue_source
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +57,7 @@ class Desk:
     """Who writes: another node than the one whose memory is looked at."""
 
     def __init__(self, engine: Engine) -> None:
-        self._store = DurableRecords(engine)
+        self._store = RecordStore(engine)
         self.accounts: dict[int, Account] = {}
 
     async def furnish(self, numbers: Sequence[int]) -> None:

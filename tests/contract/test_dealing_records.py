@@ -14,10 +14,10 @@ from bullion.orders.status import Event
 from bullion.records.audit import Entry, Head
 from bullion.records.hedges import Execution
 from bullion.records.orders import OrderEvent, OrderFilter
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.store import order_records
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import Dealings
@@ -35,8 +35,8 @@ async def dealings(engine: Engine) -> Dealings:
 
 
 @pytest.fixture
-def records(engine: Engine) -> DurableRecords:
-    return DurableRecords(engine)
+def records(engine: Engine) -> RecordStore:
+    return RecordStore(engine)
 
 
 def execution(order_id: str, outcome: str = "confirmed", execution_id: str = "DESK-1") -> Execution:
@@ -48,7 +48,7 @@ def execution(order_id: str, outcome: str = "confirmed", execution_id: str = "DE
 
 @pytest.mark.parametrize("few", [0, 1000], ids=["many orders", "few orders"])
 async def test_the_desk_sees_and_counts_every_channels_orders_in_every_state(
-    dealings: Dealings, records: DurableRecords, monkeypatch: pytest.MonkeyPatch, few: int
+    dealings: Dealings, records: RecordStore, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     """Also those that the API hides, which are counted apart: none twice, none left out."""
     monkeypatch.setattr(order_records, "_FEW", few)
@@ -74,7 +74,7 @@ async def test_the_desk_sees_and_counts_every_channels_orders_in_every_state(
         assert await records.read("orders", look) == ([order.id for order in expected], len(expected)), wanted
 
 
-async def test_an_order_is_held_as_it_is_then(dealings: Dealings, records: DurableRecords) -> None:
+async def test_an_order_is_held_as_it_is_then(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0]), "open")
     found = await records.write("hold", lambda open_: open_.hold_order("main", order.id), catalogue=False)
     assert found is not None
@@ -83,7 +83,7 @@ async def test_an_order_is_held_as_it_is_then(dealings: Dealings, records: Durab
         assert await records.write("hold", lambda open_, b=broker, o=order_id: open_.hold_order(b, o)) is None  # type: ignore[misc]
 
 
-async def test_a_change_is_written_with_its_life(dealings: Dealings, records: DurableRecords) -> None:
+async def test_a_change_is_written_with_its_life(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0], source="web"), "open")
 
     async def close(open_: Records) -> list[OrderEvent]:
@@ -100,7 +100,7 @@ async def test_a_change_is_written_with_its_life(dealings: Dealings, records: Du
 
 
 async def test_of_two_who_hold_the_second_sees_what_the_first_did(
-    dealings: Dealings, records: DurableRecords
+    dealings: Dealings, records: RecordStore
 ) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0]), "open")
 
@@ -122,7 +122,7 @@ async def test_of_two_who_hold_the_second_sees_what_the_first_did(
 
 
 async def test_the_catalogues_version_moves_only_for_what_nodes_keep(
-    dealings: Dealings, records: DurableRecords
+    dealings: Dealings, records: RecordStore
 ) -> None:
     before = await dealings.version()
     await records.write("order", lambda open_: open_.order("main", NEVER), catalogue=False)
@@ -132,7 +132,7 @@ async def test_the_catalogues_version_moves_only_for_what_nodes_keep(
 
 
 async def test_entries_that_are_appended_at_once_come_one_after_the_other(
-    dealings: Dealings, records: DurableRecords
+    dealings: Dealings, records: RecordStore
 ) -> None:
     """With and without the catalogue's row in hand: nobody writes over another's head."""
 
@@ -153,7 +153,7 @@ async def test_entries_that_are_appended_at_once_come_one_after_the_other(
 
 
 async def test_bookings_and_the_desk_do_not_lock_each_other_out(
-    dealings: Dealings, records: DurableRecords
+    dealings: Dealings, records: RecordStore
 ) -> None:
     """Book, then stock, then the trail: whoever waits, waits for somebody who goes on."""
     await dealings.put_stock("COIN", 10**9)
@@ -203,7 +203,7 @@ async def test_bookings_and_the_desk_do_not_lock_each_other_out(
 # --- Stock ------------------------------------------------------------------------------------------------
 
 
-async def test_a_stock_is_held_and_set_or_dropped(dealings: Dealings, records: DurableRecords) -> None:
+async def test_a_stock_is_held_and_set_or_dropped(dealings: Dealings, records: RecordStore) -> None:
     async def held(open_: Records) -> int | None:
         return await open_.hold_stock("main", "COIN")
 
@@ -225,7 +225,7 @@ async def test_a_stock_is_held_and_set_or_dropped(dealings: Dealings, records: D
 # --- The hedge --------------------------------------------------------------------------------------------
 
 
-async def test_the_queue_and_the_breaks(dealings: Dealings, records: DurableRecords) -> None:
+async def test_the_queue_and_the_breaks(dealings: Dealings, records: RecordStore) -> None:
     waiting = [
         await dealings.place(book, source=source) for book in dealings.books for source in ("api", "web")
     ]
@@ -260,7 +260,7 @@ async def test_the_queue_and_the_breaks(dealings: Dealings, records: DurableReco
     assert await records.read("breaks", lambda open_: open_.hedge_breaks("main", EVERY)) == nothing
 
 
-async def test_the_desks_own_answer(dealings: Dealings, records: DurableRecords) -> None:
+async def test_the_desks_own_answer(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.place(dealings.books[0])
 
     async def answer(open_: Records) -> None:
@@ -276,7 +276,7 @@ async def test_the_desks_own_answer(dealings: Dealings, records: DurableRecords)
     assert (await records.read("hedge", lambda open_: open_.hedge(order))) == hedge
 
 
-async def test_a_withdrawn_request_waits_no_longer(dealings: Dealings, records: DurableRecords) -> None:
+async def test_a_withdrawn_request_waits_no_longer(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.place(dealings.books[0])
     await records.write("withdraw", lambda open_: open_.withdraw_hedge(order), catalogue=False)
     assert (await records.read("queue", lambda open_: open_.hedge_queue("main", EVERY)))[1] == 0
@@ -285,7 +285,7 @@ async def test_a_withdrawn_request_waits_no_longer(dealings: Dealings, records: 
     assert hedge.state == "withdrawn"
 
 
-async def test_the_first_word_on_an_order_stays(dealings: Dealings, records: DurableRecords) -> None:
+async def test_the_first_word_on_an_order_stays(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.place(dealings.books[0])
 
     async def execute(open_: Records, outcome: str, execution_id: str) -> Execution:
@@ -296,7 +296,7 @@ async def test_the_first_word_on_an_order_stays(dealings: Dealings, records: Dur
     assert await records.write("execute", lambda open_: execute(open_, "confirmed", "DESK-2")) == first
 
 
-async def test_executions_by_the_newest_order(dealings: Dealings, records: DurableRecords) -> None:
+async def test_executions_by_the_newest_order(dealings: Dealings, records: RecordStore) -> None:
     orders = []
     for _ in range(5):
         orders.append(await dealings.place(dealings.books[0]))
@@ -321,7 +321,7 @@ async def test_executions_by_the_newest_order(dealings: Dealings, records: Durab
         assert await look == ([], 0)
 
 
-async def test_the_venues_conduct_is_each_brokers_own(dealings: Dealings, records: DurableRecords) -> None:
+async def test_the_venues_conduct_is_each_brokers_own(dealings: Dealings, records: RecordStore) -> None:
     async def conduct(open_: Records) -> Conduct:
         return await open_.venue_conduct("main")
 

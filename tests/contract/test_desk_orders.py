@@ -16,14 +16,15 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
+from bullion.records.clients import Allocation, NewAccount
 from bullion.records.orders import FoundOrder, OrderFilter
-from bullion.records.port import Allocation, NewAccount, Page, Records
+from bullion.records.page import Page
 from bullion.store import order_records
 from bullion.store.engine import Engine, one_row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 
 pytestmark = pytest.mark.anyio
@@ -74,15 +75,15 @@ async def furnish(records: Records) -> None:
 async def orders_of(
     engine: Engine, broker: str, wanted: OrderFilter, page: Page = EVERY
 ) -> tuple[list[FoundOrder], int]:
-    return await DurableRecords(engine).read("orders", lambda records: records.orders(broker, wanted, page))
+    return await RecordStore(engine).read("orders", lambda records: records.orders(broker, wanted, page))
 
 
 async def order_of(engine: Engine, broker: str, order_id: str) -> FoundOrder | None:
-    return await DurableRecords(engine).read("order", lambda records: records.order(broker, order_id))
+    return await RecordStore(engine).read("order", lambda records: records.order(broker, order_id))
 
 
 async def account_id_of(engine: Engine, broker: str, login_id: str) -> int:
-    found = await DurableRecords(engine).read("client", lambda records: records.client(broker, login_id))
+    found = await RecordStore(engine).read("client", lambda records: records.client(broker, login_id))
     assert found is not None
     return found.account.id
 
@@ -90,7 +91,7 @@ async def account_id_of(engine: Engine, broker: str, login_id: str) -> int:
 async def trade(engine: Engine) -> list[Placed]:
     """Orders of all books in turn, a second and a bit apart, recorded as bookings are; newest first."""
     chance = Random(7)  # noqa: S311 - the same orders each time
-    await DurableRecords(engine).write("furnish", furnish)
+    await RecordStore(engine).write("furnish", furnish)
     books = [
         (broker, login_id, each, book_id(await account_id_of(engine, broker, login_id), each), list[Order]())
         for broker, logins in BROKERS.items()
@@ -186,7 +187,7 @@ async def test_archived_orders_are_found_by_id_alone(
     async def reset(records: Records) -> None:
         await records.reset_book(await records.hold_book(account_id, Environment.TEST))
 
-    await DurableRecords(engine).write("reset", reset)
+    await RecordStore(engine).write("reset", reset)
     for broker, wanted in product(BROKERS, questions(placed)):
         expected = [each.order for each in placed if each.matches(broker, wanted) and not is_archived(each)]
         found, total = await orders_of(engine, broker, wanted)

@@ -12,7 +12,7 @@ import pytest
 from bullion.faults import AlreadyThere, RuleBroken, StoreFault
 from bullion.store import schema
 from bullion.store.engine import Engine, Transaction, one_row
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteConnection, SqliteEngine
 
 pytestmark = pytest.mark.anyio
@@ -208,7 +208,7 @@ async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine:
     waiting = asyncio.create_task(engine.changed(30))
     await asyncio.sleep(0.2)
     assert not waiting.done()
-    await DurableRecords(other_engine).write("change", lambda records: records.now_us())
+    await RecordStore(other_engine).write("change", lambda records: records.now_us())
     await asyncio.wait_for(waiting, 5)
 
 

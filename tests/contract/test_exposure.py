@@ -7,7 +7,7 @@ from bullion.metals.metal import Metal
 from bullion.orders.status import Event
 from bullion.records.hedges import Exposure
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import Dealings
@@ -21,7 +21,7 @@ async def dealings(engine: Engine) -> Dealings:
 
 
 async def exposure(dealings: Dealings, broker: str = "main") -> dict[Metal, Exposure]:
-    records = DurableRecords(dealings.engine)
+    records = RecordStore(dealings.engine)
     return await records.read("exposure", lambda each: each.exposure(broker))
 
 
@@ -70,7 +70,7 @@ async def test_a_fill_of_a_deleted_order_covers_too_much(dealings: Dealings) -> 
     assert await gold(dealings) == Exposure(waiting=1)
     await dealings.answer(order, Confirmed("E-1"))
     assert await gold(dealings) == Exposure(net_e4=0, hedged_e4=50_000, breaks=1)
-    records = DurableRecords(dealings.engine)
+    records = RecordStore(dealings.engine)
     await records.write(
         "mend", lambda each: each.resolve_break(order, "dealer", "sold back"), catalogue=False
     )

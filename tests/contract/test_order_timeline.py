@@ -16,14 +16,14 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.records.orders import FoundOrder, OrderFilter
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.store import order_timeline
 from bullion.store.engine import Engine, one_row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.order_timeline import OrderTimeline
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 
 from .test_desk_orders import BROKERS, Placed, account_id_of, furnish
@@ -40,7 +40,7 @@ class House:
     """Two brokers with orders, the same orders in a list, and the process that serves their desks."""
 
     engine: Engine
-    records: DurableRecords
+    records: RecordStore
     books: dict[tuple[str, str, Environment], int]
     placed: list[Placed]
     begin_us: int
@@ -106,7 +106,7 @@ class House:
             await records.reset_book(await records.hold_book(account_id, owner[2]))
 
         # By another process: this one is not told.
-        await DurableRecords(self.engine).write("reset", work)
+        await RecordStore(self.engine).write("reset", work)
         for each in self.placed:
             if (each.broker, each.login_id, each.environment) == owner:
                 each.broker = "archived"
@@ -154,7 +154,7 @@ class House:
 @pytest.fixture
 async def house(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setattr(order_timeline, "_SPAN", 7)
-    await DurableRecords(engine).write("furnish", furnish)
+    await RecordStore(engine).write("furnish", furnish)
     books = {
         (broker, login_id, each): book_id(await account_id_of(engine, broker, login_id), each)
         for broker, logins in BROKERS.items()
@@ -162,7 +162,7 @@ async def house(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> House:
         for each in Environment
     }
     begin_us = time_ns() // 1000 - AN_HOUR_US
-    return House(engine, DurableRecords(engine), books, [], begin_us, Random(11))  # noqa: S311 - the same each time
+    return House(engine, RecordStore(engine), books, [], begin_us, Random(11))  # noqa: S311 - the same each time
 
 
 def use_only_counts(monkeypatch: pytest.MonkeyPatch) -> None:

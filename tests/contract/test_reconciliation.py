@@ -24,10 +24,10 @@ from bullion.hedge.venue import (
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.records.hedges import Exposure
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
@@ -112,7 +112,7 @@ class Books:
         return [(row["execution_id"], row["reason"], row["excess_e4"]) for row in found]
 
     async def exposure(self, metal: Metal = Metal.GOLD) -> Exposure:
-        records = DurableRecords(self.dealings.engine)
+        records = RecordStore(self.dealings.engine)
         return (await records.read("exposure", lambda each: each.exposure("main")))[metal]
 
     async def breaks(self) -> int:
@@ -318,7 +318,7 @@ async def test_a_break_that_was_resolved_is_not_shown_again(books: Books) -> Non
             assert await records.resolve_unmatched("main", each, "dealer", "sold back")
             assert not await records.resolve_unmatched("main", each, "another", "again")
 
-    await DurableRecords(books.dealings.engine).write("resolve", resolve, catalogue=False)
+    await RecordStore(books.dealings.engine).write("resolve", resolve, catalogue=False)
     before = await books.dealings.rows("SELECT * FROM unmatched_executions ORDER BY execution_id")
     assert (await books.breaks(), await books.exposure()) == (0, Exposure())
     await books.dealings.rows("UPDATE execution_cursors SET position = ''")

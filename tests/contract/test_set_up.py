@@ -12,7 +12,7 @@ from bullion.desk.actions import audit, duties, groups, quotes, rates, switches,
 from bullion.desk.actions.audit import Wanted
 from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody, TermsBody
 from bullion.desk.desk import Desk, View
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 

@@ -7,11 +7,10 @@ import pytest
 from bullion.rates.board import MARKET, Board
 from bullion.rates.keeper import BoardKeeper
 from bullion.rates.tick import Tick
-from bullion.records.port import Records
 from bullion.store.engine import Engine, one_row
 from bullion.store.postgres import PostgresEngine
 from bullion.store.rates import StoredRates
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import rows
 from tests.support.servers import Postgres
@@ -120,7 +119,7 @@ async def test_a_brokers_own_tick_is_its_own(rates: StoredRates, engine: Engine)
         await records.put_tick("main", tick("GOLD", 20, 5_000))
 
     await rates.publish("one", 5, [tick("GOLD", 10)])
-    await DurableRecords(engine).write("tick", body)
+    await RecordStore(engine).write("tick", body)
     board = Board()
     await BoardKeeper(board, rates).catch_up()
     assert board.tick("main", "GOLD") == tick("GOLD", 20, 5_000)

@@ -9,7 +9,7 @@ from bullion.hedge.simulated import Conduct, Mode
 from bullion.hedge.venue import HedgeRequest, Tradeability
 from bullion.records.hedges import Execution
 from bullion.store.engine import Engine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.house import furnish, rows
@@ -226,7 +226,7 @@ async def test_what_the_desk_executes_is_not_listed(book: StoredVenueBook, engin
     await book.take(request("held"), 5, 9, None)
     for order_id in ("held", "new"):
         wanted = Execution(order_id, "GOLD", "buy", 10_000, "confirmed", f"DESK-{order_id}", 7)
-        await DurableRecords(engine).write(
+        await RecordStore(engine).write(
             "execute",
             lambda records, wanted=wanted: records.execute("main", wanted),  # type: ignore[misc]
         )

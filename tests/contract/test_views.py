@@ -19,7 +19,7 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Event
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
-from bullion.records.port import Allocation, Records
+from bullion.records.clients import Allocation
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Row, Transaction, one_row
 from bullion.store.execution_records import StoredExecutionRecords
@@ -27,7 +27,7 @@ from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
@@ -76,7 +76,7 @@ async def test_they_are_readable(engine: Engine) -> None:
         await records.set_allocation(1, Allocation(12_345_678, 5))
         await records.put_stock("main", "GOLD", 10_001)
 
-    await DurableRecords(engine).write("furnish", body)
+    await RecordStore(engine).write("furnish", body)
     (account,) = await look(engine, "readable_accounts")
     assert account["login_id"] == "aurum"
     assert account["active"] in (True, "yes")
@@ -103,7 +103,7 @@ async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
         await records.put_tick("main", Tick("GOLD", 71_234_500_001, 71_240_000_000, 7, 7))
         await records.put_duty(DutyTable("main", "gold", (Duty(date(2026, 5, 13), 625_005),)))
 
-    await DurableRecords(engine).write("furnish", body)
+    await RecordStore(engine).write("furnish", body)
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
     before = (await ledger.books([2]))[2]
@@ -125,7 +125,7 @@ async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
 
 
 async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -> None:
-    await DurableRecords(engine).write("furnish", furnish)
+    await RecordStore(engine).write("furnish", furnish)
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine, "me") if isinstance(engine, SqliteEngine) else PostgresLedger(engine, "me")
     before = (await ledger.books([3]))[3]
@@ -182,6 +182,6 @@ async def test_executions_without_an_order_are_readable(engine: Engine) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 async def test_no_hash_of_a_secret_is_in_them(engine: Engine, view: str) -> None:
-    await DurableRecords(engine).write("furnish", furnish)
+    await RecordStore(engine).write("furnish", furnish)
     shown = " ".join(str(tuple(cast("Iterable[object]", row))) for row in await look(engine, view))
     assert bytes(range(32)).hex() not in shown

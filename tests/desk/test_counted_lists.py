@@ -9,10 +9,10 @@ import pytest
 
 from bullion.desk.actions import orders
 from bullion.desk.desk import Desk
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.wiring.console import open_console
 from bullion.wiring.node import open_node
 
@@ -42,7 +42,7 @@ async def test_orders_are_counted_once_a_list_was_asked_for(
 ) -> None:
     settings = Settings(database_url=f"sqlite:///{tmp_path}/bullion.db")
     async with served(settings) as desk:
-        assert isinstance(desk.store, DurableRecords)
+        assert isinstance(desk.store, RecordStore)
         timeline = desk.store._kept.timeline
         assert not timeline.ready
         for _ in range(2):

@@ -25,10 +25,11 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.records.audit import Chain, Entry, Head
-from bullion.records.port import Allocation, Client, Records, RecordStore
+from bullion.records.clients import Allocation, Client
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import UNKNOWN_SYMBOL
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records, RecordStore
 
 pytestmark = pytest.mark.anyio
 

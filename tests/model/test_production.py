@@ -40,12 +40,12 @@ from bullion.orders import life
 from bullion.orders.listing import ListQuery
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Event
-from bullion.records.port import Allocation, NewAccount, Records
+from bullion.records.clients import Allocation, NewAccount
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Transaction
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.house import GOLD, GROUP, NOW_US
 from tests.booking.small_blocks import keep_small_blocks
@@ -185,7 +185,7 @@ class Machine(RuleBasedStateMachine):
                 ids.append(client.account.id)
             return ids
 
-        self.ids = await DurableRecords(self.house.engines[0]).write("furnish", body)
+        self.ids = await RecordStore(self.house.engines[0]).write("furnish", body)
         self.nodes = [
             ProductionNode(engine, f"{self.broker} {number}")
             for number, engine in enumerate(self.house.engines)
@@ -401,7 +401,7 @@ class Machine(RuleBasedStateMachine):
         tables = self._read()
         wrong = production_invariants.problems(tables, by_venue=True, reconciled=True)
         assert not wrong, "\n".join(wrong)
-        records = DurableRecords(self.house.engines[node])
+        records = RecordStore(self.house.engines[node])
         exposure = self.house.run(records.read("exposure", lambda each: each.exposure(self.broker)))
         for metal in Metal:
             assert exposure[metal].hedged_e4 == self.model.hedged_e4(metal.value)
@@ -437,7 +437,7 @@ class Machine(RuleBasedStateMachine):
             assert found is not None
             assert await records.resolve_break(found.order, "dealer", "squared")
 
-        records = DurableRecords(self.house.engines[node])
+        records = RecordStore(self.house.engines[node])
         self.house.run(records.write("resolve", work, catalogue=False))
 
     @precondition(lambda self: self.model.orders)
@@ -503,7 +503,7 @@ class Machine(RuleBasedStateMachine):
 
     def _by_desk(self, work: Callable[[Records], Awaitable[None]]) -> None:
         """The nodes are not told: whoever places the next order finds out."""
-        self.house.run(DurableRecords(self.house.engines[0]).write("desk", work))
+        self.house.run(RecordStore(self.house.engines[0]).write("desk", work))
 
     # --- What must be true ----------------------------------------------------------------------------
 

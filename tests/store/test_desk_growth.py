@@ -17,15 +17,15 @@ import pytest
 from bench.seed import seed
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import KeyTimes
+from bullion.records.clients import Allocation, KeyTimes, NewAccount
 from bullion.records.orders import OrderFilter
-from bullion.records.port import Allocation, NewAccount, Page, Records
+from bullion.records.page import Page
 from bullion.store import query_files
 from bullion.store.engine import Engine, Row, Transaction, Value
 from bullion.store.kept import Kept
 from bullion.store.order_timeline import _SPAN
 from bullion.store.postgres import _SERVER_SETTINGS, PostgresEngine
-from bullion.store.records import OpenRecords
+from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
 from tests.support.servers import Postgres
 
@@ -73,7 +73,7 @@ class Store:
         store = cls(place, engine, Kept(engine))
 
         async def furnish(transaction: Transaction) -> None:
-            records = OpenRecords(transaction, store.kept)
+            records = Records(transaction, store.kept)
             await records.put_broker(Broker("main", "Main"))
             await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
             flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
@@ -87,7 +87,7 @@ class Store:
     async def cost(self, read: Read) -> int:
         async def body(transaction: Transaction) -> list[tuple[str, Sequence[Value]]]:
             journal = Journal(transaction)
-            await read(OpenRecords(journal, self.kept))
+            await read(Records(journal, self.kept))
             return journal.asked
 
         asked = await self.engine.read("read", body)

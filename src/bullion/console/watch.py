@@ -14,7 +14,7 @@ from bullion.desk.desk import Desk, View
 from bullion.desk.identities import Identities
 from bullion.desk.unreadable import found
 from bullion.metals.rupees import paise
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .shared_read import EVERY_S, Reading, SharedRead

@@ -13,10 +13,10 @@ from bullion.hedge.venue import SIMULATED
 from bullion.keys.hashing import Hasher
 from bullion.orders.trace import TraceBook
 from bullion.records.audit import Chain, Entry, Head
-from bullion.records.port import Records, RecordStore
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records, RecordStore
 from bullion.unreadable import Unreadable, UnreadableRow
 
 from .unreadable import found, refused

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from hmac import compare_digest
 
 from bullion.keys.hashing import Hasher
-from bullion.records.port import RecordStore
 from bullion.records.token import Actor, Role, Token, read_token
+from bullion.store.records import RecordStore
 from bullion.unreadable import Unreadable
 
 from .unreadable import found

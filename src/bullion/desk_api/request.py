@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from starlette.datastructures import QueryParams
 
 from bullion.desk.desk import Desk, View
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError

@@ -8,7 +8,7 @@ from bullion.desk.actions import accounts, book_reset, keys
 from bullion.desk.bodies import AccountBody
 from bullion.desk.desk import Desk, View
 from bullion.keys.key import Scope
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .assignments import assigned

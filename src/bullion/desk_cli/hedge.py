@@ -7,7 +7,7 @@ from bullion.desk import bodies
 from bullion.desk.actions import breaks, exposure, hedge
 from bullion.desk.bodies import HedgeBody, NoteBody
 from bullion.desk.desk import Desk, View
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .assignments import assigned

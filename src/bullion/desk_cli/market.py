@@ -10,7 +10,7 @@ import msgspec
 from bullion.desk import bodies
 from bullion.desk.actions import brokers, groups, switches, symbols
 from bullion.desk.bodies import SwitchesBody, SymbolBody
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
 
 from .assignments import assigned

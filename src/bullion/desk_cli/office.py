@@ -6,7 +6,7 @@ import msgspec
 from bullion.desk import bodies
 from bullion.desk.actions import audit, tokens
 from bullion.desk.desk import Desk, View
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 
 from .session import Session, confirm, limit_option, offset_option, pass_session, yes_option

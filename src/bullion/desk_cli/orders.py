@@ -9,7 +9,7 @@ from bullion.desk.actions.place_order import Placed, place_order
 from bullion.desk.bodies import CompleteBody, PlaceOrderBody, ReasonBody
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.web.answer import new_request_id
 

@@ -11,7 +11,7 @@ from bullion.desk.actions import duties, quotes, rates
 from bullion.desk.bodies import DutyRows, RateBody
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .session import Session, confirm, limit_option, offset_option, pass_session, yes_option

@@ -1,10 +1,11 @@
-"""Accounts as the desk looks over many of them at once."""
+"""Accounts and keys as the desk reads and changes them."""
 
 from dataclasses import dataclass
 
 from bullion.accounts.account import Account
 from bullion.allocation.book import Book
 from bullion.environment import Environment
+from bullion.keys.key import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,39 @@ class Overseen:
     keys: int
     keys_expiring: int
     """Those of them that expire soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """How far a client's open position may go, per metal."""
+
+    gold_e4: int
+    silver_e4: int
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An account with what the desk keeps beside it."""
+
+    account: Account
+    allocation: Allocation
+    created_at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewAccount:
+    broker: str
+    login_id: str
+    firm_name: str | None
+    group: str
+    active: bool
+    api_access: bool
+    production_trading: bool
+    scenarios: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UsedKey:
+    key: Key
+    login_id: str
+    last_used_at_us: int | None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bullion.orders.order import Order
-from bullion.records.port import Page
+from bullion.records.page import Page
 
 from . import order_rows
 from .engine import Transaction, one_row

@@ -26,6 +26,7 @@ class AccountRecords(OpenTransaction):
     async def overseen(
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
     ) -> list[Overseen | Unreadable]:
+        """Accounts after a login, in the order of logins, whose login or firm has these words in it."""
         await self._transaction.run("by_index_alone")
         if search is None:
             page = await self._transaction.all("account_ids_after", broker, after, limit)

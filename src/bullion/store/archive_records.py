@@ -22,6 +22,10 @@ class ArchiveRecords(OpenTransaction):
     async def books_to_archive(
         self, broker: str, login_id: str, limit: int, before_us: int, *, this_too: bool = False
     ) -> list[BookToArchive]:
+        """Of the accounts that come after a login what was made before a time and can be archived.
+
+        All accounts, also those that have nothing of it.
+        """
         found = await self._transaction.all("books_to_archive", broker, login_id, int(this_too), limit)
         return [
             BookToArchive(
@@ -43,10 +47,12 @@ class ArchiveRecords(OpenTransaction):
         return int(since["ordinal"]) - 1
 
     async def orders_to_archive(self, book_id: int, first_ordinal: int, last_ordinal: int) -> list[Order]:
+        """Oldest first."""
         found = await self._transaction.all("orders_to_archive", book_id, first_ordinal, last_ordinal)
         return [order_rows.order(row) for row in found]
 
     async def archive_orders(self, packed: PackedOrders) -> bool:
+        """Take these orders out of the working tables. False: somebody else was first; nothing was done."""
         taken = await self._transaction.one("insert_archived_orders", *archive_rows.packed_values(packed))
         if taken is None:
             return False
@@ -59,6 +65,7 @@ class ArchiveRecords(OpenTransaction):
         return True
 
     async def archived_packs(self, book_id: int, after_ordinal: int, limit: int) -> list[PackedOrders]:
+        """Those of a book that begin after this ordinal, oldest first."""
         found = await self._transaction.all("archived_packs", book_id, after_ordinal, limit)
         return [archive_rows.packed_orders(row) for row in found]
 
@@ -69,6 +76,7 @@ class ArchiveRecords(OpenTransaction):
     async def trace_batches(
         self, broker: str, after_ordinal: int, before_us: int, limit: int
     ) -> list[TraceBatch]:
+        """Those that may have decisions from before a time in them, oldest first."""
         before_ms = before_us // 1000
         logins: dict[int, str] = {}
         batches = []
@@ -90,6 +98,7 @@ class ArchiveRecords(OpenTransaction):
         return known[account_id]
 
     async def forget_traces(self, batch: TraceBatch) -> None:
+        """Those that were wanted of it. Nothing is done if it is no longer what was read."""
         named = (batch.ordinal, batch.written)
         if batch.rest:
             await self._transaction.run("shorten_trace_batch", *named, _encode(batch.rest).decode())

@@ -8,7 +8,7 @@ from bullion.hedge.venue import ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, FoundUnmatched, Hedge
-from bullion.records.port import Page
+from bullion.records.page import Page
 
 from . import readings
 from .decoding import readable
@@ -19,20 +19,25 @@ from .order_records import found_order
 
 class HedgeRecords(OpenTransaction):
     async def hedge(self, order: Order) -> Hedge | None:
+        """What is asked of the venue for the order; None: nothing, as for a test order."""
         row = await self._transaction.one("one_hedge", order.book_id, order.ordinal)
         return None if row is None else _hedge(row)
 
     async def answer_hedge(self, order: Order, execution: Execution, words: str | None) -> None:
+        """The request is answered by this, and nobody asks the venue any more."""
         answer = (ANSWERED, execution.outcome, execution.execution_id, words, execution.at_us)
         await self._transaction.run("answer_hedge", order.book_id, order.ordinal, *answer)
 
     async def withdraw_hedge(self, order: Order) -> None:
+        """Nobody asks the venue any more; one that is answered stays as it is."""
         await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal)
 
     async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        """Requests that wait for the venue's word, oldest first."""
         return await self._hedges("hedge_queue", broker, page)
 
     async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        """Where the venue contradicted what had become of the order, oldest first."""
         return await self._hedges("hedge_breaks", broker, page)
 
     async def _hedges(self, query: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
@@ -41,21 +46,25 @@ class HedgeRecords(OpenTransaction):
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
 
     async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
+        """Executions that no order accounts for and nobody has resolved, the first seen first."""
         found, total = await self._page(
             "unmatched_executions_page", "count_unmatched_executions", broker, page
         )
         return [_unmatched(row) for row in found], total
 
     async def unmatched_execution(self, broker: str, execution_id: str) -> FoundUnmatched | None:
+        """Resolved or not; of several venues, one that is not resolved."""
         row = await self._find("unmatched_execution", broker, execution_id)
         return None if row is None else _unmatched(row)
 
     async def resolve_unmatched(self, broker: str, found: FoundUnmatched, actor: str, note: str) -> bool:
+        """The desk has dealt with it. False: somebody did so before."""
         name = (broker, found.unmatched.execution.execution_id, found.venue)
         row = await self._transaction.one("resolve_unmatched_execution", *name, actor, note)
         return row is not None
 
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
+        """Of production; a metal that nobody holds or waits for may be missing."""
         await self._transaction.run("by_index_alone")
         nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
         gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
@@ -74,6 +83,7 @@ class HedgeRecords(OpenTransaction):
         return found
 
     async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
+        """The desk has dealt with it. False: there is no break."""
         row = await self._transaction.one("resolve_break", order.book_id, order.ordinal, actor, note)
         return row is not None
 
@@ -88,6 +98,7 @@ class HedgeRecords(OpenTransaction):
         )
 
     async def execute(self, broker: str, wanted: Execution) -> Execution:
+        """Put the desk's own word into the venue's book. What stands there then: the first word stays."""
         await self._transaction.run(
             "execute_by_hand",
             wanted.order_id,
@@ -102,6 +113,7 @@ class HedgeRecords(OpenTransaction):
         return _execution(await one_row(self._transaction, "one_venue_order", wanted.order_id))
 
     async def executions(self, broker: str, order_id: str | None, page: Page) -> tuple[list[Execution], int]:
+        """Those of the newest orders first."""
         if order_id is None:
             await self._transaction.run("by_index_alone")
             found, total = await self._page("executions_page", "count_executions", broker, page)

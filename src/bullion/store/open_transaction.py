@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bullion.records.port import Page
+from bullion.records.page import Page
 
 from .engine import Row, Transaction, one_row
 from .kept import Kept
@@ -14,6 +14,7 @@ class OpenTransaction:
         self._kept = kept
 
     async def now_us(self) -> int:
+        """The store's clock."""
         return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])
 
     async def _note(self, kind: str, broker: str, subject: str) -> None:

@@ -9,7 +9,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import ids_since
 from bullion.orders.trace import Trace
 from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
-from bullion.records.port import Page
+from bullion.records.page import Page
 
 from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
 from .account_orders import BookOrders, made
@@ -26,15 +26,18 @@ _NO_BOOK = (-1, 0)
 
 class OrderRecords(OpenTransaction):
     async def hold_book(self, account_id: int, environment: Environment) -> Book:
+        """As it is now; no order gets into it before this transaction ends."""
         row = await one_row(self._transaction, "hold_book", book_id(account_id, environment))
         return order_rows.book(row)
 
     async def reset_book(self, book: Book) -> None:
+        """Archive all its orders: nothing is open, nothing is listed, and their numbers go on."""
         await self._transaction.run("reset_book", book.id)
         await self._transaction.run("drop_counts", book.id)
         await self._transaction.run("count_reset")
 
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
+        """Archived ones too."""
         await self._transaction.run("by_index_alone")
         row = await self._find("desk_order", order_id, broker)
         if row is None:
@@ -42,6 +45,7 @@ class OrderRecords(OpenTransaction):
         return found_order(row)
 
     async def hold_order(self, broker: str, order_id: str) -> FoundOrder | None:
+        """As it is now; it stays so until this transaction ends, for its book is held."""
         found = await self.order(broker, order_id)
         if found is None:
             return None
@@ -52,16 +56,19 @@ class OrderRecords(OpenTransaction):
     async def change_order(
         self, before: Order, now: Order, at_us: int, actor: str, words: str | None
     ) -> None:
+        """Write what became of an order that is held, with all that follows for its book and stock."""
         await order_changes.write(self._transaction, before, now, at_us, actor, words)
 
     async def next_deal_no(self, broker: str) -> int:
         return await order_changes.next_deal_no(self._transaction, broker)
 
     async def order_events(self, order: Order) -> list[OrderEvent]:
+        """Oldest first, without its being recorded."""
         found = await self._transaction.all("order_events", order.book_id, order.ordinal)
         return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+        """Newest first, without archived ones."""
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
             return [], 0  # No order has one, and PostgreSQL cannot even be asked.
         await self._transaction.run("by_index_alone")
@@ -164,6 +171,7 @@ class OrderRecords(OpenTransaction):
     async def traces(
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
     ) -> list[FoundTrace]:
+        """Newest first, as far as a bounded look back finds them."""
         account_id = None
         if login_id is not None:
             account = await self._find("one_account", broker, login_id)
@@ -174,6 +182,11 @@ class OrderRecords(OpenTransaction):
         return await self._with_logins(found)
 
     async def tallies(self, broker: str, after_ordinal: int | None, since_us: int) -> tuple[list[Tally], int]:
+        """Decisions since a time, counted by minute, oldest first; and how far the book of them was read.
+
+        With `after_ordinal`, which an earlier look returned, those alone that were written since. Bounded: of
+        very many, the newest.
+        """
         return await trace_reader.tallies(self._transaction, broker, after_ordinal, since_us)
 
     async def _with_logins(self, traces: Sequence[Trace]) -> list[FoundTrace]:

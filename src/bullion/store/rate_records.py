@@ -13,7 +13,7 @@ from bullion.orders.order_id import ids_since
 from bullion.rates.board import MARKET, Board
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
-from bullion.records.port import HeldTick
+from bullion.records.market import HeldTick
 from bullion.unreadable import Unreadable, UnreadableRows
 
 from . import rates, readings
@@ -33,9 +33,11 @@ class RateRecords(OpenTransaction):
         return readable(shown[0]) if shown else None
 
     async def ticks(self, broker: str) -> list[HeldTick | Unreadable]:
+        """Of each instrument the one that orders are priced by."""
         return _shown(broker, await self._transaction.all("ticks_of_broker", broker))
 
     async def put_tick(self, broker: str, tick: Tick) -> None:
+        """Since when the price has been what it is, the store finds out itself."""
         await rates.put_ticks(self._transaction, broker, [tick])
 
     async def duty(self, broker: str, name: str) -> DutyTable | None:

@@ -1,4 +1,4 @@
-"""What the desk reads and changes, over the named queries. See `bullion.records.port`.
+"""What the desk reads and changes, over the named queries.
 
 Every change of a thing that nodes keep in memory notes itself in the same transaction, so no action
 can forget to tell the nodes.
@@ -17,7 +17,9 @@ from bullion.keys.key import Key
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
 from bullion.records.audit import AuditFilter, Entry, Head
-from bullion.records.port import Allocation, Client, HeldSymbol, NewAccount, Page, Records, UsedKey
+from bullion.records.clients import Allocation, Client, NewAccount, UsedKey
+from bullion.records.market import HeldSymbol
+from bullion.records.page import Page
 from bullion.records.token import Token
 from bullion.unreadable import Unreadable
 
@@ -37,37 +39,12 @@ _CHANGES_KEPT = 10_000
 """A node further behind than this reads everything anew."""
 
 
-class DurableRecords:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._kept = Kept(engine)
+class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):
+    """One open transaction. A change reaches the memory of every node within a second.
 
-    async def keep(self) -> None:
-        """Run for as long as the desk is served: lists over all accounts become quick by it."""
-        await self._kept.timeline.keep()
+    Reading one row that cannot be decoded raises UnreadableRow; a list contains an Unreadable in its place.
+    """
 
-    async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
-        async def changing(transaction: Transaction) -> T:
-            # First of all: it holds the catalogue's row, so changes come one after the other and each sees
-            # what the one before it did.
-            version = (await one_row(transaction, "move_version"))["version"]
-            if version % 1000 == 0 and version > _CHANGES_KEPT:
-                await transaction.run("forget_changes", version - _CHANGES_KEPT)
-                await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
-            answer = await body(OpenRecords(transaction, self._kept))
-            await transaction.run("tell_nodes")
-            return answer
-
-        async def leaving_it_alone(transaction: Transaction) -> T:
-            return await body(OpenRecords(transaction, self._kept))
-
-        return await self._engine.write(name, changing if catalogue else leaving_it_alone)
-
-    async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
-        return await self._engine.read(name, lambda transaction: body(OpenRecords(transaction, self._kept)))
-
-
-class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):
     # Brokers
 
     async def broker(self, tag: str) -> Broker | None:
@@ -83,6 +60,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         ]
 
     async def put_broker(self, broker: Broker) -> None:
+        """May raise AlreadyThere: another broker has one of its hosts."""
         await self._note("broker", broker.tag, broker.tag)
         await self._transaction.run("put_broker", broker.tag, broker.name, await self.now_us())
         await self._transaction.run("drop_hosts", broker.tag)
@@ -108,18 +86,22 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         return [_held(row) for row in found], total
 
     async def metal(self, broker: str, symbol_code: str) -> Metal | None:
+        """Known also of a symbol that cannot be read."""
         row = await self._find("one_symbol", broker, symbol_code)
         return None if row is None else Metal(row["metal"])
 
     async def put_symbol(self, symbol: Symbol) -> None:
+        """Without its stock, which bookings move meanwhile."""
         await self._note("symbol", symbol.broker, symbol.code)
         await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
 
     async def hold_stock(self, broker: str, symbol_code: str) -> int | None:
+        """As it is now; no booking moves it before this transaction ends. None: it is not counted."""
         row = await self._find("hold_stock", broker, symbol_code)
         return None if row is None else row["weight_e4"]
 
     async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None:
+        """None: it is no longer counted."""
         if weight_e4 is None:
             await self._transaction.run("drop_stock", broker, symbol_code)
         else:
@@ -162,6 +144,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         return Client(account, allocation, row["created_at_us"])
 
     async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
+        """With its two books. May raise AlreadyThere."""
         await self._note("account", new.broker, new.login_id)
         made = await one_row(
             self._transaction,
@@ -201,6 +184,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         )
 
     async def repair_account(self, broker: str, login_id: str) -> None:
+        """Make one readable that is not; it is then to be updated."""
         await self._transaction.run("repair_account", broker, login_id, await self.now_us())
 
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None:
@@ -225,6 +209,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         await self._transaction.run("revoke_key", key.key_id, at_us)
 
     async def repair_key(self, broker: str, key_id: str) -> None:
+        """Make a revoked key of one that cannot be read."""
         await self._note("key", broker, key_id)
         await self._transaction.run("repair_key", key_id, "0" * 64, await self.now_us())
 
@@ -254,6 +239,7 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         )
 
     async def repair_token(self, token_id: str) -> None:
+        """Make a deleted token of one that cannot be read."""
         await self._transaction.run("repair_token", token_id, "0" * 64, await self.now_us())
 
     async def delete_token(self, token_id: str, at_us: int) -> None:
@@ -265,6 +251,10 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         return _head(await self._transaction.one("audit_head", broker))
 
     async def hold_audit_head(self, broker: str) -> Head | None:
+        """As it is now; nobody else appends before this transaction ends.
+
+        The last thing that a transaction holds: whoever waits here waits for nobody who waits for us.
+        """
         return _head(await self._transaction.one("hold_audit_head", broker))
 
     async def append_audit(self, entry: Entry, head: Head) -> None:
@@ -283,10 +273,12 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         await self._transaction.run("put_audit_head", entry.broker, head.count, head.hash, head.seal)
 
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
+        """Newest first."""
         found, total = await self._page("audit_page", "count_audit", broker, page)
         return [_entry(row) for row in found], total
 
     async def audit_matching(self, broker: str, wanted: AuditFilter, limit: int) -> list[Entry]:
+        """Newest first."""
         await self._transaction.run("by_index_alone")
         actor, subject = part_of(wanted.actor), part_of(wanted.subject)
         found = await self._transaction.all(
@@ -295,10 +287,51 @@ class OpenRecords(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, Accou
         return [_entry(row) for row in found]
 
     async def audit_after(self, broker: str, ordinal: int, limit: int) -> list[Entry]:
+        """Oldest first."""
         return [_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)]
 
     async def audited_brokers(self) -> list[str]:
+        """Every broker that there is or that left a trail."""
         return [row["broker"] for row in await self._transaction.all("audit_brokers")]
+
+
+class RecordStore:
+    """May raise the faults of `bullion.faults`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept = Kept(engine)
+
+    async def keep(self) -> None:
+        """Run for as long as the desk is served: lists over all accounts become quick by it."""
+        await self._kept.timeline.keep()
+
+    async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
+        """One durable transaction; `body` may be run again and must have no other effect.
+
+        `catalogue`: whether it may change what nodes keep in memory. Such transactions come one after the
+        other, and after each every node judges anew what it has in hand.
+        """
+
+        async def changing(transaction: Transaction) -> T:
+            # First of all: it holds the catalogue's row, so changes come one after the other and each sees
+            # what the one before it did.
+            version = (await one_row(transaction, "move_version"))["version"]
+            if version % 1000 == 0 and version > _CHANGES_KEPT:
+                await transaction.run("forget_changes", version - _CHANGES_KEPT)
+                await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
+            answer = await body(Records(transaction, self._kept))
+            await transaction.run("tell_nodes")
+            return answer
+
+        async def leaving_it_alone(transaction: Transaction) -> T:
+            return await body(Records(transaction, self._kept))
+
+        return await self._engine.write(name, changing if catalogue else leaving_it_alone)
+
+    async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
+        """One snapshot."""
+        return await self._engine.read(name, lambda transaction: body(Records(transaction, self._kept)))
 
 
 def _used_key(row: Row) -> UsedKey | Unreadable:

@@ -13,7 +13,7 @@ from bullion.secret import deployment_secret
 from bullion.settings import Settings, WrongSetting
 from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
-from bullion.store.records import DurableRecords
+from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine, sqlite_path
 
 StoreEngine = PostgresEngine | SqliteEngine
@@ -42,7 +42,7 @@ class Store:
 
     engine: StoreEngine
     hashers: Hashers
-    records: DurableRecords
+    records: RecordStore
     chain: Chain
     steps_taken: int
     """How many steps the schema was behind."""
@@ -91,7 +91,7 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
         await engine.close()
         raise
     try:
-        yield Store(engine, hashers, DurableRecords(engine), Chain(hashers.audit), steps_taken)
+        yield Store(engine, hashers, RecordStore(engine), Chain(hashers.audit), steps_taken)
     finally:
         await engine.close()
 

@@ -8,10 +8,12 @@ from bullion.desk.unreadable import found, unreadable_view, view_of
 from bullion.faults import AlreadyThere
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.port import Allocation, Client, NewAccount, Page, Records
+from bullion.records.clients import Allocation, Client, NewAccount
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 

@@ -16,8 +16,8 @@ from bullion.desk.desk import Desk, Done, View, require, require_token
 from bullion.orders.instant import instant_text
 from bullion.orders.packed_orders import TOGETHER_MAX, PackedOrders, pack
 from bullion.records.archive import BookToArchive
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
+from bullion.store.records import Records
 
 from .accounts import find_client
 

@@ -8,8 +8,8 @@ import msgspec
 from bullion.desk.desk import Desk, Done, View, require, require_token
 from bullion.records.archive import TraceBatch
 from bullion.records.orders import FoundOrder
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
+from bullion.store.records import Records
 
 from . import traces
 from .archive import Wanted, archived_packs

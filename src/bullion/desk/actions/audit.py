@@ -8,8 +8,9 @@ import msgspec
 from bullion.desk.desk import Desk, View
 from bullion.orders.instant import instant_text
 from bullion.records.audit import AuditFilter, Break, Chain, Entry, Head, Walk
-from bullion.records.port import Page, Records, RecordStore
+from bullion.records.page import Page
 from bullion.records.token import Actor
+from bullion.store.records import Records, RecordStore
 
 _AT_ONCE = 1000
 _BEFORE_ALL = -(2**63)

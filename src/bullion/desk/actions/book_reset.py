@@ -4,8 +4,8 @@ from bullion.allocation.book import Book
 from bullion.desk.desk import Desk, Done, View
 from bullion.environment import Environment
 from bullion.metals.weight import weight_text
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
+from bullion.store.records import Records
 
 from .accounts import find_client
 

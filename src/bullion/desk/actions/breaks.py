@@ -10,10 +10,11 @@ from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.hedges import BROKEN, FoundHedge, FoundUnmatched
 from bullion.records.orders import FoundOrder
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 from .hedge import order_view
 from .order_view import hedge_view

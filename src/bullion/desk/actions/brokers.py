@@ -10,10 +10,10 @@ from bullion.desk.desk import Desk, Done, View
 from bullion.desk.unreadable import found, view_of
 from bullion.faults import AlreadyThere
 from bullion.keys.text import BROKER_TAG
-from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"

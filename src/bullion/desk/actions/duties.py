@@ -6,10 +6,10 @@ from bullion.desk.desk import Desk, Done, View, require
 from bullion.desk.unreadable import found, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.rates.duty import Duty, DutyTable, duty_day
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 _RECENT_US = 60_000_000

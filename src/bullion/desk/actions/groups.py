@@ -7,10 +7,11 @@ from bullion.desk.desk import Desk, Done, View
 from bullion.desk.unreadable import found, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 
 async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:

@@ -11,10 +11,12 @@ from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.orders.instant import instant_text
-from bullion.records.port import Page, Records, UsedKey
+from bullion.records.clients import UsedKey
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 from .accounts import find_client

@@ -18,10 +18,10 @@ from bullion.orders.order import Order
 from bullion.orders.status import TRANSITIONS, Event, Status
 from bullion.records.hedges import Execution
 from bullion.records.orders import FoundOrder
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 from .order_view import view, whole_view
 from .orders import find_order

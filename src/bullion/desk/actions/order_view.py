@@ -11,7 +11,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.status import DETAILS, Status
 from bullion.records.hedges import WAITING, Hedge
 from bullion.records.orders import FoundOrder, OrderEvent
-from bullion.records.port import Records
+from bullion.store.records import Records
 
 
 def view(found: FoundOrder) -> View:

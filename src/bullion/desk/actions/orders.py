@@ -7,10 +7,11 @@ from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.orders.status import Status
 from bullion.records.orders import FoundOrder, OrderFilter
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 from . import traces
 from .order_view import view, whole_view

@@ -7,8 +7,8 @@ from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.records.clients import KeyTimes, Overseen
-from bullion.records.port import Records
 from bullion.records.token import Actor
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 from . import accounts

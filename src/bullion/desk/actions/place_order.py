@@ -23,7 +23,6 @@ from bullion.orders.status import Status
 from bullion.orders.trace import Trace
 from bullion.orders.verdict import REPLAYED, Refusal, Verdict
 from bullion.records.orders import FoundOrder
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import (
     ACCOUNT_INACTIVE,
@@ -33,6 +32,7 @@ from bullion.refusals.catalogue import (
 )
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 from .accounts import find_client
 from .order_view import view

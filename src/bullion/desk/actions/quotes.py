@@ -14,10 +14,11 @@ from bullion.orders.offer import Offer, make_offer
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal
 from bullion.rates.freshness import US_PER_S
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 from .switches import find_switches

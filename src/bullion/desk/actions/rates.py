@@ -7,10 +7,11 @@ from bullion.desk.unreadable import found, view_of
 from bullion.metals.scaled import plain, scaled
 from bullion.orders.instant import instant_text
 from bullion.rates.tick import PLACES, Tick
-from bullion.records.port import HeldTick, Records
+from bullion.records.market import HeldTick
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 _RATE_E6_BELOW = 10**9 * 10**PLACES

@@ -14,8 +14,8 @@ from bullion.desk.desk import Desk, Done, View, require
 from bullion.desk.unreadable import found, refused, unreadable_view
 from bullion.metals.scaled import plain, scaled
 from bullion.orders.instant import instant_text
-from bullion.records.port import Records
 from bullion.records.token import Actor, Role
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 _DEALERS_FIELDS = {"halted"}

@@ -14,10 +14,12 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import NotAnAmount, scaled
 from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.metals.weight import weight_text
-from bullion.records.port import HeldSymbol, Page, Records
+from bullion.records.market import HeldSymbol
+from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 _DEALERS_FIELDS = {"frozen"}
 

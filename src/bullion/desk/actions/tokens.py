@@ -5,10 +5,11 @@ from bullion.desk.bodies import TokenBody
 from bullion.desk.desk import Desk, Done, View
 from bullion.desk.unreadable import found, view_of
 from bullion.orders.instant import instant_text
-from bullion.records.port import Page, Records
+from bullion.records.page import Page
 from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
 from bullion.refusals.desk import NOT_FOUND, ROLE_TOO_LOW
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from bullion.unreadable import Unreadable, UnreadableRow
 
 

@@ -13,11 +13,11 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.trace import Trace
 from bullion.records.orders import FoundTrace, Tally
-from bullion.records.port import Records
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 REQUEST_ID = re.compile(r"[0-9a-f]{24}")
 MINUTES_MAX = 60

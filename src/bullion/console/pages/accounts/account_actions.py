@@ -15,7 +15,7 @@ from bullion.desk.bodies import NewAccountBody
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Role
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError

@@ -15,7 +15,7 @@ from bullion.desk.actions import keys, overseeing, traces
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .account_actions import ALLOCATE, EDIT, RESET, SWITCHES, TURN, Switch

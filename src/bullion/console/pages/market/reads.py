@@ -12,7 +12,7 @@ from bullion.console.watch import Listed
 from bullion.desk.actions import brokers, duties, groups, hedge, rates, symbols
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError

@@ -15,7 +15,7 @@ from bullion.console.widgets.times import moment, zone_name
 from bullion.desk.actions import orders, symbols
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .addresses import PAGE_NAME, list_path, order_path

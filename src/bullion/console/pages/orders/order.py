@@ -10,7 +10,7 @@ from bullion.desk.desk import Desk, View
 from bullion.hedge.venue import BY_HAND
 from bullion.orders.status import Status
 from bullion.records.hedges import BROKEN, WAITING
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .acting import buttons

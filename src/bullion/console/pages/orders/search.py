@@ -4,7 +4,7 @@ from typing import NoReturn
 
 from bullion.console.page import Elsewhere, Visit
 from bullion.desk.actions import accounts, orders, traces
-from bullion.records.port import Page
+from bullion.records.page import Page
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 

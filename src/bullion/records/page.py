@@ -1,0 +1,9 @@
+"""The part of a list that is asked for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    limit: int
+    offset: int
