@@ -1,20 +1,21 @@
-"""`bullion migrate`: makes the store, does no harm twice, and leaves a newer store alone."""
+"""`bullion migrate`: makes the store, can be run twice, and leaves a newer store alone."""
 
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
 from bullion.settings import read_settings
-from bullion.store import schema
-from bullion.store.postgres import PostgresEngine
 from bullion.wiring.store import Hashers, StoreEngine, make_engine
 from tests.booking.house import rows
-from tests.support.command import bullion, sentence
+from tests.support.command import bullion, environment, sentence
 from tests.support.node import SECRET
 from tests.support.servers import Postgres
 
@@ -23,6 +24,15 @@ pytestmark = pytest.mark.xdist_group("migrate")
 
 STORE = Path("var/bullion.db")
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
+NEWER = """
+from bullion.store import schema
+from bullion.__main__ import main
+
+released = schema.steps
+added = schema.Step(9999, "added", "CREATE TABLE added (one BIGINT NOT NULL);")
+schema.steps = lambda engine: (*released(engine), added)
+main()
+"""
 TAKEN = re.compile(r"The schema is up to date; (\d+) steps? (was|were) taken\.\n")
 
 
@@ -48,7 +58,7 @@ def alter(folder: Path, sql: str) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a store was just made."""
+    """A folder with a new store."""
     folder = tmp_path_factory.mktemp("made")
     assert steps_taken(folder) >= 1
     return folder
@@ -56,7 +66,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(made: Path, tmp_path: Path) -> Path:
-    """A copy of it, to do something with."""
+    """A copy of it, for a test to change."""
     return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
@@ -85,7 +95,7 @@ def test_a_newer_store_is_left_alone_in_words(store: Path, command: str) -> None
 def test_a_step_that_was_changed_is_told_in_words(store: Path) -> None:
     alter(store, "UPDATE migrations SET checksum = 'another' WHERE number = 1")
     said = sentence(bullion(store, "migrate", BULLION_SECRET=SECRET))
-    assert said.startswith("Schema step 1 (foundation) of the store is not the one of this version")
+    assert said.startswith("Schema step 1 (schema) of the store is not the one of this version")
 
 
 def test_a_database_of_something_else_is_left_alone_in_words(tmp_path: Path) -> None:
@@ -113,8 +123,6 @@ def _engine_url(engine: str, request: pytest.FixtureRequest) -> str:
 @asynccontextmanager
 async def _opened(settings: Mapping[str, str]) -> AsyncIterator[StoreEngine]:
     engine = make_engine(read_settings(settings))
-    if isinstance(engine, PostgresEngine):
-        engine._ready = []  # They need the last step.
     await engine.open()
     try:
         yield engine
@@ -122,21 +130,30 @@ async def _opened(settings: Mapping[str, str]) -> AsyncIterator[StoreEngine]:
         await engine.close()
 
 
-async def _make_one_step_behind(settings: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store as the version before the last schema step leaves it, made with the tests' secret."""
+async def _make_store(settings: Mapping[str, str]) -> None:
+    """A store as this version leaves it, made with the tests' secret."""
     fingerprint = Hashers.of(SECRET.encode()).fingerprint.hash(b"fingerprint").hex()
     async with _opened(settings) as engine:
-        with monkeypatch.context() as older:
-            steps = schema.steps
-            older.setattr(schema, "steps", lambda name: steps(name)[:-1])
-            assert await engine.migrate() >= 1
+        assert await engine.migrate() >= 1
         await rows(
             engine, f"INSERT INTO deployment (name, value) VALUES ('secret_fingerprint', '{fingerprint}')"
         )
 
 
+def _newer_bullion(folder: Path, command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The command line of a later version, whose schema has one more step."""
+    return subprocess.run(
+        [sys.executable, "-c", NEWER, command],
+        cwd=folder,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 async def _contents(settings: Mapping[str, str]) -> list[list[tuple[object, ...]]]:
-    """The steps that were taken, what the deployment keeps, and every table and column."""
+    """The steps that were taken, the rows of `deployment`, and every table and column."""
     columns = {
         "sqlite": "SELECT name, sql FROM sqlite_master ORDER BY name",
         "postgresql": "SELECT table_name, column_name FROM information_schema.columns "
@@ -163,16 +180,16 @@ async def test_with_another_secret_no_step_is_taken(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = {"BULLION_DATABASE_URL": _engine_url(engine, request), "BULLION_SECRET": SECRET}
-    await _make_one_step_behind(settings, monkeypatch)
+    await _make_store(settings)
     before = await _contents(settings)
-    said = sentence(bullion(tmp_path, command, **(settings | {"BULLION_SECRET": SECRET[::-1]} | FREE)))
+    said = sentence(_newer_bullion(tmp_path, command, **(settings | {"BULLION_SECRET": SECRET[::-1]} | FREE)))
     assert said.startswith("BULLION_SECRET ")
     assert await _contents(settings) == before
-    # A secret that is not there at all is no better.
+    # A missing secret is no better.
     del settings["BULLION_SECRET"]
-    assert "BULLION_SECRET" in sentence(bullion(tmp_path, command, **settings, **FREE))
+    assert "BULLION_SECRET" in sentence(_newer_bullion(tmp_path, command, **settings, **FREE))
     settings["BULLION_SECRET"] = SECRET
     assert await _contents(settings) == before
-    done = bullion(tmp_path, "migrate", **settings)
-    assert TAKEN.fullmatch(done.stdout) is not None, done
-    assert (await _contents(settings))[0] != before[0]
+    done = _newer_bullion(tmp_path, "migrate", **settings)
+    assert done.stdout == "The schema is up to date; 1 step was taken.\n", done
+    assert (await _contents(settings))[0] == [*before[0], (9999, ANY)]

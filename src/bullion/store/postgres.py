@@ -60,7 +60,7 @@ _SERVER_SETTINGS = {
     "enable_bitmapscan": "off",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
-    # Whoever does not say so is kept from booking a key whose order is archived: see the schema's step 9.
+    # Without this setting the store refuses to book a key whose order is archived: see the schema.
     "bullion.archive": "known",
 }
 _TRIES = 5

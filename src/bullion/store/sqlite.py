@@ -8,7 +8,6 @@ itself: thanks to the write-ahead log they wait for nobody, and a thread's hand-
 import asyncio
 import fcntl
 import os
-import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -341,7 +340,7 @@ class SqliteConnection:
             connection.execute(_MIGRATIONS_TABLE)
             steps = self.steps_to_take()
             for step in steps:
-                for statement in _statements(_for_sqlite(step.sql)):
+                for statement in _statements(schema.for_sqlite(step.sql)):
                     connection.execute(statement)
                 connection.execute(
                     "INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)",
@@ -382,11 +381,6 @@ class _Open:
 
     async def run(self, query: str, *values: Value) -> None:
         await self.all(query, *values)
-
-
-def _for_sqlite(sql: str) -> str:
-    """The steps are in PostgreSQL's words; SQLite says INTEGER for BIGINT, and is strict only when asked."""
-    return re.sub(r"(?m)^\);", ") STRICT;", sql.replace("BIGINT", "INTEGER"))
 
 
 def _statements(sql: str) -> list[str]:
