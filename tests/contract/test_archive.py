@@ -9,7 +9,7 @@ import pytest
 from bullion.accounts.broker import Broker
 from bullion.desk.actions import archive
 from bullion.desk.actions.archive import Wanted
-from bullion.faults import AlreadyThere, RuleBroken
+from bullion.faults import RuleBroken
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import pack
@@ -20,7 +20,6 @@ from bullion.store import postgres as postgres_module
 from bullion.store import sqlite as sqlite_module
 from bullion.store.engine import Engine
 from bullion.store.order_reader import StoredOrders
-from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import (  # noqa: F401 - fixtures
@@ -302,37 +301,6 @@ async def test_a_book_that_is_reset_and_archived_again_and_again(node: Node, boo
         await archive_all(node.engine)
         await check(node.engine, book, every)
     assert every[-1].ordinal == len(every) == 26
-
-
-async def test_a_node_that_does_not_know_the_archive_books_no_key_again(
-    postgres_engine: PostgresEngine,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """On PostgreSQL, where nodes of the version before may go on for a while beside those of this one."""
-    (book,) = await furnish(postgres_engine, accounts=1)
-    old = await set_aside(await Node(postgres_engine).start(), book, 3)
-    await archive_all(postgres_engine)
-    known = dict(postgres_module._SERVER_SETTINGS)
-    del known["bullion.archive"]
-    monkeypatch.setattr(postgres_module, "_SERVER_SETTINGS", known)
-    second = PostgresEngine(postgres_engine._url)
-    second._queries = dict(second._queries)
-    second._queries["record_plans"] = without_archive(second._queries["record_plans"])
-    await second.open()
-    try:
-        before = await Node(second).start()
-        assert await before.told(book, "k0", old[0].asked) == AlreadyThere.__name__
-        assert await before.told(book, "new") == "booked"
-    finally:
-        await second.close()
-    assert await read_again(postgres_engine, old) == old
-
-
-def without_archive(sql: str) -> str:
-    """A booking as it was before there was an archive."""
-    condition = "WHERE asked.book_id = ANY ($8"
-    assert condition in sql
-    return sql.replace(condition, condition.replace("WHERE", "WHERE false AND"))
 
 
 async def test_packing_keeps_every_order_as_it_is(node: Node, books: list[int]) -> None:  # noqa: F811

@@ -60,8 +60,6 @@ _SERVER_SETTINGS = {
     "enable_bitmapscan": "off",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
-    # Without this setting the store refuses to book a key whose order is archived: see the schema.
-    "bullion.archive": "known",
 }
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"

@@ -16,27 +16,3 @@ BEGIN
     RETURN (SELECT version FROM catalogue WHERE one = 1);
 END
 $$;
-
--- A node that does not know the archive looks for a key in `orders` alone, and would book an archived order again.
--- Nodes that know the archive say so when they connect, and skip this check.
-CREATE FUNCTION refuse_archived_key() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    IF EXISTS (
-        SELECT 1 FROM archived_keys
-        WHERE book_id = NEW.book_id AND source = NEW.source AND idempotency_key = NEW.idempotency_key
-    ) THEN
-        RAISE unique_violation USING MESSAGE = 'the order of this key is in the archive; restart this node';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER orders_know_the_archive
-BEFORE INSERT ON orders
-FOR EACH ROW
-WHEN (
-    current_setting('bullion.archive', true) IS DISTINCT FROM 'known'
-    AND current_setting('application_name') LIKE 'bullion%'
-)
-EXECUTE FUNCTION refuse_archived_key();
