@@ -107,12 +107,12 @@ def test_the_metrics_of_its_alarms_exist() -> None:
 
 
 def test_how_long_memory_is_believed() -> None:
-    assert f"up to {gate._MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("When something is away")
+    assert f"up to {gate._MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("Outages")
 
 
 def test_the_names_of_transactions_and_locks() -> None:
     source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
-    words = section("Looking into the store").partition("### What PostgreSQL shows")[2]
+    words = section("Reading the store").partition("### Nodes in PostgreSQL")[2]
     for name in (
         "catalogue",
         "ticks",
@@ -135,23 +135,23 @@ def test_the_names_of_transactions_and_locks() -> None:
 
 
 def test_the_feeds_it_tells_of() -> None:
-    words = section("Rates and their feed")
-    assert [row[0] for row in rows("Rates and their feed")] == ["`simulated`", "`desk`"]
+    words = section("Rate feeds")
+    assert [row[0] for row in rows("Rate feeds")] == ["`simulated`", "`desk`"]
     assert all(f"`{instrument}`" in words for instrument in simulated.INSTRUMENTS)
 
 
 def test_every_table_of_the_store_is_among_those_that_grow_or_do_not() -> None:
-    named = [name for row in rows("What grows") for name in re.findall(r"`(\w+)`", row[0])]
+    named = [name for row in rows("Storage growth") for name in re.findall(r"`(\w+)`", row[0])]
     for kind in ("sqlite", "postgres"):
         assert sorted(named) == sorted(tables_of(kind))
     bounds = f"about {traces.BYTES_KEPT // 2**20} MiB, or {traces.ROWS_KEPT:,} rows"
-    assert bounds in section("What grows")
+    assert bounds in section("Storage growth")
 
 
 def test_the_log_events_it_names_are_written_at_their_levels() -> None:
     source = "\n".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion/**/*.py"))
     written = {name: level for level, name in re.findall(r'_log\.(\w+)\(\s*"(\w+)"', source)}
-    events = rows("What the log tells of rates and orders")
+    events = rows("Logs of rates and orders")
     assert events
     for names, levels, _ in events:
         found = [
@@ -178,7 +178,7 @@ def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
     unit.read_string(block.text)
     assert unit["Service"]["ExecStart"].endswith("/.venv/bin/bullion serve")
     assert int(unit["Service"]["TimeoutStopSec"]) > max(workers._GRACE_S, serve._GRACE_S)
-    assert "An **example** of a unit" in section("Under systemd")
+    assert "An **example** of a unit" in section("systemd")
 
 
 def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
@@ -189,7 +189,7 @@ def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
     for each in (block, console):
         assert "proxy_set_header X-Forwarded-For" in each.text
         assert each.text.count("{") == each.text.count("}")
-    assert "An **example** for nginx" in section("Behind a proxy")
+    assert "An **example** for nginx" in section("Reverse proxy")
 
 
 def test_the_program_is_made_by_the_target_it_names() -> None:

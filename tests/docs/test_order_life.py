@@ -101,7 +101,7 @@ def test_the_table_of_events() -> None:
         (event, before, after)
         for event, froms, after, _ in (
             (row[0], re.findall(r"`(\w+)`", row[1]), row[2].strip("`"), row[3])
-            for row in rows("Who moves it")
+            for row in rows("Who changes the status")
         )
         for before in froms
     }

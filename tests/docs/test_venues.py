@@ -43,7 +43,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
 
 
 def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
-    words = {"Confirmed", "Refused", "Unconfirmed", "Duplicate", "NotKnown", "VenueUnreachable"}
+    words = {"Confirmed", "Declined", "Unconfirmed", "Duplicate", "NotKnown", "VenueUnreachable"}
     calls = {"submit", "ask", "instruments", "executions"}
     mismatches = {each.value for each in breaks.Mismatch}
     assert all(hasattr(venue, word) for word in words)

@@ -24,49 +24,47 @@ class Reader:
     pages: tuple[Page, ...]
 
 
-START = Page("README.md", "Start in a minute")
+START = Page("README.md", "Quick start")
 READERS = (
     Reader(
-        "Writing a program that trades",
-        "Prices, orders and positions over JSON and HTTP, and what to do when an answer is lost.",
+        "Build a trading program",
+        "Prices, orders and positions over a JSON API, and what to do when a response is lost.",
         (
-            Page(
-                "docs/client-guide.md", "Guide for client authors", "from the first order to a whole program"
-            ),
-            Page("docs/python-client.md", "Python client", "the library and its command line"),
-            Page("docs/trading-api.md", "The trading API", "every call and its rules, in words"),
+            Page("docs/client-guide.md", "Client guide", "from the first order to a complete program"),
+            Page("docs/python-client.md", "Python SDK", "the library and its command line"),
+            Page("docs/trading-api.md", "Trading API", "every call and its rules"),
             Page(API, "API reference", "every call, field and header"),
-            Page("docs/refusals.md", "Refusals", "each code, and what to do about it"),
-            Page("docs/order-life.md", "The life of an order", "what `pending` means, and what follows"),
-            Page("docs/conformance.md", "Conformance", "hold a client or a service to the rules"),
+            Page("docs/refusals.md", "Refusals", "every error code, and what to do about it"),
+            Page("docs/order-life.md", "The life of an order", "every status, and what it means"),
+            Page("docs/conformance.md", "Conformance", "check a service against the specification"),
         ),
     ),
     Reader(
-        "At the broker's desk",
+        "Work at the desk",
         "Clients and their keys, symbols, rates, limits, and the orders of the day.",
         (
             Page("docs/console.md", "The console", "the desk in a browser"),
             Page("docs/desk.md", "Guide for the desk", "settings, commands and calls"),
-            Page("docs/handbook.md", "Handbook", "opening production, the daily look, incidents"),
+            Page("docs/handbook.md", "Handbook", "opening production, daily checks, incidents"),
         ),
     ),
     Reader(
-        "Running it",
+        "Run the service",
         "From one process on a laptop to many machines with a standby.",
         (
-            Page("docs/deployment.md", "Deployment", "shapes, settings, outages, backup, upgrade"),
-            Page("docs/scaling.md", "Scaling", "what it carries, and how to go on from there"),
+            Page("docs/deployment.md", "Deployment", "options, settings, outages, backup, upgrade"),
+            Page("docs/scaling.md", "Scaling", "capacity, and how to grow"),
         ),
     ),
     Reader(
-        "Reading the code",
-        "How the house is built, why it is built so, and how to change it.",
+        "Read the code",
+        "How it is built, why, and how to change it.",
         (
-            Page("docs/architecture.md", "Architecture", "the rooms, and the way of an order"),
-            Page("docs/venues.md", "Venues", "write an adapter to another one"),
-            Page(DECISIONS, "Decisions", "what was decided, and what follows from it"),
+            Page("docs/architecture.md", "Architecture", "the packages, and the path of an order"),
+            Page("docs/venues.md", "Venues", "write an adapter to a venue"),
+            Page(DECISIONS, "Decisions", "what was decided, and why"),
             Page("CONTRIBUTING.md", "Contributing", "from a fresh clone to a change that fits in"),
-            Page("CHANGELOG.md", "Changelog", "what is different now"),
+            Page("CHANGELOG.md", "Changelog", "what changed"),
         ),
     ),
 )

@@ -1,5 +1,5 @@
-// What counts in a search. The theme's own weights, but guides come before decisions and the changelog:
-// whoever searches wants to know how it is, before why it is so and since when.
+// The weights of the search: the theme's own, but the heading of a section that matches comes before pages that only
+// contain the words, and decisions and the changelog come last.
 var Scorer = {
   objNameMatch: 11,
   objPartialMatch: 6,
@@ -9,5 +9,6 @@ var Scorer = {
   partialTitle: 7,
   term: 5,
   partialTerm: 2,
-  score: ([page, , , , score]) => (/^(docs\/adr\/|CHANGELOG)/.test(page) ? score / 4 : score),
+  score: ([page, , anchor, , score]) =>
+    (anchor ? score * 2 : score) / (/^(docs\/adr\/|CHANGELOG)/.test(page) ? 4 : 1),
 };
