@@ -21,7 +21,8 @@ from bullion_client.errors import (
     UnexpectedAnswer,
     UnknownSymbol,
 )
-from bullion_client.reading import read_production_order
+from bullion_client.order import ProductionOrder
+from bullion_client.reading import read
 from bullion_client.verdict import advice_on
 
 _CLASSES: dict[Family, type[Refusal]] = {
@@ -78,7 +79,7 @@ def _refusal(response: httpx.Response, fields: dict[str, object]) -> Refusal | U
 def _tell_order(rejected: OrderRejected, detail: Answer) -> None:
     """The code has said all that matters: an order that cannot be read does not make it less of a refusal."""
     try:
-        rejected.order = read_production_order(detail.inner("order"))
+        rejected.order = read(ProductionOrder, detail.inner("order"))
     except UnexpectedAnswer:
         rejected.order = None
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from bullion_client.answer import Answer
 from bullion_client.environment import Environment
 
 
@@ -30,16 +29,3 @@ class Account:
 
     production_trading_available: bool
     """Whether production orders are open to the account right now. A hint: every order is checked anew."""
-
-
-def read_account(answer: Answer) -> Account:
-    """Read an `Account` out of an answer."""
-    return Account(
-        login_id=answer.text("login_id"),
-        firm_name=answer.text_or_none("firm_name"),
-        environment=Environment(answer.text("environment")),
-        key_id=answer.text("key_id"),
-        key_name=answer.text("key_name"),
-        scopes=answer.texts("scopes"),
-        production_trading_available=answer.flag("production_trading_available"),
-    )

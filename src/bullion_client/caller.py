@@ -5,13 +5,14 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx
 
 from bullion_client.access import Access
-from bullion_client.account import Account, read_account
+from bullion_client.account import Account
 from bullion_client.answer import Answer, unexpected
 from bullion_client.calls import Call, log, read_until_answered
 from bullion_client.enums import OrderStatus, TradeType
@@ -26,7 +27,7 @@ from bullion_client.order import Order, OrderPage
 from bullion_client.pacing import Pacer
 from bullion_client.placing import Doubt, place_until_settled
 from bullion_client.positions import Positions
-from bullion_client.reading import read_order, read_page, read_positions, read_quotes, read_symbols
+from bullion_client.reading import read, read_order, read_page, read_quotes
 from bullion_client.tries import Tries, check_seconds
 from bullion_client.verdict import judge_read
 from bullion_client.waiting import wait_until_decided
@@ -72,17 +73,17 @@ class Caller:
     # --- Reading ------------------------------------------------------------------------------------------
 
     def _me(self) -> Flow[Account]:
-        return self._read("/me", read_account)
+        return self._read("/me", partial(read, Account))
 
     def _symbols(self) -> Flow[tuple[Symbol, ...]]:
-        return self._read("/symbols", read_symbols)
+        return self._read("/symbols", lambda answer: answer.inners("items", partial(read, Symbol)))
 
     def _quotes(self, symbol_code: str | None) -> Flow[tuple[Quote, ...]]:
         path = "/quotes" + _query(symbol_code=symbol_code)
         return self._read(path, lambda answer: read_quotes(answer, symbol_code))
 
     def _positions(self) -> Flow[Positions]:
-        return self._read("/positions", read_positions)
+        return self._read("/positions", partial(read, Positions))
 
     def _order(self, order_id: str) -> Flow[Order]:
         return self._read(_order_path(order_id), lambda answer: read_order(answer, self.environment))
@@ -235,7 +236,7 @@ class Caller:
         if self._login is None:
             asking = Tries(tries.began, tries.deadline_s, self._timeout, self._chance)
             try:
-                account = yield from read_until_answered(self._reading("/me", read_account), asking)
+                account = yield from read_until_answered(self._reading("/me", partial(read, Account)), asking)
             except BullionError as error:
                 # This call sent nothing; of what was sent before, it has found out nothing.
                 if intent.in_doubt:

@@ -39,24 +39,24 @@ class Symbol:
     """Whether trading is on for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """The account's prices for a symbol at one moment."""
 
     symbol_code: str
     """The symbol."""
 
-    buy: Decimal | None
+    buy: Decimal | None = None
     """What a buyer pays for the quoted weight; None where there is no price or buying is not offered."""
 
-    sell: Decimal | None
+    sell: Decimal | None = None
     """What a seller gets for the quoted weight; None where there is no price or selling is not offered."""
 
-    at: datetime | None
+    at: datetime | None = None
     """How old it is: the time of the oldest rate in it."""
 
     tradable: bool
     """Whether an order would be taken now."""
 
-    reason: str | None
+    reason: str | None = None
     """The code of the refusal that an order would meet, if it is not tradable."""

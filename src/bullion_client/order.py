@@ -31,19 +31,19 @@ class Order:
     unit: Unit
     """What the weight is measured in."""
 
-    price: Decimal | None
+    price: Decimal | None = None
     """The booked price in rupees for the symbol's quoted weight; None until it is booked."""
 
-    total: Decimal | None
+    total: Decimal | None = None
     """The order's value in rupees; None until it is booked."""
 
     status: OrderStatus
     """Where it is in its life."""
 
-    client_order_id: str | None
+    client_order_id: str | None = None
     """The caller's own reference, if one was sent."""
 
-    created_at: datetime | None
+    created_at: datetime | None = None
     """When it was taken."""
 
 
@@ -53,30 +53,36 @@ class TestOrder(Order):
 
     __test__: ClassVar[bool] = False  # pytest would take it for a test by its name
 
+    environment: Environment = Environment.TEST
+    """Where it was placed."""
+
     deal_label: str
     """Its number in the account's test book, such as `T-7`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductionOrder(Order):
-    """An order in earnest."""
+    """A real order."""
 
-    deal_no: int | None
+    environment: Environment = Environment.PRODUCTION
+    """Where it was placed."""
+
+    deal_no: int | None = None
     """The operator's deal number, once it is a deal."""
 
     status_detail: str
     """The operator's own word for its state, to quote in a conversation. Branch on `status`."""
 
-    source: str | None
+    source: str | None = None
     """The channel that it came by: `api`, `web` and others."""
 
-    close_price: Decimal | None
+    close_price: Decimal | None = None
     """The price at which it was closed."""
 
-    realized_pnl: Decimal | None
+    realized_pnl: Decimal | None = None
     """The profit, or below 0 the loss, in rupees, once it is closed."""
 
-    closed_at: datetime | None
+    closed_at: datetime | None = None
     """When it was closed."""
 
 

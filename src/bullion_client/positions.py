@@ -59,5 +59,5 @@ class Positions:
     silver: MetalPosition
     """The position in silver."""
 
-    symbols: tuple[SymbolPosition, ...]
+    symbols: tuple[SymbolPosition, ...] = ()
     """A row for each symbol with something open. Empty in the test environment."""

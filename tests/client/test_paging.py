@@ -8,12 +8,12 @@ import pytest
 from bullion_client import AsyncClient, Client, OrderPage, TestOrder
 from bullion_client.answer import Answer
 from bullion_client.paging import Walk
-from bullion_client.reading import read_test_order
+from bullion_client.reading import read
 from tests.client.world import TEST_ORDER, answer
 
 
 def order(number: int) -> TestOrder:
-    return read_test_order(Answer(answer(200, {}), TEST_ORDER | {"id": str(number)}))
+    return read(TestOrder, Answer(answer(200, {}), TEST_ORDER | {"id": str(number)}))
 
 
 class Book:
