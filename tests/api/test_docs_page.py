@@ -367,8 +367,8 @@ def test_the_schemas_of_production_are_shown() -> None:
     assert "statuspending, open, closing, closed, rejected or deleted" in order
     assert "deal_nointeger or null" in order
     rejected = Page(article(DESCRIPTION, "schema-orderrejected")).words
-    assert "detail.orderProductionOrder" in rejected
-    assert "detail.order.statusrejected" in rejected
+    assert "detail.orderRejectedOrder" in rejected
+    assert "statusrejected" in Page(article(DESCRIPTION, "schema-rejectedorder")).words
     disabled = Page(article(DESCRIPTION, "schema-productiontradingdisabled")).words
     assert "detail.reasondeploy, global or account" in disabled
     assert "symbolsarray of SymbolPosition" in Page(article(DESCRIPTION, "schema-productionpositions")).words

@@ -7,8 +7,7 @@ import pytest
 from bullion.api.endpoints import endpoints
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
-from bullion.api.openapi.endpoints import ENDPOINTS
-from bullion.api.openapi.endpoints.place_order import PLACE_ORDER
+from bullion.api.openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from bullion.api.orders import Orders
 from bullion.api.positions import Positions
 from bullion.api.production_orders import ProductionOrders

@@ -109,15 +109,19 @@ def as_described(answer: httpx.Response) -> None:
         assert f"{answer.status_code}" in described["responses"], f"{method} {path}: {answer.status_code}"
         answer.read()
         _validator(path, method, f"{answer.status_code}").validate(answer.json())
+        content = described["responses"][f"{answer.status_code}"]["content"]["application/json"]
+        if "examples" in content:
+            assert answer.json()["detail"]["code"] in content["examples"], "a code that the call cannot get"
 
 
 @cache
 def _description() -> dict[str, Any]:
-    """The interface's description, with every field of an order required: this service sends them all."""
+    """The interface's description, with exactly the fields of an order: this service sends them all."""
     description = openapi()
     schemas = dict(description["components"]["schemas"])
-    for name in ("TestOrder", "ProductionOrder"):
-        schemas[name] = schemas[name] | {"required": list(schemas[name]["properties"])}
+    for name in ("TestOrder", "ProductionOrder", "RejectedOrder"):
+        every_field = {"required": list(schemas[name]["properties"]), "additionalProperties": False}
+        schemas[name] = schemas[name] | every_field
     return description | {"components": description["components"] | {"schemas": schemas}}
 
 

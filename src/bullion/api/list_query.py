@@ -10,10 +10,9 @@ from bullion.orders.instant import read_instant_us
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
 from .problems import Problems, excerpt
+from .wire.orders import PRODUCTION_STATUSES, TRADE_TYPE_LENGTH_MAX
 
-TRADE_TYPE_LENGTH_MAX = 8
-STATUSES = ("pending", "open", "closing", "closed", "rejected", "deleted", ALL)
-
+_STATUSES = [*PRODUCTION_STATUSES, ALL]
 _OFFSET_MAX = 2**62
 """Past the last order of any book, and within what every store can be asked. More is the same empty page."""
 _DIGITS_MAX = 18
@@ -22,7 +21,7 @@ _EVERYTHING, _EVERYTHING_SHOWN = ListQuery(), ListQuery(status=ALL)
 
 
 def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
-    """The query, or Refused. Without `with_status` (test orders have only one) `status` is not looked at."""
+    """The query, or RefusalError. Test orders have one status alone, so `status` is ignored there."""
     if not query_string:
         return _EVERYTHING_SHOWN if with_status else _EVERYTHING
     problems = Problems()
@@ -152,8 +151,8 @@ def _read_status(sent: _Sent, problems: Problems) -> str:
     status = sent.only("status")
     if status is None:
         return ALL
-    if status not in STATUSES:
-        words = f'status must be one of {", ".join(STATUSES)}; this is "{excerpt(status)}".'
+    if status not in _STATUSES:
+        words = f'status must be one of {", ".join(_STATUSES)}; this is "{excerpt(status)}".'
         problems.add(("query", "status"), words, "not_a_choice")
     return status
 

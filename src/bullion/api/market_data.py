@@ -1,7 +1,6 @@
 """Extensions: the symbols that an account can trade, and its live prices for them."""
 
 from collections.abc import Callable
-from typing import Any
 
 from bullion.accounts.account import Account
 from bullion.catalogue.catalogue import Catalogue
@@ -18,9 +17,10 @@ from bullion.web.answer import Answer, json_answer
 
 from .list_query import read_symbol_filter
 from .request import Request
+from .wire.market import Quote, Quotes, Symbol, Symbols
 
 _MEMORY_AGE_NS_MAX = 2_000_000_000
-"""Prices are not told by a node that has lost its store."""
+"""A node that has lost its store shows no prices."""
 
 
 class MarketData:
@@ -37,14 +37,12 @@ class MarketData:
 
     async def symbols(self, request: Request) -> Answer:
         offers = self._offers(request.caller.account, None)
-        return json_answer({"items": [_symbol_view(offer) for offer in offers]})
+        return json_answer(Symbols([_symbol(offer) for offer in offers]))
 
     async def quotes(self, request: Request) -> Answer:
         account = request.caller.account
         wanted = read_symbol_filter(request.scope["query_string"])
-        return json_answer(
-            {"items": [self._quote(account, offer) for offer in self._offers(account, wanted)]}
-        )
+        return json_answer(Quotes([self._quote(account, offer) for offer in self._offers(account, wanted)]))
 
     def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):
@@ -54,37 +52,37 @@ class MarketData:
         offers = [self._market.offer(account, code, now_us) for code in codes if wanted in (None, code)]
         return [offer for offer in offers if offer is not None]
 
-    def _quote(self, account: Account, offer: Offer) -> dict[str, Any]:
+    def _quote(self, account: Account, offer: Offer) -> Quote:
         # A side that is not offered says nothing about the others; where none is, that is the reason.
         offered = [side for side in Side if side in offer.offered]
         reasons = [self._market.reason_against(account, offer, side) for side in offered or [Side.BUY]]
         closed = self._closed(account)
         reason = closed.refusal if closed else None if None in reasons else reasons[0]
         prices = {side: _price_text(offer.deal(side)) for side in offered}
-        return {
-            "symbol_code": offer.symbol.code,
-            "buy": prices.get(Side.BUY),
-            "sell": prices.get(Side.SELL),
-            "at": None if offer.rate_at_us is None else instant_text(offer.rate_at_us),
-            "tradable": reason is None,
-            "reason": None if reason is None else reason.code,
-        }
+        return Quote(
+            symbol_code=offer.symbol.code,
+            buy=prices.get(Side.BUY),
+            sell=prices.get(Side.SELL),
+            at=None if offer.rate_at_us is None else instant_text(offer.rate_at_us),
+            tradable=reason is None,
+            reason=None if reason is None else reason.code,
+        )
 
 
 def _price_text(deal: Deal | None) -> str | None:
     return rupees_text(deal.price_paise) if deal is not None and 0 < deal.price_paise <= PAISE_MAX else None
 
 
-def _symbol_view(offer: Offer) -> dict[str, Any]:
+def _symbol(offer: Offer) -> Symbol:
     symbol, sizes = offer.symbol, offer.sizes
-    return {
-        "symbol_code": symbol.code,
-        "metal": symbol.metal.value,
-        "unit": symbol.unit,
-        "quoted_weight": weight_text(symbol.quoted_weight_e4),
-        "minimum": weight_text(sizes.minimum_e4),
-        "maximum": weight_text(sizes.maximum_e4),
-        "step": weight_text(sizes.step_e4),
-        "sides": [side.value for side in Side if side in offer.offered],
-        "trading": symbol.trading and offer.group.trading,
-    }
+    return Symbol(
+        symbol_code=symbol.code,
+        metal=symbol.metal,
+        unit=symbol.unit,
+        quoted_weight=weight_text(symbol.quoted_weight_e4),
+        minimum=weight_text(sizes.minimum_e4),
+        maximum=weight_text(sizes.maximum_e4),
+        step=weight_text(sizes.step_e4),
+        sides=[side for side in Side if side in offer.offered],
+        trading=symbol.trading and offer.group.trading,
+    )

@@ -24,6 +24,7 @@ from bullion.web.answer import Headers
 
 from .plain_order import read_plain_order
 from .problems import Problems, excerpt
+from .wire import orders as wire
 
 BODY_BYTES_MAX = 64 * 1024
 
@@ -35,7 +36,7 @@ _NUMBER_LENGTH_MAX = 100
 _KEY = ("header", "Idempotency-Key")
 _CONTENT_TYPE = ("header", "Content-Type")
 _BODY = ("body",)
-_FIELDS = ("symbol_code", "trade_type", "quantity", "expected_price", "client_order_id")
+_FIELDS = wire.PlaceOrder.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 from bullion.refusals.catalogue import INVALID_REQUEST
 from bullion.refusals.refusal import RefusalError
 
+from .wire.refusals import PROBLEMS_MAX, Problem
+
 ProblemType = Literal[
     "bad_character",
     "bad_content_type",
@@ -29,8 +31,6 @@ ProblemType = Literal[
 ]
 """For programs, like a refusal's code. The message beside it is for people and may change."""
 
-LISTED_MAX = 20
-"""A body has room for thousands of problems; the answer need not."""
 _NAME_LENGTH_MAX = 128
 _EXCERPT_LENGTH_MAX = 40
 
@@ -41,21 +41,21 @@ class Problems:
     __slots__ = ("_found", "_not_listed")
 
     def __init__(self) -> None:
-        self._found: list[dict[str, object]] = []
+        self._found: list[Problem] = []
         self._not_listed = 0
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, loc: tuple[str, ...], msg: str, kind: ProblemType) -> None:
-        if len(self._found) < LISTED_MAX:
-            self._found.append({"loc": list(loc), "msg": msg, "type": kind})
+        if len(self._found) < PROBLEMS_MAX:
+            self._found.append(Problem(list(loc), msg, kind))
         else:
             self._not_listed += 1
 
     def add_names(self, names: Sequence[str], words: str, kind: ProblemType) -> None:
         """Of each of these names in the body, the same. Those that are not listed cost nothing."""
-        room = LISTED_MAX - len(self._found)
+        room = PROBLEMS_MAX - len(self._found)
         for name in names[:room]:
             told = excerpt(name, _NAME_LENGTH_MAX)
             self.add(("body", told), f'"{told}" {words}', kind)
@@ -64,11 +64,11 @@ class Problems:
     def refused(self) -> RefusalError:
         return RefusalError(INVALID_REQUEST, fields={"errors": [*self._found, *self._rest()]})
 
-    def _rest(self) -> Iterator[dict[str, object]]:
+    def _rest(self) -> Iterator[Problem]:
         if self._not_listed:
             more = "problem is" if self._not_listed == 1 else "problems are"
             msg = f"{self._not_listed} more {more} not listed."
-            yield {"loc": ["body"], "msg": msg, "type": "more_problems"}
+            yield Problem(["body"], msg, "more_problems")
 
 
 def excerpt(text: str, length_max: int = _EXCERPT_LENGTH_MAX) -> str:

@@ -21,10 +21,11 @@ from bullion.web.body import read_body
 from .gate import Gate
 from .list_query import read_list_query
 from .order_body import BODY_BYTES_MAX, read_place_order
-from .order_view import OrderViews, order_view
+from .order_view import OrderViews
 from .orders import REPLAYED_LINE, UUID, of_book
 from .request import Request
 from .tracer import Tracer
+from .wire.orders import order_view
 
 
 class ProductionOrders:

@@ -28,10 +28,10 @@ from bullion.refusals.catalogue import (
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError, Retry
 
 from .problems import excerpt
+from .wire.refusals import CLOSED_BY
 
 HEADER = "X-Bullion-Scenario"
 ANSWER_LOST = "answer_lost"
-REASONS = ("deploy", "global", "account")
 RETRY_AFTER_S, RETRY_AFTER_S_MAX = 2, 3600
 
 _LENGTH_MAX = 200
@@ -88,7 +88,7 @@ class Repertoire:
         taken = self._taken(row)
         found: dict[str, Any] = {"retry_after_s": RETRY_AFTER_S} if "retry_after" in taken else {}
         if "reason" in taken:
-            found["reason"] = REASONS[-1]
+            found["reason"] = CLOSED_BY[-1]
         seen: set[str] = set()
         for part in parts:
             parameter, _, value = part.partition("=")
@@ -136,7 +136,7 @@ def _read_retry_after(value: str) -> int | None:
 _PARAMETERS: Mapping[str, tuple[str, Callable[[str], object | None], str]] = {
     "until": ("until_us", read_instant_us, "an ISO 8601 time such as 2026-01-31T12:00:00Z"),
     "retry_after": ("retry_after_s", _read_retry_after, f"whole seconds from 1 to {RETRY_AFTER_S_MAX}"),
-    "reason": ("reason", {each: each for each in REASONS}.get, "deploy, global or account"),
+    "reason": ("reason", {each: each for each in CLOSED_BY}.get, "deploy, global or account"),
     "order": ("booked", {"booked": True}.get, "booked"),
 }
 """Where each is kept, who reads it (None for what is wrong), and what it may be."""

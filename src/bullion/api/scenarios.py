@@ -42,14 +42,13 @@ from .app import Answering
 from .charges import rate_limit_lines
 from .gate import scope_message
 from .openapi.endpoint import Endpoint as Described
-from .openapi.endpoints import ENDPOINTS
-from .openapi.endpoints.place_order import PLACE_ORDER
+from .openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from .order_body import BODY_BYTES_MAX, read_place_order
-from .order_view import order_view
 from .orders import Orders, of_book
 from .request import Request
 from .scenario import HEADER, Repertoire, Scenario, askable
 from .tracer import SCENARIO, Tracer
+from .wire.orders import order_view
 
 _HEADER = HEADER.lower().encode("ascii")
 _PLACE = {row: place for place, row in enumerate(CATALOGUE)}

@@ -6,6 +6,8 @@ from .calls import Endpoint, media
 from .pieces import Json, badges, chip, prose, status_mark
 from .shapes import type_words
 
+_PLAIN_REFUSAL = {"$ref": "#/components/schemas/Refusal"}
+
 
 def answer_rows(endpoint: Endpoint, description: Json) -> Iterator[Sequence[str]]:
     """A row for each status. What every answer carries is left to the table of headers."""
@@ -60,4 +62,4 @@ def _own_bodies(response: Json) -> list[str]:
     """The schemas of refusals whose bodies have more than the others'."""
     schema = media(response)["schema"]
     bodies = schema.get("oneOf", (schema,)) if _codes(response) else ()
-    return [type_words(body) for body in bodies if "properties" not in body]
+    return [type_words(body) for body in bodies if body != _PLAIN_REFUSAL]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from bullion.api.openapi.pieces import ALWAYS_SENT
+from bullion.api.openapi.schemas import ALWAYS_SENT
 
 from .pieces import Json, prose, slug
 

@@ -1,11 +1,11 @@
-"""The OpenAPI 3.1 description of the clients' interface, made from the refusal catalogue and our schemas.
+"""The OpenAPI 3.1 description of the trading API, made from the wire structs and the refusal catalogue.
 
-To add an endpoint: name its schemas in `schemas/`, write a function in `endpoints/` that gives its summary
-and its successful answers, and list it there with the refusals it can meet. Paths, security, refused answers
-and their examples follow from that, in both environments. What one of them has alone, the function says.
+To add a call: write its bodies in `bullion.api.wire`, and list it in `endpoints` with its summary, its
+successful responses and the refusals it can get. Paths, schemas, security, error responses and their examples
+follow from that, in both environments.
 """
 
 from .document import openapi
-from .refused import RETRY_ADVICE
+from .refusals import RETRY_ADVICE
 
 __all__ = ["RETRY_ADVICE", "openapi"]

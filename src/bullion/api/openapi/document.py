@@ -1,43 +1,36 @@
 """The whole description."""
 
 import json
-from collections.abc import Iterator
 
 from bullion.environment import Environment
+from bullion.keys.key import Scope
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.refusal import RefusalCode
 from bullion.web.answer import NOT_FOUND
 
+from .endpoint import SECURITY_SCHEME
 from .endpoints import ENDPOINTS
-from .endpoints.service import service_paths
-from .headers import HEADERS
-from .pieces import Json, answer, schema_ref
-from .refused import RETRY_ADVICE, WITHOUT_KEY, shared_examples, whole_row
-from .schemas import SCHEMAS
-from .security import SECURITY_SCHEMES
+from .refusals import RETRY_ADVICE, catalogue_row, shared_examples
+from .responses import HEADERS, response
+from .schemas import SCHEMAS, Json
+from .service import SERVICE_PATHS
 
 
 def openapi() -> Json:
+    unknown_path = f"{NOT_FOUND.status}, on any path that is not described here."
     return {
         "openapi": "3.1.0",
         "info": _INFO,
         "servers": [{"url": "/", "description": "The address that served this description."}],
         "tags": _TAGS,
-        "paths": _trading_paths() | service_paths(),
+        "paths": _trading_paths() | SERVICE_PATHS,
         "components": {
-            "securitySchemes": SECURITY_SCHEMES,
+            "securitySchemes": {SECURITY_SCHEME: _SECURITY},
             "headers": HEADERS,
             "schemas": SCHEMAS,
-            "responses": {
-                "UnknownPath": answer(
-                    f"{NOT_FOUND.status}, on any path that is not described here.",
-                    schema_ref("UnknownPath"),
-                    json.loads(NOT_FOUND.body),
-                )
-            },
-            "examples": shared_examples(_rows_met()),
+            "responses": {"UnknownPath": response(unknown_path, "UnknownPath", json.loads(NOT_FOUND.body))},
+            "examples": shared_examples(),
         },
-        "x-refusals": [whole_row(row) for row in CATALOGUE],
+        "x-refusals": [catalogue_row(row) for row in CATALOGUE],
         "x-retry-advice": {retry.value: words for retry, words in RETRY_ADVICE.items()},
     }
 
@@ -48,12 +41,12 @@ _INFO: Json = {
     "summary": "Gold and silver by weight, over JSON and HTTP.",
     "description": (
         "There are two environments with the same calls. Orders under "
-        f"`{Environment.TEST.base_path}` are a rehearsal, and book nothing; those under "
-        f"`{Environment.PRODUCTION.base_path}` are real. The operator opens production for each account; as "
-        "long as it is closed its orders are refused, but everything can be read.\n\n"
-        "Bodies are JSON. Numbers of a request are JSON numbers; weights and rupees of an answer are decimal "
-        "texts, weights with 4 decimals and rupees with 2, so that nothing is lost in a float. Gold is "
-        "weighed in grams and silver in kilograms. Times are UTC.\n\n"
+        f"`{Environment.TEST.base_path}` are a rehearsal and book nothing; those under "
+        f"`{Environment.PRODUCTION.base_path}` are real. The operator opens production for each account. "
+        "While it is closed, production orders are refused, but everything can be read.\n\n"
+        "Bodies are JSON. Numbers of a request are JSON numbers; weights and rupees of a response are "
+        "decimal texts, weights with 4 decimals and rupees with 2, so that nothing is lost in a float. Gold "
+        "is weighed in grams and silver in kilograms. Times are UTC.\n\n"
         "Every refusal has the same body. Branch on `detail.code`, which is stable; the message is "
         "for people. A 404 without a code comes from a wrong address or path."
     ),
@@ -65,19 +58,23 @@ _TAGS = [
     {"name": "Market", "description": "What can be traded, and at what price."},
     {"name": "Service", "description": "The service itself. No key is needed."},
 ]
+_SECURITY: Json = {
+    "type": "apiKey",
+    "in": "header",
+    "name": "X-API-Key",
+    "description": (
+        "The operator's desk issues keys. One that begins with `key_test.` works under "
+        f"`{Environment.TEST.base_path}`, one that begins with `key_live.` under "
+        f"`{Environment.PRODUCTION.base_path}`. A key has scopes: "
+        f"{', '.join(f'`{scope.value}`' for scope in Scope)}."
+    ),
+}
 
 
 def _trading_paths() -> Json:
     paths: Json = {}
     for endpoint in ENDPOINTS:
         for environment in Environment:
-            item = paths.setdefault(environment.base_path + endpoint.path, {})
-            item[endpoint.method] = endpoint.operation(environment)
+            path = paths.setdefault(environment.base_path + endpoint.path, {})
+            path[endpoint.method] = endpoint.operation(environment)
     return paths
-
-
-def _rows_met() -> Iterator[RefusalCode]:
-    yield from WITHOUT_KEY
-    for endpoint in ENDPOINTS:
-        for environment in Environment:
-            yield from endpoint.met(environment)

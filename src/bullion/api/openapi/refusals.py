@@ -1,4 +1,4 @@
-"""Refused answers: the rows of the catalogue that a call can meet, by status, each with an example."""
+"""Error responses: the rows of the catalogue that a call can get, by status, each with an example."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,11 +7,8 @@ from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
     CATALOGUE,
     INTERNAL_ERROR,
-    INVALID_REQUEST,
     LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
-    ORDER_REJECTED,
-    PRODUCTION_TRADING_DISABLED,
     RATE_LIMITED,
     SCENARIO_NOT_ALLOWED,
     SERVICE_UNAVAILABLE,
@@ -19,8 +16,8 @@ from bullion.refusals.catalogue import (
 )
 from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
-from .headers import ALLOW, BUDGET, IDEMPOTENT_REPLAYED, REQUEST_ID, RETRY_AFTER
-from .pieces import Json, header_refs, schema_ref
+from .responses import ALLOW, BUDGET, IDEMPOTENT_REPLAYED, REQUEST_ID, RETRY_AFTER, header_refs
+from .schemas import OWN_BODIES, Json, schema_ref
 
 RETRY_ADVICE = {
     Retry.NEVER: "Do not send it again until the cause is gone.",
@@ -30,8 +27,8 @@ RETRY_ADVICE = {
 }
 """What each kind of retry asks of the caller, in words."""
 
-# The catalogue is in the order of the checks, so what every call can meet is where it begins: the connection
-# and the route, then the gate up to and with the budgets. A row added there is described everywhere at once.
+# The catalogue is in the order of the checks. Its first rows are the ones that every call can get: of the
+# connection and the route, then of the gate up to the budgets. A row added there is described for every call.
 _AFTER_ROUTE = CATALOGUE.index(METHOD_NOT_ALLOWED) + 1
 _AFTER_GATE = CATALOGUE.index(RATE_LIMITED) + 1
 WITHOUT_KEY = (*CATALOGUE[:_AFTER_ROUTE], INTERNAL_ERROR)
@@ -44,74 +41,62 @@ WITH_KEY = (
 )
 
 # What is refused after the gate may already have been counted against a budget.
-_MAY_TELL_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
+_MAY_HAVE_BUDGET = frozenset((AUTH_THROTTLED, RATE_LIMITED, *CATALOGUE[_AFTER_GATE:]))
 
 Further = Mapping[RefusalCode, Json]
 """What refusals have beside code and message, for the examples of a call."""
 
-_OWN_BODY = {
-    PRODUCTION_TRADING_DISABLED: "ProductionTradingDisabled",
-    INVALID_REQUEST: "InvalidRequest",
-    ORDER_REJECTED: "OrderRejected",
-}
-"""Refusals that bring further fields, and the schema that has them."""
-
-_SAID = {
+_MESSAGES = {
     LIMIT_EXCEEDED: (
         "The order would take the gold position past the weight allocation: "
         "900.0000 g of 1000.0000 g are free."
     )
 }
-"""Messages that say more than the catalogue does, as they may read."""
+"""Examples of messages that say more than the catalogue does."""
 
 
-def refused_answers(rows: Iterable[RefusalCode], further: Further | None = None) -> Json:
-    """The rows by status, each status with its codes in the order in which the checks are made."""
+def refusal_responses(rows: Iterable[RefusalCode], further: Further | None = None) -> Json:
+    """The rows by status, each status with its codes in the order of the checks."""
     ordered = sorted(rows, key=CATALOGUE.index)
     counted, plays = RATE_LIMITED in ordered, SCENARIO_NOT_ALLOWED in ordered
     by_status: dict[int, list[RefusalCode]] = {}
     for row in ordered:
         by_status.setdefault(row.status, []).append(row)
     return {
-        str(status): _refused_answer(by_status[status], counted, plays, further or {})
-        for status in sorted(by_status)
+        str(status): {
+            "description": "\n".join(f"- `{row.code}`: {row.when}{_wait(row)}" for row in of_status),
+            "headers": header_refs(_headers(of_status, counted=counted, plays=plays)),
+            "content": {
+                "application/json": {
+                    "schema": _schema(of_status),
+                    "examples": {row.code: _example(row, further or {}) for row in of_status},
+                }
+            },
+        }
+        for status, of_status in sorted(by_status.items())
     }
 
 
-def _refused_answer(rows: list[RefusalCode], counted: bool, plays: bool, further: Further) -> Json:
-    return {
-        "description": "\n".join(f"- `{row.code}`: {row.when}{_wait(row)}" for row in rows),
-        "headers": header_refs(_refused_headers(rows, counted, plays)),
-        "content": {
-            "application/json": {
-                "schema": _refused_schema(rows),
-                "examples": {row.code: _shown(row, further) for row in rows},
-            }
-        },
-    }
-
-
-def _refused_schema(rows: list[RefusalCode]) -> Json:
-    codes = [row.code for row in rows if row not in _OWN_BODY]
-    narrowed = {"detail": {"properties": {"code": {"enum": codes}}}}
-    plain = [{**schema_ref("Refusal"), "properties": narrowed}] if codes else []
-    bodies = [schema_ref(_OWN_BODY[row]) for row in rows if row in _OWN_BODY] + plain
+def _schema(rows: list[RefusalCode]) -> Json:
+    """References alone: many generators drop whatever stands beside a reference."""
+    names = dict.fromkeys(OWN_BODIES[row].__name__ if row in OWN_BODIES else "Refusal" for row in rows)
+    bodies = [schema_ref(name) for name in names]
     return bodies[0] if len(bodies) == 1 else {"oneOf": bodies}
 
 
 def _wait(row: RefusalCode) -> str:
-    """A status names the headers of all its codes together, so whose this one is has to be told."""
+    """A status lists the headers of all its codes together, so each code names its own."""
     return f" With `{RETRY_AFTER}`." if row.retry is Retry.SAME_KEY_AFTER else ""
 
 
-def _shown(row: RefusalCode, further: Further) -> Json:
-    """What has further fields is shown with those of the call; the other examples are shared."""
-    if row in _OWN_BODY:
+def _example(row: RefusalCode, further: Further) -> Json:
+    """With further fields the example is the call's own; the others are shared."""
+    if row in OWN_BODIES:
         return {"summary": row.when, "value": RefusalError(row, fields=further[row]).body()}
     return {"$ref": f"#/components/examples/{row.code}"}
 
 
-def _refused_headers(rows: list[RefusalCode], counted: bool, plays: bool) -> Iterable[str]:
+def _headers(rows: list[RefusalCode], *, counted: bool, plays: bool) -> Iterable[str]:
     yield REQUEST_ID
     if METHOD_NOT_ALLOWED in rows:
         yield ALLOW
@@ -119,22 +104,21 @@ def _refused_headers(rows: list[RefusalCode], counted: bool, plays: bool) -> Ite
         yield RETRY_AFTER
     if any(row.settles_key for row in rows):
         yield IDEMPOTENT_REPLAYED
-    if counted and not _MAY_TELL_BUDGET.isdisjoint(rows):
+    if counted and not _MAY_HAVE_BUDGET.isdisjoint(rows):
         yield from BUDGET
     if plays and askable(rows):
         yield HEADER
 
 
-def shared_examples(rows: Iterable[RefusalCode]) -> Json:
-    met = frozenset(rows) - _OWN_BODY.keys()
+def shared_examples() -> Json:
     return {
-        row.code: {"summary": row.when, "value": RefusalError(row, _SAID.get(row)).body()}
+        row.code: {"summary": row.when, "value": RefusalError(row, _MESSAGES.get(row)).body()}
         for row in CATALOGUE
-        if row in met
+        if row not in OWN_BODIES
     }
 
 
-def whole_row(row: RefusalCode) -> Json:
+def catalogue_row(row: RefusalCode) -> Json:
     """Everything the catalogue says of it, for programs."""
     return {
         "code": row.code,

@@ -1,0 +1,44 @@
+"""Net positions against the weight allocation."""
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from .values import MetalText, SignedWeight, Unit, Weight, about
+
+
+class MetalPosition(Struct):
+    """A metal's position. Buys and sells net off, whatever the symbol."""
+
+    net: Annotated[SignedWeight, about("What was bought less what was sold; below 0 when more was sold.")]
+    limit: Annotated[Weight, about("The allocation: the weight that the account may hold, long or short.")]
+    used: Annotated[Weight, about("`net` without its sign.")]
+    free: Annotated[Weight, about("What is left of `limit`; 0 also when `used` is past it.")]
+    unit: Annotated[Unit, about("The unit of all four: `g` for gold, `kg` for silver.")]
+
+
+class TestPositions(Struct):
+    """The positions of the account's test book, against its real allocation."""
+
+    gold: MetalPosition
+    silver: MetalPosition
+
+
+class SymbolPosition(Struct):
+    """What is open in one symbol."""
+
+    symbol_code: Annotated[str, about("The symbol.")]
+    metal: Annotated[MetalText, about("Which allocation it counts against.")]
+    buy: Annotated[Weight, about("The weight of all open buys.")]
+    sell: Annotated[Weight, about("The weight of all open sells.")]
+    net: Annotated[SignedWeight, about("`buy` less `sell`.")]
+    unit: Annotated[Unit, about("The unit of all three: `g` for gold, `kg` for silver.")]
+
+
+class ProductionPositions(TestPositions):
+    """The positions of the account's real book."""
+
+    symbols: Annotated[
+        list[SymbolPosition],
+        about("One row for each symbol with an open order, also where buys and sells cancel out."),
+    ]

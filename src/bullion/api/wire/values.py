@@ -1,0 +1,35 @@
+"""Values that many bodies share, and ways to describe a field."""
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta
+
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
+
+
+def about(description: str, example: Any = UNSET, **schema: Any) -> Meta:
+    examples = None if example is UNSET else [example]
+    return Meta(description=description, examples=examples, extra_json_schema=schema or None)
+
+
+def schema(**keywords: Any) -> Meta:
+    """Said in the schema alone: what this service writes is not checked again."""
+    return Meta(extra_json_schema=keywords)
+
+
+_WHOLE = "(0|[1-9][0-9]*)"
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}\+00:00$"
+Weight = Annotated[str, schema(format="decimal", pattern=rf"^{_WHOLE}\.[0-9]{{4}}$")]
+Rupees = Annotated[str, schema(format="decimal", pattern=rf"^{_WHOLE}\.[0-9]{{2}}$")]
+# Zero has no sign.
+SignedWeight = Annotated[str, schema(format="decimal", pattern=rf"^(-(?!0\.0000$))?{_WHOLE}\.[0-9]{{4}}$")]
+SignedRupees = Annotated[str, schema(format="decimal", pattern=rf"^(-(?!0\.00$))?{_WHOLE}\.[0-9]{{2}}$")]
+Instant = Annotated[str, schema(format="date-time", pattern=_TIME)]
+Uuid = Annotated[str, schema(format="uuid")]
+SideText = Annotated[str, schema(enum=[side.value for side in Side])]
+MetalText = Annotated[str, schema(enum=[metal.value for metal in Metal])]
+Unit = Annotated[str, schema(enum=[metal.unit for metal in Metal])]
+SymbolCode = Annotated[str, Meta(max_length=SYMBOL_CODE_LENGTH_MAX)]
+ClientOrderId = Annotated[str, Meta(max_length=CLIENT_ORDER_ID_LENGTH_MAX)]
