@@ -5,6 +5,7 @@ from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import httpx
@@ -24,7 +25,8 @@ from bullion.orders.status import Status
 from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import encode_json
 from bullion_client.answer import Answer
-from bullion_client.reading import read_production_order, read_test_order
+from bullion_client.order import ProductionOrder, TestOrder
+from bullion_client.reading import read
 from bullion_conformance.shapes import AMOUNTS, TIMES
 from bullion_conformance.table import TABLE
 from tests.api.description import DESCRIPTION, REAL_ORDERS, Json, check, detail_of, operation, schema_of
@@ -88,8 +90,8 @@ def test_the_client_has_the_fields_of_the_struct(struct: type[msgspec.Struct], d
 @pytest.mark.parametrize(
     ("sent", "order"),
     [
-        (TEST_BUY, read_test_order),
-        (CLOSED_SELL | {"client_order_id": "mine"}, read_production_order),
+        (TEST_BUY, partial(read, TestOrder)),
+        (CLOSED_SELL | {"client_order_id": "mine"}, partial(read, ProductionOrder)),
     ],
 )
 def test_the_client_reads_every_field(sent: Json, order: Any) -> None:
