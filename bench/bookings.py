@@ -19,8 +19,9 @@ import msgspec
 import structlog
 import uvloop
 
+from bullion.accounts.account import Account
 from bullion.allocation.book import book_id
-from bullion.booking.placing import Booked, Placing
+from bullion.booking.attempt import Booked, OrderAttempt
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
@@ -81,6 +82,15 @@ def running_bookings(url: str) -> Iterator[Bookings]:
             process.wait(_STOP_S)
 
 
+@dataclass(frozen=True, slots=True)
+class _MarketCheck:
+    market: Market
+    account: Account
+
+    def check(self, attempt: OrderAttempt) -> Verdict:
+        return self.market.judge(self.account, attempt.asked)
+
+
 class _Clerk:
     def __init__(self, queue: BookingQueue, market: Market, catalogue: Catalogue) -> None:
         self._queue = queue
@@ -102,14 +112,11 @@ class _Clerk:
         account = self._accounts[number % len(self._accounts)]
         book, side = book_id(account.id, Environment.TEST), Side.BUY if number % 2 else Side.SELL
         asked = PlaceOrder("GOLD", side.value, 10_000, None, "ref-0001")
-
-        def judge() -> Verdict:
-            return self._market.judge(account, asked)
-
+        check = _MarketCheck(self._market, account)
         while (began_ns := perf_counter_ns()) < self._until_ns:
             key, request = f"{getrandbits(144):036x}", f"{getrandbits(96):024x}"
-            placing = Placing(book, account.broker, "api", key, asked, "k" * 16, request, judge, judge())
-            outcome = await self._queue.place(placing)
+            attempt = OrderAttempt(book, account.broker, "api", key, asked, "k" * 16, request)
+            outcome = await self._queue.place(attempt, check)
             if not isinstance(outcome, Booked):
                 raise RuntimeError(f"an order was refused: {outcome}")
             self._took_ns.append(perf_counter_ns() - began_ns)
@@ -123,9 +130,9 @@ async def _clerk(url: str) -> AsyncIterator[_Clerk]:
         keeper = Keeper(catalogue, StoreSource(store.engine))
         await keeper.catch_up()
         board.take([], 1)
-        lanes, batch_max = trading.SIDE_BY_SIDE
+        slots, batch_max = trading.TWO_BATCHES
         ledger = trading.ledger_of(store.engine, "bench", "simulated")
-        queue = BookingQueue(ledger, catalogue, keeper, lanes=lanes, batch_max=batch_max)
+        queue = BookingQueue(ledger, catalogue, keeper, slots=slots, batch_max=batch_max)
         yield _Clerk(queue, Market(catalogue, board), catalogue)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from bullion.__main__ import main
 from bullion.allocation.book import Book
+from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
 from bullion.booking.ledger import Ledger, Planner, Recorded, Seen
-from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.store import order_rows
 from bullion.store.engine import Transaction, one_row
 from bullion.store.ledger_postgres import PostgresLedger
@@ -105,5 +105,5 @@ def _plain_ledger(engine: StoreEngine, holder: str, venue: str) -> Ledger:  # no
 if __name__ == "__main__":
     # What differs, and nothing else does.
     trading.ledger_of = _plain_ledger
-    trading.SIDE_BY_SIDE = (_LANES, 1)
+    trading.TWO_BATCHES = (_LANES, 1)
     main()

@@ -18,7 +18,7 @@ from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import new_key_id, new_secret, secret_from, write_key
-from bullion.refusals.refusal import RefusalError
+from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
 
@@ -217,9 +217,8 @@ async def test_a_caller_who_left_memory_while_his_order_waited(
     caller = await house.call(house.key())
     house.catalogue.keys.clear()
     house.catalogue.clients.complete = complete
-    caller.key = replace(caller.key, environment=environment)
-    refusal = house.gate.still_admits(caller, "203.0.113.7", scope)
-    assert refusal is not None
+    refusal = house.gate.recheck(caller.key.key_id, environment, "203.0.113.7", scope)
+    assert isinstance(refusal, RefusalCode)
     assert refusal.code == code
 
 

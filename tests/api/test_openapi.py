@@ -20,9 +20,8 @@ from bullion.api.market_data import MarketData
 from bullion.api.me import Me, me
 from bullion.api.openapi.endpoints import ME as ME_ENDPOINT
 from bullion.api.openapi.refusals import WITH_KEY
-from bullion.api.orders import Orders
+from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
-from bullion.api.production_orders import ProductionOrders
 from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
@@ -264,7 +263,7 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
     pages = {"/openapi.json": Answer(200, encode_json(DESCRIPTION))}
     nothing: Any = None
     orders = Orders(nothing, nothing, nothing, nothing, nothing)
-    real_orders = ProductionOrders(nothing, nothing, nothing, nothing)
+    real_orders = ProductionOrders(nothing, nothing, nothing, nothing, nothing)
     market_data = MarketData(nothing, nothing)
     routed = endpoints(
         Me(deploy_on=False),

@@ -8,9 +8,8 @@ from bullion.api.endpoints import endpoints
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
 from bullion.api.openapi.endpoints import ENDPOINTS, PLACE_ORDER
-from bullion.api.orders import Orders
+from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
-from bullion.api.production_orders import ProductionOrders
 from bullion.api.scenario import ANSWER_LOST, Repertoire, Scenario, askable
 from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
@@ -101,7 +100,7 @@ def test_what_it_may_not(text: str, words: str) -> None:
 
 def test_production_has_nothing_to_play_one_with() -> None:
     nothing: Any = None
-    orders, real = Orders(nothing, nothing, nothing, nothing, nothing), ProductionOrders(*[nothing] * 4)
+    orders, real = Orders(nothing, nothing, nothing, nothing, nothing), ProductionOrders(*[nothing] * 5)
     data, scenarios = MarketData(nothing, nothing), Scenarios(nothing, nothing, nothing, orders)
     found = endpoints(Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), scenarios)
     for path, methods in found.items():

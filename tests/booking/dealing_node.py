@@ -36,7 +36,7 @@ class DealingNode(Node):
             self.ledger,
             self.catalogue,
             self.keeper,
-            lanes=2 if on_postgres else 1,
+            slots=2 if on_postgres else 1,
             batch_max=batch_max,
             verifies=True,
             locks_first=locks_first,

@@ -10,9 +10,17 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
 from bullion.allocation.book import Book, book_id
+from bullion.booking.attempt import (
+    Booked,
+    KeyName,
+    OrderAttempt,
+    Outcome,
+    QueueEntry,
+    Settled,
+    StockName,
+)
 from bullion.booking.decide import Plan
 from bullion.booking.ledger import Ledger, Planner, Recorded
-from bullion.booking.placing import Booked, KeyName, Outcome, Placing, Settled, StockName
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.keeper import Keeper
@@ -209,10 +217,29 @@ def failing(error: Exception) -> Hook:
     return hook
 
 
+@dataclass(frozen=True)
+class CheckBy:
+    """An `OrderCheck` that is a function of the test."""
+
+    judge: Callable[[], Verdict]
+
+    def check(self, _: OrderAttempt) -> Verdict:
+        return self.judge()
+
+
+def checked(attempt: OrderAttempt, verdict: Verdict, settled: Settled | None = None) -> QueueEntry:
+    """An entry of the queue with that verdict; it is not checked again."""
+
+    def never() -> Verdict:
+        raise AssertionError("nobody checks it again")
+
+    return QueueEntry(attempt, CheckBy(never), verdict, settled=settled)
+
+
 class Node:
     """What one node has of the way into the book, without its sockets."""
 
-    def __init__(self, engine: Engine, *, lanes: int = 2, batch_max: int = 32) -> None:
+    def __init__(self, engine: Engine, *, slots: int = 2, batch_max: int = 32) -> None:
         self.engine = engine
         self.catalogue = Catalogue()
         self.keeper = Keeper(self.catalogue, StoreSource(engine))
@@ -220,13 +247,26 @@ class Node:
         board.take([], 1)
         self.market = Market(self.catalogue, board)
         self.ledger = Between(ledger_of(engine))
-        self.queue = BookingQueue(self.ledger, self.catalogue, self.keeper, lanes=lanes, batch_max=batch_max)
+        self.queue = BookingQueue(self.ledger, self.catalogue, self.keeper, slots=slots, batch_max=batch_max)
 
     async def start(self) -> "Node":
         await self.keeper.catch_up()
         return self
 
-    def placing(
+    def attempt(
+        self, book: int, key: str, of: PlaceOrder | None = None, request_id: str | None = None
+    ) -> OrderAttempt:
+        request_id = request_id or f"{next(_requests):032x}"
+        return OrderAttempt(book, "main", "api", key, of or asked(), None, request_id)
+
+    def check(self, attempt: OrderAttempt) -> Verdict:
+        """The node is itself the `OrderCheck` of its orders: by the market alone."""
+        return self.market.judge(self.catalogue.accounts[attempt.book_id // 2], attempt.asked)
+
+    def entry(self, attempt: OrderAttempt) -> QueueEntry:
+        return QueueEntry(attempt, self, self.check(attempt))
+
+    async def place(
         self,
         book: int,
         key: str,
@@ -234,20 +274,9 @@ class Node:
         *,
         judge: Callable[[], Verdict] | None = None,
         request_id: str | None = None,
-    ) -> Placing:
-        order = of or asked()
-        account = self.catalogue.accounts[book // 2]
-
-        def by_the_market() -> Verdict:
-            return self.market.judge(account, order)
-
-        judge = judge or by_the_market
-        return Placing(
-            book, "main", "api", key, order, None, request_id or f"{next(_requests):032x}", judge, judge()
-        )
-
-    async def place(self, book: int, key: str, of: PlaceOrder | None = None, **options: Any) -> Outcome:
-        return await self.queue.place(self.placing(book, key, of, **options))
+    ) -> Outcome:
+        check = self if judge is None else CheckBy(judge)
+        return await self.queue.place(self.attempt(book, key, of, request_id), check)
 
     async def told(self, book: int, key: str, of: PlaceOrder | None = None, **options: Any) -> str:
         """What the caller is told, in one word, also when it is a fault."""

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bullion.allocation.book import Book
 from bullion.allocation.position import Position
+from bullion.booking.attempt import Booked, OrderAttempt, Outcome, QueueEntry, Settled, ToHedge
 from bullion.booking.decide import Plan, decide, moved
-from bullion.booking.placing import Booked, Outcome, Placing, Settled, ToHedge
 from bullion.booking.replay import replay
 from bullion.hedge.venue import HedgeRequest
 from bullion.metals.metal import Metal
@@ -30,6 +30,8 @@ from bullion.refusals.catalogue import (
     TRADING_HALTED,
 )
 
+from .house import checked
+
 NOW_US = 1_800_000_000_000_000
 BOOK = Book(4, Position(0, 1_000_000), Position(-50_000, 100_000), 7, 0, NOW_US - 5, 12)
 GOLD = Priced(Metal.GOLD, 7_000_000, 70_000_000, 5_000, "{}", None)
@@ -42,36 +44,23 @@ def asked(trade_type: str = "buy", quantity_e4: int = 10_000, **fields: Any) -> 
     return PlaceOrder(trade_type=trade_type, quantity_e4=quantity_e4, **given)
 
 
-def placing(
+def entry(
     verdict: Verdict = GOLD,
     of: PlaceOrder | None = None,
     settled: Settled | None = None,
     request_id: str = "r",
     book: int = 4,
     source: str = "api",
-) -> Placing:
-    def judge() -> Verdict:
-        raise AssertionError("deciding does not judge")
-
-    return Placing(
-        book,
-        "main",
-        source,
-        f"k{next(_keys)}",
-        of or asked(),
-        "key",
-        request_id,
-        judge,
-        verdict,
-        settled=settled,
-    )
+) -> QueueEntry:
+    attempt = OrderAttempt(book, "main", source, f"k{next(_keys)}", of or asked(), "key", request_id)
+    return checked(attempt, verdict, settled)
 
 
 def decided(
-    book: Book, *placings: Placing, now_us: int = NOW_US, stock: dict[tuple[str, str], int] | None = None
+    book: Book, *entries: QueueEntry, now_us: int = NOW_US, stock: dict[tuple[str, str], int] | None = None
 ) -> Plan:
     numbers: Iterator[int] = count(1)
-    return decide(book, placings, now_us, lambda at_us, *_: f"id{next(numbers)} at {at_us}", stock)
+    return decide(book, entries, now_us, lambda at_us, *_: f"id{next(numbers)} at {at_us}", stock)
 
 
 def outcomes(plan: Plan) -> list[Outcome]:
@@ -86,7 +75,7 @@ def code(outcome: Outcome) -> str:
 
 
 def test_an_order_is_booked_as_asked() -> None:
-    one = placing(SILVER, asked("sell", 20_000, symbol_code="S", expected_price="1", client_order_id="c"))
+    one = entry(SILVER, asked("sell", 20_000, symbol_code="S", expected_price="1", client_order_id="c"))
     one.verdict = msgspec.structs.replace(SILVER, price_paise=100, tolerance_percent_e4=0)
     plan = decided(BOOK, one)
     (order,) = plan.orders
@@ -95,8 +84,8 @@ def test_an_order_is_booked_as_asked() -> None:
         ordinal=8,
         id=f"id1 at {NOW_US}",
         source="api",
-        idempotency_key=one.idempotency_key,
-        asked=one.asked,
+        idempotency_key=one.attempt.idempotency_key,
+        asked=one.attempt.asked,
         metal=Metal.SILVER,
         price_paise=100,
         total_paise=9_000_000,
@@ -119,7 +108,7 @@ def test_an_order_is_booked_as_asked() -> None:
 
 def test_a_denied_order_changes_nothing() -> None:
     denied = Refusal(TRADING_HALTED)
-    plan = decided(BOOK, placing(denied))
+    plan = decided(BOOK, entry(denied))
     assert outcomes(plan) == [denied]
     assert plan.after == BOOK
     assert not plan.changes
@@ -140,13 +129,13 @@ def test_a_denied_order_changes_nothing() -> None:
 )
 def test_the_allocation_of_its_own_metal(metal: Metal, side: str, quantity_e4: int, passes: bool) -> None:
     verdict = GOLD if metal is Metal.GOLD else SILVER
-    plan = decided(BOOK, placing(verdict, asked(side, quantity_e4)))
+    plan = decided(BOOK, entry(verdict, asked(side, quantity_e4)))
     assert code(outcomes(plan)[0]) == ("booked" if passes else "limit_exceeded")
     assert plan.changes is passes
 
 
 def test_limit_exceeded_names_metal_free_weight_limit_and_unit() -> None:
-    (outcome,) = outcomes(decided(BOOK, placing(SILVER, asked("sell", 60_000))))
+    (outcome,) = outcomes(decided(BOOK, entry(SILVER, asked("sell", 60_000))))
     assert isinstance(outcome, Refusal)
     assert outcome.refusal is LIMIT_EXCEEDED
     assert outcome.message == (
@@ -163,7 +152,7 @@ def test_limit_exceeded_names_metal_free_weight_limit_and_unit() -> None:
 
 
 def test_the_desk_reads_what_an_order_was_booked_on() -> None:
-    (outcome,) = outcomes(decided(BOOK, placing(SILVER, asked("sell", 20_000))))
+    (outcome,) = outcomes(decided(BOOK, entry(SILVER, asked("sell", 20_000))))
     assert outcome.compared == {
         "net_before_e4": -50_000,
         "change_e4": -20_000,
@@ -174,18 +163,18 @@ def test_the_desk_reads_what_an_order_was_booked_on() -> None:
 
 
 def test_the_limit_answers_before_a_moved_price_and_leaves_the_key_free() -> None:
-    plan = decided(BOOK, placing(GOLD, asked("buy", 1_000_001, expected_price="1")))
+    plan = decided(BOOK, entry(GOLD, asked("buy", 1_000_001, expected_price="1")))
     assert code(outcomes(plan)[0]) == "limit_exceeded"
     assert plan.price_moves == []
     assert not plan.changes
 
 
 def test_a_moved_price_settles_the_key_and_books_nothing() -> None:
-    one = placing(GOLD, asked("buy", 10_000, expected_price="69000"))
+    one = entry(GOLD, asked("buy", 10_000, expected_price="69000"))
     plan = decided(BOOK, one)
     assert plan.orders == []
     assert plan.price_moves == [
-        PriceMove(4, "api", one.idempotency_key, one.asked, 7_000_000, 5_000, "r", NOW_US)
+        PriceMove(4, "api", one.attempt.idempotency_key, one.attempt.asked, 7_000_000, 5_000, "r", NOW_US)
     ]
     (outcome,) = outcomes(plan)
     assert isinstance(outcome, Refusal)
@@ -200,12 +189,12 @@ def test_a_moved_price_settles_the_key_and_books_nothing() -> None:
 
 
 def settled_order(request_id: str = "first") -> Order:
-    (order,) = decided(BOOK, placing(request_id=request_id)).orders
+    (order,) = decided(BOOK, entry(request_id=request_id)).orders
     return order
 
 
 def settled_move(request_id: str = "first") -> PriceMove:
-    (move,) = decided(BOOK, placing(GOLD, asked(expected_price="1"), request_id=request_id)).price_moves
+    (move,) = decided(BOOK, entry(GOLD, asked(expected_price="1"), request_id=request_id)).price_moves
     return move
 
 
@@ -213,7 +202,7 @@ def settled_move(request_id: str = "first") -> PriceMove:
 def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> None:
     order, move = settled_order(), settled_move()
     full = msgspec.structs.replace(BOOK, gold=Position(1_000_000, 1_000_000))
-    plan = decided(full, placing(verdict, settled=order), placing(verdict, move.asked, settled=move))
+    plan = decided(full, entry(verdict, settled=order), entry(verdict, move.asked, settled=move))
     booked, denied = outcomes(plan)
     assert booked == Booked(order, replayed=True)
     assert isinstance(denied, Refusal)
@@ -225,8 +214,8 @@ def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> Non
 
 def test_what_this_very_call_recorded_is_no_replay() -> None:
     order, move = settled_order("mine"), settled_move("mine")
-    assert replay(order, order.asked, "mine") == Booked(order, replayed=False)
-    denied = replay(move, move.asked, "mine")
+    assert replay(order, entry(of=order.asked, request_id="mine")) == Booked(order, replayed=False)
+    denied = replay(move, entry(of=move.asked, request_id="mine"))
     assert isinstance(denied, Refusal)
     assert not denied.replayed
     assert not denied.refused().headers
@@ -247,7 +236,7 @@ def test_any_other_body_is_a_reused_key(other: dict[str, Any]) -> None:
     order = settled_order()
     body = msgspec.structs.replace(order.asked, **other)
     for request_id in ("first", "second"):
-        plan = decided(BOOK, placing(GOLD, body, order, request_id))
+        plan = decided(BOOK, entry(GOLD, body, order, request_id))
         (outcome,) = outcomes(plan)
         assert isinstance(outcome, Refusal)
         assert outcome.refusal is IDEMPOTENCY_KEY_REUSED
@@ -261,15 +250,15 @@ def test_any_other_body_is_a_reused_key(other: dict[str, Any]) -> None:
 def test_each_order_of_a_batch_sees_what_those_before_it_did() -> None:
     plan = decided(
         BOOK,
-        placing(GOLD, asked("buy", 900_000)),
-        placing(GOLD, asked("buy", 100_001)),
-        placing(Refusal(TRADING_HALTED)),
-        placing(GOLD, asked("buy", 100_000)),
-        placing(GOLD, asked("buy", 1)),
-        placing(GOLD, asked("sell", 1, expected_price="1")),
-        placing(SILVER, asked("sell", 50_000)),
-        placing(GOLD, asked("sell", 2_000_000)),
-        placing(GOLD, settled=settled_order()),
+        entry(GOLD, asked("buy", 900_000)),
+        entry(GOLD, asked("buy", 100_001)),
+        entry(Refusal(TRADING_HALTED)),
+        entry(GOLD, asked("buy", 100_000)),
+        entry(GOLD, asked("buy", 1)),
+        entry(GOLD, asked("sell", 1, expected_price="1")),
+        entry(SILVER, asked("sell", 50_000)),
+        entry(GOLD, asked("sell", 2_000_000)),
+        entry(GOLD, settled=settled_order()),
     )
     assert [code(outcome) for outcome in outcomes(plan)] == [
         "booked",
@@ -299,7 +288,7 @@ def test_an_empty_batch_is_nothing() -> None:
 
 @pytest.mark.parametrize(("now_us", "at_us"), [(NOW_US, NOW_US), (NOW_US - 5, NOW_US - 5), (3, NOW_US - 5)])
 def test_time_never_runs_backwards_within_a_book(now_us: int, at_us: int) -> None:
-    plan = decided(BOOK, placing(), placing(GOLD, asked(expected_price="1")), now_us=now_us)
+    plan = decided(BOOK, entry(), entry(GOLD, asked(expected_price="1")), now_us=now_us)
     assert plan.orders[0].created_at_us == at_us
     assert plan.orders[0].id.endswith(f"at {at_us}")
     assert plan.price_moves[0].at_us == at_us
@@ -321,7 +310,7 @@ def test_nets_and_ordinals_are_the_sum_of_what_was_booked(
 ) -> None:
     book = msgspec.structs.replace(BOOK, gold=Position(net, limit), silver=Position(0, limit))
     plan = decided(
-        book, *(placing(GOLD if m is Metal.GOLD else SILVER, asked(side, q)) for m, side, q in batch)
+        book, *(entry(GOLD if m is Metal.GOLD else SILVER, asked(side, q)) for m, side, q in batch)
     )
     nets = {Metal.GOLD: net, Metal.SILVER: 0}
     booked = 0
@@ -346,8 +335,10 @@ STOCKED = msgspec.structs.replace(HEDGED, stock_kept=True)
 STOCK = ("main", "GOLD")
 
 
-def real(verdict: Verdict = HEDGED, side: str = "buy", quantity_e4: int = 10_000, **fields: Any) -> Placing:
-    return placing(verdict, asked(side, quantity_e4, **fields), book=5)
+def real(
+    verdict: Verdict = HEDGED, side: str = "buy", quantity_e4: int = 10_000, **fields: Any
+) -> QueueEntry:
+    return entry(verdict, asked(side, quantity_e4, **fields), book=5)
 
 
 def codes(plan: Plan) -> list[str]:
@@ -355,7 +346,7 @@ def codes(plan: Plan) -> list[str]:
 
 
 def test_a_production_order_is_pending_and_is_to_be_hedged() -> None:
-    one, two = real(), placing(HEDGED, asked("sell", 3), book=5, source="web")
+    one, two = real(), entry(HEDGED, asked("sell", 3), book=5, source="web")
     plan = decided(REAL, one, two)
     assert [order.status for order in plan.orders] == ["pending", "pending"]
     assert plan.to_hedge == [
@@ -375,7 +366,7 @@ def test_what_the_venue_is_asked_for_is_what_the_client_was_promised() -> None:
 
 
 def test_nothing_of_the_test_environment_is_hedged_or_takes_stock() -> None:
-    plan = decided(BOOK, placing(), stock={STOCK: 5})
+    plan = decided(BOOK, entry(), stock={STOCK: 5})
     assert (plan.to_hedge, plan.stock_taken) == ([], {})
     assert plan.orders[0].status == "filled"
 
@@ -451,7 +442,7 @@ def test_out_of_stock_answers_after_the_limit_before_a_moved_price_and_leaves_th
     )
     plan = decided(REAL, limit, stock, move, stock={STOCK: 5})
     assert codes(plan) == ["limit_exceeded", "out_of_stock", "price_moved"]
-    assert [each.idempotency_key for each in plan.price_moves] == [move.idempotency_key]
+    assert [each.idempotency_key for each in plan.price_moves] == [move.attempt.idempotency_key]
 
 
 def test_out_of_stock_says_what_is_left() -> None:
@@ -465,7 +456,7 @@ def test_out_of_stock_says_what_is_left() -> None:
 def test_a_replay_takes_no_stock_and_is_not_hedged_again() -> None:
     stock = {STOCK: 10_000}
     (order,) = decided(REAL, real(STOCKED), stock=stock).orders
-    plan = decided(REAL, placing(STOCKED, order.asked, order, "again", book=5), stock=stock)
+    plan = decided(REAL, entry(STOCKED, order.asked, order, "again", book=5), stock=stock)
     assert outcomes(plan) == [Booked(order, replayed=True)]
     assert (plan.to_hedge, plan.stock_taken, stock, plan.changes) == ([], {}, {STOCK: 0}, False)
 
@@ -482,12 +473,12 @@ def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered
     other = msgspec.structs.replace(order.asked, quantity_e4=1)
     plan = decided(
         REAL,
-        placing(closed, order.asked, order, "again", book=5),
-        placing(closed, order.asked, order, "first", book=5),
-        placing(closed, other, order, "again", book=5),
-        placing(closed, move.asked, move, "again", book=5),
-        placing(closed, other, move, "again", book=5),
-        placing(closed, book=5),
+        entry(closed, order.asked, order, "again", book=5),
+        entry(closed, order.asked, order, "first", book=5),
+        entry(closed, other, order, "again", book=5),
+        entry(closed, move.asked, move, "again", book=5),
+        entry(closed, other, move, "again", book=5),
+        entry(closed, book=5),
     )
     assert outcomes(plan) == [Booked(order, replayed=True), Booked(order), *[closed] * 4]
     assert not plan.orders
@@ -496,20 +487,20 @@ def test_while_production_is_closed_only_an_exact_replay_of_an_order_is_answered
 
 def test_a_refusal_of_a_real_order_fences_what_is_still_on_its_way() -> None:
     """Decided on the version before, an earlier call with the same key is not recorded any more."""
-    plan = decided(REAL, placing(Refusal(TRADING_HALTED), book=5))
+    plan = decided(REAL, entry(Refusal(TRADING_HALTED), book=5))
     assert plan.fences
     assert plan.changes
     assert plan.after == msgspec.structs.replace(
         REAL, version=REAL.version + 1, last_order_at_us=plan.after.last_order_at_us
     )
-    assert not decided(BOOK, placing(Refusal(TRADING_HALTED))).changes
+    assert not decided(BOOK, entry(Refusal(TRADING_HALTED))).changes
     order = settled_order()
-    assert not decided(REAL, placing(HEDGED, order.asked, order, "again", book=5)).changes
+    assert not decided(REAL, entry(HEDGED, order.asked, order, "again", book=5)).changes
 
 
 def test_an_order_since_refused_by_the_hedge_is_replayed_as_it_is() -> None:
     order = msgspec.structs.replace(settled_order(), status="rejected")
-    (outcome,) = outcomes(decided(REAL, placing(HEDGED, order.asked, order, "again", book=5)))
+    (outcome,) = outcomes(decided(REAL, entry(HEDGED, order.asked, order, "again", book=5)))
     assert outcome == Booked(order, replayed=True)
 
 

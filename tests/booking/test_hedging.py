@@ -8,9 +8,9 @@ import pytest
 import structlog
 
 from bullion.booking import hedging as hedging_module
+from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.hedging import Hedging
-from bullion.booking.placing import ToHedge
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import (
     Asked,

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bullion.booking import hedging as hedging_module
+from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US
 from bullion.booking.hedging import Hedging
-from bullion.booking.placing import ToHedge
 from bullion.faults import OutcomeUnknown, StoreFault, StoreUnavailable
 from bullion.hedge.venue import (
     Asked,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bullion.booking import lanes as lanes_module
+from bullion.booking import batch_slots
 from bullion.booking import queue as queue_module
-from bullion.booking.placing import Booked, Outcome
+from bullion.booking.attempt import Booked, Outcome
 from bullion.faults import (
     AlreadyThere,
     OutcomeUnknown,
@@ -64,23 +64,23 @@ async def test_what_arrives_together_goes_together(node: Node, books: list[int],
 async def test_no_batch_is_larger_than_allowed_and_none_is_forgotten(
     engine: Engine, books: list[int]
 ) -> None:
-    node = await Node(engine, lanes=2, batch_max=4).start()
+    node = await Node(engine, slots=2, batch_max=4).start()
     told = await asyncio.gather(*(node.told(book, f"k{number}") for number in range(11) for book in books))
     assert Counter(told) == {"booked": 33}
     assert max(len(batch) for batch in node.ledger.batches) <= 4
     assert not node.queue._in_flight
-    assert not node.queue._busy
+    assert not node.queue._running_books
     await sound(engine, other_changes={})
 
 
 async def test_beside_a_batch_under_way_goes_a_full_one_or_any_if_that_one_is_slow(
     engine: Engine, books: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    node = await Node(engine, lanes=2, batch_max=2).start()
+    node = await Node(engine, slots=2, batch_max=2).start()
     for book in books:
         assert await node.told(book, "first") == "booked"
     node.ledger.batches.clear()
-    monkeypatch.setattr(lanes_module, "SLOW_S", 60.0)
+    monkeypatch.setattr(batch_slots, "SLOW_S", 60.0)
     gate = asyncio.Event()
 
     async def placed(book: int, key: str) -> "asyncio.Task[str]":
@@ -98,7 +98,7 @@ async def test_beside_a_batch_under_way_goes_a_full_one_or_any_if_that_one_is_sl
     assert [await task for task in placing[1:]] == ["booked", "booked"]
     placing.append(await placed(books[1], "slow"))
     assert len(node.ledger.batches) == 2
-    monkeypatch.setattr(lanes_module, "SLOW_S", 0.0)
+    monkeypatch.setattr(batch_slots, "SLOW_S", 0.0)
     placing.append(await placed(books[2], "slow"))
     assert await asyncio.gather(*placing[3:]) == ["booked", "booked"]
     gate.set()
@@ -362,7 +362,7 @@ async def test_the_deadline(
     assert await again == "replayed"
     await node.quiet()
     assert not node.queue._in_flight
-    assert not node.queue._under_way
+    assert not node.queue._running
     assert await node.told(books[0], "other") == "replayed"
     assert await orders_in(engine, books[0]) == 2
     await sound(engine, other_changes={})
@@ -417,18 +417,16 @@ async def halt(node: Node) -> None:
 async def test_a_halt_before_the_booking_holds_although_memory_is_behind(
     node: Node, books: list[int], engine: Engine
 ) -> None:
-    placing = node.placing(books[0], "k")
     await halt(node)
-    assert code(await node.queue.place(placing)) == "trading_halted"
+    assert await node.told(books[0], "k") == "trading_halted"
     assert await orders_in(engine, books[0]) == 0
 
 
 async def test_a_halt_that_ends_before_the_booking_does_not_hold(node: Node, books: list[int]) -> None:
     await halt(node)
     await node.keeper.catch_up()
-    placing = node.placing(books[0], "k")
     await put(node.engine, SWITCHES)
-    assert code(await node.queue.place(placing)) == "booked"
+    assert await node.told(books[0], "k") == "booked"
 
 
 async def test_a_halt_just_before_the_statement_holds(node: Node, books: list[int], engine: Engine) -> None:

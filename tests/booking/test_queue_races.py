@@ -10,7 +10,7 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from bullion.booking.placing import Booked, Outcome
+from bullion.booking.attempt import Booked, Outcome
 from bullion.faults import OutcomeUnknown
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder

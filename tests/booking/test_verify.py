@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 
 from bullion.booking import queue as queue_module
 from bullion.booking import verify as verify_module
+from bullion.booking.attempt import Booked, OrderAttempt, QueueEntry
 from bullion.booking.decide import Plan, decide
-from bullion.booking.placing import Booked, Placing
 from bullion.faults import (
     AlreadyThere,
     OutcomeUnknown,
@@ -26,12 +26,14 @@ from bullion.faults import (
     StoreUnavailable,
 )
 from bullion.orders.order_id import order_id
+from bullion.orders.verdict import Refusal
+from bullion.refusals.catalogue import TRADING_HALTED
 from bullion.store.engine import Engine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .house import GOLD, NOW_US, asked, failing, furnish, put, rows, store_of
+from .house import GOLD, NOW_US, asked, checked, failing, furnish, put, rows, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -92,7 +94,7 @@ class Clock:
 
 @pytest.fixture
 async def clock(live: DealingNode, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Clock]:
-    monkeypatch.setattr(queue_module, "_LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(queue_module, "_DEADLINE_CHECK_S", 0.01)
     clock = Clock(monkeypatch)
     watch = asyncio.create_task(live.queue.keep())
     yield clock
@@ -247,13 +249,13 @@ async def test_a_fault_after_some_books_were_recorded_is_not_told_to_those(
 
 async def planned(node: DealingNode, book: int, key: str) -> Plan:
     before = (await node.ledger.inner.books([book]))[book]
-    placing = node.placing(book, key)
-    return decide(before, [placing], NOW_US, lambda at_us, ordinal: order_id(at_us, ordinal, 7))
+    entry = node.entry(node.attempt(book, key))
+    return decide(before, [entry], NOW_US, lambda at_us, ordinal: order_id(at_us, ordinal, 7))
 
 
 async def recorded(node: DealingNode, plan: Plan) -> bool:
     """Whether the store records the plan when it arrives now."""
-    names = [placing.key_name for placing, _ in plan.outcomes]
+    names = [entry.attempt.key_name for entry, _ in plan.outcomes]
     seen = await node.ledger.inner.record([plan], names, node.catalogue.version or 0)
     return seen.books[plan.before.id].recorded
 
@@ -317,14 +319,14 @@ async def test_verifying_waits_for_whoever_may_still_commit(
     locked, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
     theirs = await DealingNode(engine).start()
-    placing = theirs.placing(book, "k", request_id="mine")
-    placing.outcome = loop.create_future()
+    entry = theirs.entry(theirs.attempt(book, "k", request_id="mine"))
+    entry.outcome = loop.create_future()
 
     def plan(books: object, stock: object) -> list[Plan]:
         loop.call_soon_threadsafe(locked.set)
         if "Sqlite" in type(engine).__name__:
             assert go_on.wait(20)
-        decided = decide(books[book], [placing], NOW_US, lambda at, no: order_id(at, no, 7))  # type: ignore[index]
+        decided = decide(books[book], [entry], NOW_US, lambda at, no: order_id(at, no, 7))  # type: ignore[index]
         return [decided]
 
     name = (book, "api", "k")
@@ -449,7 +451,7 @@ async def test_a_caller_who_leaves_while_its_order_is_verified_takes_nothing_alo
     call.cancel()
     await live.quiet()
     assert not live.queue._in_flight
-    assert not live.queue._busy
+    assert not live.queue._running_books
     assert await live.told(live_books[0], "k") == "replayed"
 
 
@@ -528,32 +530,29 @@ async def test_only_so_many_unknown_keys_are_remembered_the_newest(
 # --- Sent or given up: decided between two threads ----------------------------------------------------
 
 
-def a_placing() -> Placing:
-    def judge() -> object:
-        raise AssertionError("nobody judges here")
-
-    placing = Placing(1, "main", "api", "k", asked(), None, "r", judge, None)  # type: ignore[arg-type]
-    placing.outcome = asyncio.Future()
-    return placing
+def an_entry() -> QueueEntry:
+    entry = checked(OrderAttempt(1, "main", "api", "k", asked(), None, "r"), Refusal(TRADING_HALTED))
+    entry.outcome = asyncio.Future()
+    return entry
 
 
 async def test_an_order_is_never_both_sent_and_given_up_as_not_sent() -> None:
     """One thread is about to write, the other looks at the clock: at least one sees the other."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    placings = [a_placing() for _ in range(3000)]
-    sent, certain = [False] * len(placings), [False] * len(placings)
+    entries = [an_entry() for _ in range(3000)]
+    sent, certain = [False] * len(entries), [False] * len(entries)
     together = threading.Barrier(2)
 
     def write() -> None:
         together.wait()
-        for number, placing in enumerate(placings):
-            sent[number] = placing.send()
+        for number, entry in enumerate(entries):
+            sent[number] = entry.send()
 
     def look() -> None:
         together.wait()
-        for number, placing in enumerate(placings):
-            certain[number] = placing.give_up()
+        for number, entry in enumerate(entries):
+            certain[number] = entry.give_up()
 
     threads = [threading.Thread(target=each) for each in (write, look)]
     for thread in threads:
@@ -564,46 +563,46 @@ async def test_an_order_is_never_both_sent_and_given_up_as_not_sent() -> None:
     assert not any(was_sent and was_certain for was_sent, was_certain in zip(sent, certain, strict=True))
 
 
-def steps(placing: Placing) -> tuple[list[Callable[[], object]], list[Callable[[], object]]]:
+def steps(entry: QueueEntry) -> tuple[list[Callable[[], object]], list[Callable[[], object]]]:
     """The reads and writes of `send` and `give_up`, one at a time, to be put in any order."""
     seen: dict[str, bool] = {}
 
     def write() -> None:
-        placing.sent = True
+        entry.sent = True
 
     def read() -> None:
-        seen["may be recorded"] = placing.waits and not placing.given_up
+        seen["may be recorded"] = entry.waits and not entry.given_up
 
     def mark() -> None:
-        placing.given_up = True
+        entry.given_up = True
 
     def look() -> None:
-        seen["certain"] = not placing.sent
+        seen["certain"] = not entry.sent
 
-    placing_seen[id(placing)] = seen
+    steps_seen[id(entry)] = seen
     return [write, read], [mark, look]
 
 
-placing_seen: dict[int, dict[str, bool]] = {}
+steps_seen: dict[int, dict[str, bool]] = {}
 
 
 @pytest.mark.parametrize("order", [o for o in product("sg", repeat=4) if o.count("s") == 2])
 async def test_whatever_the_order_of_their_steps_one_of_them_sees_the_other(order: tuple[str, ...]) -> None:
-    placing = a_placing()
-    sending, giving_up = steps(placing)
+    entry = an_entry()
+    sending, giving_up = steps(entry)
     for turn in order:
         (sending if turn == "s" else giving_up).pop(0)()
-    seen = placing_seen.pop(id(placing))
+    seen = steps_seen.pop(id(entry))
     assert not (seen["may be recorded"] and seen["certain"])
 
 
 async def test_one_that_was_given_up_is_never_sent_later() -> None:
-    placing = a_placing()
-    assert placing.give_up()
-    assert not placing.send()
+    entry = an_entry()
+    assert entry.give_up()
+    assert not entry.send()
 
 
 async def test_one_that_was_sent_is_not_given_up_as_not_sent() -> None:
-    placing = a_placing()
-    assert placing.send()
-    assert not placing.give_up()
+    entry = an_entry()
+    assert entry.send()
+    assert not entry.give_up()

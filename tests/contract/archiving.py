@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bullion.booking.placing import Booked
+from bullion.booking.attempt import Booked
 from bullion.desk.actions import archive
 from bullion.desk.actions.archive import Wanted
 from bullion.desk.desk import Desk, View

@@ -7,9 +7,9 @@ from typing import Any
 
 from bullion.accounts.broker import Broker
 from bullion.allocation.book import Book
+from bullion.booking.attempt import OrderAttempt, QueueEntry, StockName, ToHedge
 from bullion.booking.decide import Plan, decide
 from bullion.booking.ledger import Ledger, Recorded
-from bullion.booking.placing import Placing, StockName, ToHedge
 from bullion.hedge.venue import Confirmed, Declined
 from bullion.metals.metal import Metal
 from bullion.orders import life
@@ -26,7 +26,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import GOLD, NOW_US, asked, furnish, put, rows, store_of, summed
+from tests.booking.house import GOLD, NOW_US, asked, checked, furnish, put, rows, store_of, summed
 from tests.model import invariants, production_invariants
 
 ANATOMY = '{"quoted_weight":"10.0000"}'
@@ -85,7 +85,7 @@ class Dealings:
 
     # --- Placing --------------------------------------------------------------------------------------
 
-    def placing(
+    def entry(
         self,
         book: int,
         trade_type: str = "buy",
@@ -95,29 +95,29 @@ class Dealings:
         source: str = "api",
         key: str | None = None,
         **fields: Any,
-    ) -> Placing:
+    ) -> QueueEntry:
         verdict = PRICED[symbol]
         of = asked(trade_type, quantity_e4, symbol_code=symbol, **fields)
         number = next(_numbers)
         name = key or f"k{number}"
-        return Placing(book, "main", source, name, of, None, f"r{number}", lambda: verdict, verdict)
+        return checked(OrderAttempt(book, "main", source, name, of, None, f"r{number}"), verdict)
 
     def planned(
         self,
         book: Book,
-        *placings: Placing,
+        *entries: QueueEntry,
         stock: MutableMapping[StockName, int] | None = None,
     ) -> Plan:
         return decide(
             book,
-            placings,
+            entries,
             self.now_us,
             lambda at_us, ordinal: order_id(at_us, ordinal, next(_numbers)),
             stock,
         )
 
     async def record(self, *plans: Plan, version: int | None = None) -> Recorded:
-        names = [placing.key_name for plan in plans for placing, _ in plan.outcomes]
+        names = [entry.attempt.key_name for plan in plans for entry, _ in plan.outcomes]
         recorded = await self.ledger.record(
             plans, names, await self.version() if version is None else version
         )
@@ -125,18 +125,19 @@ class Dealings:
         return recorded
 
     async def record_locked(
-        self, *placings: Placing, version: int | None = None
+        self, *entries: QueueEntry, version: int | None = None
     ) -> tuple[Sequence[Plan], Recorded]:
         """With the stocks of the buys in hand, as the queue does it."""
-        by_book: dict[int, list[Placing]] = {}
-        for placing in placings:
-            by_book.setdefault(placing.book_id, []).append(placing)
-        stocks = sorted({each.stock_name for each in placings if PRICED[each.asked.symbol_code].stock_kept})
+        by_book: dict[int, list[QueueEntry]] = {}
+        for entry in entries:
+            by_book.setdefault(entry.attempt.book_id, []).append(entry)
+        attempts = [entry.attempt for entry in entries]
+        stocks = sorted({each.stock_name for each in attempts if PRICED[each.asked.symbol_code].stock_kept})
 
         def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
             return [self.planned(books[book], *own, stock=stock) for book, own in by_book.items()]
 
-        names = [placing.key_name for placing in placings]
+        names = [attempt.key_name for attempt in attempts]
         if version is None:
             version = await self.version()
         recorded = await self.ledger.record_locked(sorted(by_book), stocks, names, version, plan)
@@ -145,7 +146,7 @@ class Dealings:
 
     async def place(self, book: int, *about: Any, **options: Any) -> Order:
         """One that is recorded, and pending."""
-        (plan,), recorded = await self.record_locked(self.placing(book, *about, **options))
+        (plan,), recorded = await self.record_locked(self.entry(book, *about, **options))
         assert recorded.books[book].recorded
         (order,) = plan.orders
         return order

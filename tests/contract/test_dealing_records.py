@@ -183,7 +183,7 @@ async def test_bookings_and_the_desk_do_not_lock_each_other_out(
     async def buy() -> None:
         for _ in range(20):
             try:
-                _, recorded = await dealings.record_locked(dealings.placing(book, "buy", 10_000, "COIN"))
+                _, recorded = await dealings.record_locked(dealings.entry(book, "buy", 10_000, "COIN"))
             except StoreConflict:
                 continue
             if recorded.books[book].recorded:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bullion.booking import lanes as lanes_module
+from bullion.booking import batch_slots
 from bullion.faults import StoreUnavailable
 from bullion.store.gathering import Gathering
 
@@ -80,7 +80,7 @@ async def test_nobody_is_answered_from_a_question_that_was_put_before_theirs(sho
 async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_slow(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes_module, "SLOW_S", 60.0)
+    monkeypatch.setattr(batch_slots, "SLOW_S", 60.0)
     shop.holds = {str(number): number for number in range(65)}
     gathering = Gathering(shop.ask, lanes=2)
 
@@ -96,7 +96,7 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
     assert [len(keys) for keys in shop.asked] == [1, 64]
     await shop.open(1)
     await turns()
-    monkeypatch.setattr(lanes_module, "SLOW_S", 0.0)
+    monkeypatch.setattr(batch_slots, "SLOW_S", 0.0)
     await asked(5)
     assert [len(keys) for keys in shop.asked] == [1, 64, 1]
     for number in (0, 2):

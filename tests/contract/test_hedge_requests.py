@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
+from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US, Waiting
-from bullion.booking.placing import ToHedge
 from bullion.faults import StoreFault
 from bullion.hedge.venue import Confirmed, Declined, Final
 from bullion.orders.status import Event

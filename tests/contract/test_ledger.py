@@ -10,9 +10,9 @@ import pytest
 
 from bullion.allocation.book import Book
 from bullion.allocation.position import Position
+from bullion.booking.attempt import KeyName, OrderAttempt, QueueEntry
 from bullion.booking.decide import Plan, decide
 from bullion.booking.ledger import Ledger, Recorded
-from bullion.booking.placing import KeyName, Placing
 from bullion.faults import StoreFault
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
@@ -25,6 +25,7 @@ from tests.booking.house import GOLD as GOLD_SYMBOL
 from tests.booking.house import (
     NOW_US,
     asked,
+    checked,
     furnish,
     ledger_of,
     put,
@@ -44,18 +45,17 @@ SILVER = Priced(Metal.SILVER, 9_000_000, 9_000_000, 5_000, "{}", 17)
 _random = count(1)
 
 
-def placing(book_id: int, key: str, of: PlaceOrder | None = None, verdict: Verdict = GOLD) -> Placing:
-    return Placing(
-        book_id, "main", "api", key, of or asked(), None, f"request of {key}", lambda: verdict, verdict
-    )
+def entry(book_id: int, key: str, of: PlaceOrder | None = None, verdict: Verdict = GOLD) -> QueueEntry:
+    attempt = OrderAttempt(book_id, "main", "api", key, of or asked(), None, f"request of {key}")
+    return checked(attempt, verdict)
 
 
-def planned(book: Book, *placings: Placing, now_us: int = NOW_US) -> Plan:
-    return decide(book, placings, now_us, lambda at_us, ordinal: order_id(at_us, ordinal, next(_random)))
+def planned(book: Book, *entries: QueueEntry, now_us: int = NOW_US) -> Plan:
+    return decide(book, entries, now_us, lambda at_us, ordinal: order_id(at_us, ordinal, next(_random)))
 
 
 def names(*plans: Plan) -> list[KeyName]:
-    return [placing.key_name for plan in plans for placing, _ in plan.outcomes]
+    return [entry.attempt.key_name for plan in plans for entry, _ in plan.outcomes]
 
 
 @pytest.fixture
@@ -111,12 +111,12 @@ async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[i
     plans = [
         planned(
             one,
-            placing(books[0], "a"),
-            placing(books[0], "b", full, SILVER),
-            placing(books[0], "c", asked(expected_price="1")),
+            entry(books[0], "a"),
+            entry(books[0], "b", full, SILVER),
+            entry(books[0], "c", asked(expected_price="1")),
         ),
-        planned(other, placing(books[1], "a", asked("sell", 7))),
-        planned(third, placing(books[2], "a", asked("buy", 10**10))),
+        planned(other, entry(books[1], "a", asked("sell", 7))),
+        planned(third, entry(books[2], "a", asked("buy", 10**10))),
     ]
     recorded = await clerk.record(*plans)
     assert recorded.catalogue_version == await version_of(clerk.engine)
@@ -143,15 +143,15 @@ async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[i
 
 async def test_a_book_that_moved_is_left_alone_with_all_its_orders(clerk: Clerk, books: list[int]) -> None:
     stale, fresh = await clerk.book(books[0]), await clerk.book(books[1])
-    moved = planned(stale, placing(books[0], "first"))
+    moved = planned(stale, entry(books[0], "first"))
     await clerk.record(moved)
     late = planned(
         stale,
-        placing(books[0], "x"),
-        placing(books[0], "y"),
-        placing(books[0], "z", asked(expected_price="1")),
+        entry(books[0], "x"),
+        entry(books[0], "y"),
+        entry(books[0], "z", asked(expected_price="1")),
     )
-    good = planned(fresh, placing(books[1], "x"))
+    good = planned(fresh, entry(books[1], "x"))
     recorded = await clerk.record(late, good)
     assert not recorded.books[books[0]].recorded
     assert recorded.books[books[0]].book == moved.after
@@ -164,7 +164,7 @@ async def test_a_book_that_moved_is_left_alone_with_all_its_orders(clerk: Clerk,
 
 @pytest.mark.parametrize("what", ["limit", "reset"])
 async def test_whatever_the_desk_does_to_a_book_moves_it(clerk: Clerk, books: list[int], what: str) -> None:
-    plan = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    plan = planned(await clerk.book(books[0]), entry(books[0], "x"))
     if what == "limit":
         await set_limit(clerk.engine, books[0], 5, 5)
     else:
@@ -181,10 +181,10 @@ async def test_a_settled_key_leaves_its_book_alone_and_no_other(
 ) -> None:
     before = await clerk.book(books[0])
     of = asked(expected_price=None if settled_by == "order" else "1")
-    first = planned(before, placing(books[0], "x", of))
+    first = planned(before, entry(books[0], "x", of))
     await clerk.record(first)
-    second = planned(first.after, placing(books[0], "new"), placing(books[0], "x"))
-    other = planned(await clerk.book(books[1]), placing(books[1], "x"))
+    second = planned(first.after, entry(books[0], "new"), entry(books[0], "x"))
+    other = planned(await clerk.book(books[1]), entry(books[1], "x"))
     recorded = await clerk.record(second, other)
     assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
     assert (recorded.books[books[1]].recorded, recorded.books[books[1]].settled) == (True, False)
@@ -196,9 +196,9 @@ async def test_a_settled_key_leaves_its_book_alone_and_no_other(
 async def test_a_settled_key_is_told_of_a_book_that_nothing_is_recorded_in(
     clerk: Clerk, books: list[int]
 ) -> None:
-    first = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    first = planned(await clerk.book(books[0]), entry(books[0], "x"))
     await clerk.record(first)
-    refused = planned(first.after, placing(books[0], "x", asked("buy", 10**10)))
+    refused = planned(first.after, entry(books[0], "x", asked("buy", 10**10)))
     assert not refused.changes
     recorded = await clerk.record(refused)
     assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
@@ -206,7 +206,7 @@ async def test_a_settled_key_is_told_of_a_book_that_nothing_is_recorded_in(
 
 
 async def test_with_another_catalogue_nothing_at_all_is_recorded(clerk: Clerk, books: list[int]) -> None:
-    plans = [planned(await clerk.book(book), placing(book, "x")) for book in books]
+    plans = [planned(await clerk.book(book), entry(book, "x")) for book in books]
     version = await version_of(clerk.engine)
     await put(clerk.engine, GOLD_SYMBOL)
     recorded = await clerk.record(*plans, version=version)
@@ -218,12 +218,12 @@ async def test_with_another_catalogue_nothing_at_all_is_recorded(clerk: Clerk, b
 
 
 async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[int]) -> None:
-    await clerk.record(planned(await clerk.book(books[1]), placing(books[1], "a")))
+    await clerk.record(planned(await clerk.book(books[1]), entry(books[1], "a")))
     asked_for: list[Mapping[int, Book]] = []
 
     def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         asked_for.append(found)
-        return [planned(found[book], placing(book, "x")) for book in books[:2]]
+        return [planned(found[book], entry(book, "x")) for book in books[:2]]
 
     keys = [(book, "api", "x") for book in books[:2]]
     version = await version_of(clerk.engine)
@@ -239,11 +239,11 @@ async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[in
 async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they_are(
     clerk: Clerk, books: list[int]
 ) -> None:
-    first = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    first = planned(await clerk.book(books[0]), entry(books[0], "x"))
     await clerk.record(first)
 
     def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
-        return [planned(found[book], placing(book, key)) for book, key in zip(books[:2], "xy", strict=True)]
+        return [planned(found[book], entry(book, key)) for book, key in zip(books[:2], "xy", strict=True)]
 
     keys = [(books[0], "api", "x"), (books[1], "api", "y")]
     version = await version_of(clerk.engine)
@@ -266,14 +266,14 @@ async def test_a_plan_that_raises_while_books_are_locked_leaves_nothing_locked(
 
     with pytest.raises(LookupError):
         await clerk.ledger.record_locked(books, [], [], await version_of(clerk.engine), plan)
-    recorded = await clerk.record(planned(await clerk.book(books[0]), placing(books[0], "x")))
+    recorded = await clerk.record(planned(await clerk.book(books[0]), entry(books[0], "x")))
     assert recorded.books[books[0]].recorded
 
 
 async def test_a_row_that_breaks_a_rule_takes_the_whole_batch_along(clerk: Clerk, books: list[int]) -> None:
-    bad = planned(await clerk.book(books[0]), placing(books[0], "x"))
+    bad = planned(await clerk.book(books[0]), entry(books[0], "x"))
     bad.orders[0] = msgspec.structs.replace(bad.orders[0], price_paise=0)
-    good = planned(await clerk.book(books[1]), placing(books[1], "x"))
+    good = planned(await clerk.book(books[1]), entry(books[1], "x"))
     with pytest.raises(StoreFault):
         await clerk.record(bad, good)
     assert (await clerk.sound(other_changes={}))["orders"] == []
@@ -283,7 +283,7 @@ async def test_a_row_that_breaks_a_rule_takes_the_whole_batch_along(clerk: Clerk
 async def test_a_missing_book_is_a_fault(clerk: Clerk) -> None:
     """At the latest when it is waited for: it may as well be held by somebody."""
     ghost = Book(998, Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
-    plan = planned(ghost, placing(998, "x"))
+    plan = planned(ghost, entry(998, "x"))
     with pytest.raises(StoreFault):
         await clerk.ledger.record_locked(
             [998], [], names(plan), await version_of(clerk.engine), lambda *_: [plan]
@@ -292,7 +292,7 @@ async def test_a_missing_book_is_a_fault(clerk: Clerk) -> None:
 
 async def test_the_largest_numbers_come_back_exactly(clerk: Clerk, books: list[int]) -> None:
     big = msgspec.structs.replace(GOLD, price_paise=2**63 - 1, total_paise=2**63 - 1)
-    plan = planned(await clerk.book(books[0]), placing(books[0], "x", asked("buy", 10**9), big))
+    plan = planned(await clerk.book(books[0]), entry(books[0], "x", asked("buy", 10**9), big))
     await clerk.record(plan)
     assert await clerk.ledger.settled(names(plan)) == {(books[0], "api", "x"): plan.orders[0]}
 
@@ -307,7 +307,7 @@ async def test_of_two_who_decided_on_the_same_state_one_is_recorded(
     for turn in range(10):
         plans = [
             [
-                planned(before[book], placing(book, f"{turn} {which}"))
+                planned(before[book], entry(book, f"{turn} {which}"))
                 for book in (books if which else books[::-1])
             ]
             for which in range(2)
@@ -338,7 +338,7 @@ async def test_counts_are_right_across_the_border_of_a_block(
     assert book.order_count == ordinals
     sides = [("buy", GOLD, "GOLD"), ("sell", GOLD, "GOLD"), ("buy", SILVER, "SILVER"), ("buy", GOLD, "GOLD")]
     placings = [
-        placing(book_id, f"new{number}", asked(side, 1, symbol_code=symbol), verdict)
+        entry(book_id, f"new{number}", asked(side, 1, symbol_code=symbol), verdict)
         for number, (side, verdict, symbol) in enumerate(sides)
     ]
     plan = planned(book, *placings[:3])

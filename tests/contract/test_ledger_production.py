@@ -7,8 +7,8 @@ from collections import Counter
 import msgspec
 import pytest
 
+from bullion.booking.attempt import Booked
 from bullion.booking.decide import Plan
-from bullion.booking.placing import Booked
 from bullion.faults import StoreFault
 from bullion.orders.order import Order
 from bullion.orders.verdict import Refusal
@@ -41,11 +41,11 @@ async def test_orders_come_with_their_hedge_requests_and_open_weights(dealings: 
     plans = [
         dealings.planned(
             await dealings.book(one),
-            dealings.placing(one, "buy", 30_000),
-            dealings.placing(one, "sell", 10_000, source="web"),
-            dealings.placing(one, "sell", 7, "SILVER", client_order_id="ref"),
+            dealings.entry(one, "buy", 30_000),
+            dealings.entry(one, "sell", 10_000, source="web"),
+            dealings.entry(one, "sell", 7, "SILVER", client_order_id="ref"),
         ),
-        dealings.planned(await dealings.book(other), dealings.placing(other, "buy", 5, "SILVER")),
+        dealings.planned(await dealings.book(other), dealings.entry(other, "buy", 5, "SILVER")),
     ]
     await dealings.record(*plans)
     requests = await dealings.rows("SELECT * FROM hedge_requests ORDER BY book_id, ordinal")
@@ -78,9 +78,9 @@ async def test_weights_add_up_over_batches(dealings: Dealings) -> None:
 
 async def test_test_orders_have_neither(dealings: Dealings) -> None:
     test_book = dealings.books[0] - 1
-    placing = dealings.placing(test_book)
-    placing.verdict = msgspec.structs.replace(PRICED["GOLD"], instrument=None)
-    plan = dealings.planned(await dealings.book(test_book), placing)
+    entry = dealings.entry(test_book)
+    entry.verdict = msgspec.structs.replace(PRICED["GOLD"], instrument=None)
+    plan = dealings.planned(await dealings.book(test_book), entry)
     assert (await dealings.record(plan)).books[test_book].recorded
     assert await dealings.rows("SELECT 1 FROM hedge_requests UNION ALL SELECT 1 FROM open_weights") == []
     await dealings.sound()
@@ -91,7 +91,7 @@ async def test_what_is_not_recorded_leaves_no_request_and_no_weight(dealings: De
     book = dealings.books[0]
     first = await dealings.place(book, key="taken")
     before = await dealings.sound()
-    plan = dealings.planned(await dealings.book(book), dealings.placing(book, key="new"))
+    plan = dealings.planned(await dealings.book(book), dealings.entry(book, key="new"))
     version = await dealings.version()
     match why:
         case "moved":
@@ -99,8 +99,8 @@ async def test_what_is_not_recorded_leaves_no_request_and_no_weight(dealings: De
         case "settled":
             plan = dealings.planned(
                 await dealings.book(book),
-                dealings.placing(book, key="new"),
-                dealings.placing(book, key="taken"),
+                dealings.entry(book, key="new"),
+                dealings.entry(book, key="taken"),
             )
         case "catalogue":
             await put(dealings.engine, GOLD)
@@ -120,7 +120,7 @@ async def test_what_is_not_recorded_leaves_no_request_and_no_weight(dealings: De
 async def test_a_request_that_breaks_a_rule_takes_its_order_along(dealings: Dealings) -> None:
     """A test book can have no hedge request, whatever a plan says."""
     test_book = dealings.books[0] - 1
-    plan = dealings.planned(await dealings.book(test_book), dealings.placing(test_book))
+    plan = dealings.planned(await dealings.book(test_book), dealings.entry(test_book))
     assert plan.to_hedge
     with pytest.raises(StoreFault):
         await dealings.record(plan)
@@ -133,7 +133,7 @@ async def test_orders_of_other_channels_are_counted_apart_while_they_are_hidden(
         await dealings.record(
             dealings.planned(
                 await dealings.book(book),
-                *(dealings.placing(book, source=source) for source in ("api", "web", "mobile", "api", "web")),
+                *(dealings.entry(book, source=source) for source in ("api", "web", "mobile", "api", "web")),
             )
         )
     counts = await dealings.rows("SELECT status, orders FROM block_counts WHERE level = 3 ORDER BY status")
@@ -153,7 +153,7 @@ async def test_kinds_are_counted_right_across_the_border_of_a_block(dealings: De
     async with small_blocks(dealings.engine, sizes):
         plan = dealings.planned(
             await dealings.book(book),
-            *(dealings.placing(book, source=source) for source in ("api", "web", "web", "api")),
+            *(dealings.entry(book, source=source) for source in ("api", "web", "web", "api")),
         )
         assert (await dealings.record(plan)).books[book].recorded
         for order, status in zip(plan.orders, ("open", "rejected", "open", "deleted"), strict=True):
@@ -176,12 +176,12 @@ async def test_counts_are_right_whatever_becomes_of_orders(dealings: Dealings, s
     deals: list[Order] = []
     async with small_blocks(dealings.engine, (2, 8, 32)):
         for _ in range(40):
-            placings = [
-                dealings.placing(book, chance.choice(["buy", "sell"]), source=chance.choice(["api", "web"]))
+            entries = [
+                dealings.entry(book, chance.choice(["buy", "sell"]), source=chance.choice(["api", "web"]))
                 for _ in range(chance.randrange(4))
             ]
-            plan = dealings.planned(await dealings.book(book), *placings)
-            if placings:
+            plan = dealings.planned(await dealings.book(book), *entries)
+            if entries:
                 assert (await dealings.record(plan)).books[book].recorded
             pending += plan.orders
             chance.shuffle(pending)
@@ -203,11 +203,11 @@ async def test_stock_is_seen_and_taken_under_its_lock(dealings: Dealings) -> Non
     await dealings.put_stock("COIN", 25_000)
     book = dealings.books[0]
     (plan,), _ = await dealings.record_locked(
-        dealings.placing(book, "buy", 20_000, "COIN"),
-        dealings.placing(book, "buy", 6_000, "COIN"),
-        dealings.placing(book, "sell", 90_000, "COIN"),
-        dealings.placing(book, "buy", 5_000, "COIN"),
-        dealings.placing(book, "buy", 5_000, "GOLD"),
+        dealings.entry(book, "buy", 20_000, "COIN"),
+        dealings.entry(book, "buy", 6_000, "COIN"),
+        dealings.entry(book, "sell", 90_000, "COIN"),
+        dealings.entry(book, "buy", 5_000, "COIN"),
+        dealings.entry(book, "buy", 5_000, "GOLD"),
     )
     assert codes(plan) == ["booked", "out_of_stock", "booked", "booked", "booked"]
     assert await dealings.stock("COIN") == 0
@@ -218,7 +218,7 @@ async def test_stock_is_seen_and_taken_under_its_lock(dealings: Dealings) -> Non
 
 async def test_a_stock_that_the_desk_does_not_keep_holds_nothing(dealings: Dealings) -> None:
     book = dealings.books[0]
-    (plan,), recorded = await dealings.record_locked(dealings.placing(book, "buy", 1, "COIN"))
+    (plan,), recorded = await dealings.record_locked(dealings.entry(book, "buy", 1, "COIN"))
     assert codes(plan) == ["out_of_stock"]
     assert (plan.orders, recorded.books[book].recorded) == ([], True)
     assert await dealings.stock("COIN") is None
@@ -232,7 +232,7 @@ async def test_what_is_not_recorded_takes_no_stock(dealings: Dealings, why: str)
     version = await dealings.version() - (why == "catalogue")
     key = "taken" if why == "settled" else "new"
     _, recorded = await dealings.record_locked(
-        dealings.placing(book, "buy", 10_000, "COIN", key=key), version=version
+        dealings.entry(book, "buy", 10_000, "COIN", key=key), version=version
     )
     assert not recorded.books[book].recorded
     assert await dealings.stock("COIN") == 50_000
@@ -256,7 +256,7 @@ async def test_a_stock_that_many_books_buy_from_at_once_is_never_oversold(
     done = await asyncio.gather(
         *(
             nodes[number % 2].record_locked(
-                dealings.placing(dealings.books[number // 2 % 2], "buy", 15, "COIN"), version=version
+                dealings.entry(dealings.books[number // 2 % 2], "buy", 15, "COIN"), version=version
             )
             for number in range(12)
         )
@@ -272,7 +272,7 @@ async def test_a_stock_that_many_books_buy_from_at_once_is_never_oversold(
 async def test_out_of_stock_leaves_the_key_free(dealings: Dealings) -> None:
     await dealings.put_stock("COIN", 5)
     book = dealings.books[0]
-    (plan,), _ = await dealings.record_locked(dealings.placing(book, "buy", 6, "COIN", key="k"))
+    (plan,), _ = await dealings.record_locked(dealings.entry(book, "buy", 6, "COIN", key="k"))
     assert isinstance(plan.outcomes[0][1], Refusal)
     assert await dealings.ledger.settled([(book, "api", "k")]) == {}
     await dealings.put_stock("COIN", 6)
@@ -293,7 +293,7 @@ async def test_verify_finds_what_was_recorded_and_leaves_the_book_as_it_is(deali
 async def test_verify_bars_the_way_for_what_it_did_not_find(dealings: Dealings) -> None:
     book = dealings.books[0]
     await dealings.place(book, key="there")
-    on_its_way = dealings.planned(await dealings.book(book), dealings.placing(book, key="late"))
+    on_its_way = dealings.planned(await dealings.book(book), dealings.entry(book, key="late"))
     names = [(book, "api", "there"), (book, "api", "late"), (book, "web", "there")]
     assert set(await dealings.ledger.verify(book, names)) == {(book, "api", "there")}
     recorded = await dealings.record(on_its_way)
@@ -306,8 +306,8 @@ async def test_what_was_under_way_when_its_key_was_refused_is_not_recorded(deali
     """A call that was given up, then its key sent again and refused: the first must not arrive after that."""
     book = dealings.books[0]
     before = (await dealings.ledger.books([book]))[book]
-    under_way = dealings.planned(before, dealings.placing(book, key="k"))
-    again = dealings.placing(book, key="k")
+    under_way = dealings.planned(before, dealings.entry(book, key="k"))
+    again = dealings.entry(book, key="k")
     again.verdict = Refusal(TRADING_HALTED)
     refused = dealings.planned(before, again)
     assert (await dealings.record(refused)).books[book].recorded

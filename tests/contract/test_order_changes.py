@@ -104,7 +104,7 @@ async def test_only_what_lets_weight_go_moves_the_books_version(dealings: Dealin
     order = await dealings.answer(order)
     order = await dealings.change(order, Event.CLOSE)
     assert (await dealings.book(book)).version == version
-    plan = dealings.planned(await dealings.book(book), dealings.placing(book))
+    plan = dealings.planned(await dealings.book(book), dealings.entry(book))
     await dealings.change(order, Event.COMPLETE, **PRICE)
     assert (await dealings.book(book)).version == version + 1
     assert not (await dealings.record(plan)).books[book].recorded

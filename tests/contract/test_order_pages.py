@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from bullion.booking.attempt import OrderAttempt, QueueEntry
 from bullion.booking.decide import decide
-from bullion.booking.placing import Placing
 from bullion.metals.metal import Metal
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
@@ -21,7 +21,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import NOW_US, asked, furnish, ledger_of, reset, rows, stand_at, summed
+from tests.booking.house import NOW_US, asked, checked, furnish, ledger_of, reset, rows, stand_at, summed
 from tests.booking.small_blocks import small_blocks
 
 pytestmark = pytest.mark.anyio
@@ -55,10 +55,10 @@ class Shelf:
             book = (await ledger.books([self.book_id]))[self.book_id]
             size = min(number, self._random.choice([1, 3, 20]))
             number -= size
-            placings = [self._placing(book.order_count + each) for each in range(1, size + 1)]
+            entries = [self._entry(book.order_count + each) for each in range(1, size + 1)]
             plan = decide(
                 book,
-                placings,
+                entries,
                 NOW_US + at(book.order_count + 1) * 1000,
                 lambda at_us, ordinal: order_id(at_us, ordinal, self._random.getrandbits(30)),
             )
@@ -67,13 +67,13 @@ class Shelf:
             self.orders += plan.orders
             await summed(ledger)
 
-    def _placing(self, ordinal: int) -> Placing:
+    def _entry(self, ordinal: int) -> QueueEntry:
         symbol = "RARE" if ordinal % 101 == 0 else self._random.choice(["GOLD", "GOLD", "GOLD", "SILVER"])
         reference = "rare" if ordinal % 97 == 0 else self._random.choice([None, None, "a", "b", "B", ""])
         order = asked(
             self._random.choice(["buy", "buy", "sell"]), 1, symbol_code=symbol, client_order_id=reference
         )
-        return Placing(self.book_id, "main", "api", f"k{ordinal}", order, None, "r", lambda: GOLD, GOLD)
+        return checked(OrderAttempt(self.book_id, "main", "api", f"k{ordinal}", order, None, "r"), GOLD)
 
     async def reset(self) -> None:
         await reset(self.engine, self.book_id)

@@ -42,8 +42,8 @@ class Shelf:
         while number:
             size = min(number, 32)
             number -= size
-            placings = [
-                self.dealings.placing(
+            entries = [
+                self.dealings.entry(
                     self.book,
                     self.random.choice(["buy", "sell"]),
                     1,
@@ -54,7 +54,7 @@ class Shelf:
                 for _ in range(size)
             ]
             self.dealings.now_us += 1000
-            plan = self.dealings.planned(await self.dealings.book(self.book), *placings)
+            plan = self.dealings.planned(await self.dealings.book(self.book), *entries)
             assert (await self.dealings.record(plan)).books[self.book].recorded
             self.orders += plan.orders
 

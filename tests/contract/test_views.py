@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
+from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import Mismatch, UnmatchedExecution
 from bullion.booking.decide import Plan
-from bullion.booking.placing import ToHedge
 from bullion.hedge.venue import Confirmed, ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.life import after

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from bullion.accounts.account import Account
-from bullion.booking.placing import Booked, Outcome, Placing
+from bullion.booking.attempt import Booked, OrderAttempt, OrderCheck, Outcome
 from bullion.booking.production import Production
 from bullion.desk.actions.place_order import place_order
 from bullion.desk.bodies import PlaceOrderBody
@@ -90,23 +90,24 @@ class Way:
     def judge(self, _account: Account, _asked: object) -> Verdict:
         return Refusal(UNKNOWN_SYMBOL)
 
-    async def place(self, placing: Placing) -> Outcome:
+    async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
+        check.check(attempt)
         if self.end is not None:
             raise self.end
         return Booked(
             Order(
-                placing.book_id,
+                attempt.book_id,
                 1,
                 "an id",
-                placing.source,
+                attempt.source,
                 "k",
-                placing.asked,
+                attempt.asked,
                 Metal.GOLD,
                 100,
                 10,
                 "pending",
                 None,
-                placing.request_id,
+                attempt.request_id,
                 5,
                 "{}",
             )

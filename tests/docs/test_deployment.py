@@ -52,11 +52,13 @@ def test_the_numbers_of_connections() -> None:
     each = engine.POOL_SIZE + 1
     assert f"up to {engine.POOL_SIZE} connections" in section("Connections")
     assert f"{each} in all" in section("Connections")
-    assert f"{verify._AT_ONCE} at a time" in section("Connections")
+    assert f"{verify._CONCURRENT_MAX} at a time" in section("Connections")
     (formula,) = [block.text for block in of_language("text") if block.text.startswith("connections at most")]
     assert f"nodes × ({engine.POOL_SIZE} + 1)" in formula
     assert f"+ {each} for each machine while its workers are replaced" in formula
-    assert f"+ {verify._AT_ONCE} for each node, for up to {ledger_postgres.VERIFY_S:g} seconds" in formula
+    assert (
+        f"+ {verify._CONCURRENT_MAX} for each node, for up to {ledger_postgres.VERIFY_S:g} seconds" in formula
+    )
     counted = [[int(cell) for cell in row] for row in rows("Connections")]
     assert counted
     for machines, per_machine, connections in counted:

@@ -325,7 +325,7 @@ def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
     batches = (
         "| batches at once | {}, of up to {} orders | the same; of production orders {}, of up to {} orders |"
     )
-    assert batches.format(*trading.SIDE_BY_SIDE, *trading.ONE_BY_ONE) in text
+    assert batches.format(*trading.TWO_BATCHES, *trading.ONE_BATCH) in text
     small, middle, large = BLOCK_SIZES
     assert f"blocks of\n  {small}, of {middle:,}, of {large:,}, and the whole book" in text
     assert "No order waits longer than six seconds" in text

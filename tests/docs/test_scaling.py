@@ -58,13 +58,13 @@ def test_every_table_of_the_store_is_led_by_something() -> None:
 
 def test_its_numbers_are_those_of_the_code() -> None:
     text = flat()
-    lanes, most = trading.SIDE_BY_SIDE
-    assert (lanes, f"of {most} orders each at most" in text) == (2, True)
-    assert f"at most {lanes * most} ÷ *L* orders a second: {64 / 0.005:,.0f} at 5 ms" in text
+    slots, most = trading.TWO_BATCHES
+    assert (slots, f"of {most} orders each at most" in text) == (2, True)
+    assert f"at most {slots * most} ÷ *L* orders a second: {64 / 0.005:,.0f} at 5 ms" in text
     assert f"{most} ÷ *L* orders a second, {most / 0.005:,.0f} at 5 ms" in text
     (formula,) = [block.text for block in of_language("text") if block.text.startswith("connections")]
     assert f"{postgres.POOL_SIZE + 1} × nodes + {postgres.POOL_SIZE + 1} for each machine" in formula
-    assert f"{verify._AT_ONCE} × nodes while lost answers" in formula
+    assert f"{verify._CONCURRENT_MAX} × nodes while lost answers" in formula
     assert f"each statement of up to {gathering._TOGETHER_MAX} confirmations" in text
     assert f"{clients.KEPT_MAX:,} accounts and keys" in text
     assert f"{queue._BOOKS_KEPT_MAX:,} books" in text

@@ -1,13 +1,12 @@
 """One node's way of orders in both environments, without its sockets; calls can get lost, and time pass."""
 
-from collections.abc import Callable
 from itertools import count
 from typing import ClassVar
 
 from bullion.allocation.book import book_id
+from bullion.booking.attempt import Booked, OrderAttempt, Outcome, ToHedge
 from bullion.booking.hedging import Hedging
 from bullion.booking.ledger import Ledger
-from bullion.booking.placing import Booked, Outcome, Placing, ToHedge
 from bullion.booking.production import Production
 from bullion.booking.queue import BookingQueue
 from bullion.booking.reconciliation import Reconciliation
@@ -31,7 +30,7 @@ from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
-from tests.booking.house import NOW_US
+from tests.booking.house import NOW_US, CheckBy
 
 LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED = "to the venue", "from the venue", "commit", "died"
 HELD = "held"
@@ -100,8 +99,8 @@ class ProductionNode:
         )
 
         def queue(*, verifies: bool) -> BookingQueue:
-            lanes = 2 if on_postgres else 1
-            return BookingQueue(ledger, self.clock, self.keeper, lanes=lanes, batch_max=32, verifies=verifies)
+            slots = 2 if on_postgres else 1
+            return BookingQueue(ledger, self.clock, self.keeper, slots=slots, batch_max=32, verifies=verifies)
 
         self._test_market, self._test_queue = Market(self.clock, board), queue(verifies=False)
         self.venue = LossyVenue(StoredVenueBook(engine), self.clock.now_us)
@@ -136,12 +135,12 @@ class ProductionNode:
             account = self.clock.accounts[account_id]
             return self._production.closed(account) or self._production.judge(account, asked)
 
-        placing = self._placing(account_id, Environment.PRODUCTION, source, key, asked, judge)
+        attempt = self._attempt(account_id, Environment.PRODUCTION, source, key, asked)
         if lose == DIED:
-            return await self._queue.place(placing)
+            return await self._queue.place(attempt, CheckBy(judge))
         self.venue.lose, self.requests.lose = lose, lose == NOT_WRITTEN
         try:
-            return await self._production.place(placing)
+            return await self._production.place(attempt, CheckBy(judge))
         finally:
             self.venue.lose, self.requests.lose = None, False
 
@@ -149,30 +148,15 @@ class ProductionNode:
         def judge() -> Verdict:
             return self._test_market.judge(self.clock.accounts[account_id], asked)
 
-        return await self._test_queue.place(
-            self._placing(account_id, Environment.TEST, "api", key, asked, judge)
-        )
+        attempt = self._attempt(account_id, Environment.TEST, "api", key, asked)
+        return await self._test_queue.place(attempt, CheckBy(judge))
 
-    def _placing(
-        self,
-        account_id: int,
-        environment: Environment,
-        source: str,
-        key: str,
-        asked: PlaceOrder,
-        judge: Callable[[], Verdict],
-    ) -> Placing:
-        return Placing(
-            book_id(account_id, environment),
-            self.clock.accounts[account_id].broker,
-            source,
-            key,
-            asked,
-            None,
-            f"{next(_requests):032x}",
-            judge,
-            judge(),
-        )
+    def _attempt(
+        self, account_id: int, environment: Environment, source: str, key: str, asked: PlaceOrder
+    ) -> OrderAttempt:
+        broker = self.clock.accounts[account_id].broker
+        request_id = f"{next(_requests):032x}"
+        return OrderAttempt(book_id(account_id, environment), broker, source, key, asked, None, request_id)
 
 
 def told(outcome: Outcome) -> str:

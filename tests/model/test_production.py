@@ -30,7 +30,7 @@ from hypothesis.stateful import (
 from bullion.accounts.broker import Broker as Tenant
 from bullion.accounts.switches import Switches
 from bullion.booking import hedging
-from bullion.booking.placing import Booked, Outcome
+from bullion.booking.attempt import Booked, Outcome
 from bullion.environment import Environment
 from bullion.hedge.simulated import Mode
 from bullion.hedge.venue import VenueUnreachable

@@ -14,6 +14,10 @@ def book_id(account_id: int, environment: Environment) -> int:
     return account_id * len(_ENVIRONMENTS) + _ENVIRONMENTS.index(environment)
 
 
+def account_of(of_book_id: int) -> int:
+    return of_book_id // len(_ENVIRONMENTS)
+
+
 def environment_of(of_book_id: int) -> Environment:
     return _ENVIRONMENTS[of_book_id % len(_ENVIRONMENTS)]
 

@@ -6,9 +6,8 @@ from bullion.keys.key import Scope
 from .app import Answering, Endpoint, Methods
 from .market_data import MarketData
 from .me import Me
-from .orders import Orders
+from .orders import Orders, ProductionOrders
 from .positions import Positions
-from .production_orders import ProductionOrders
 from .scenarios import Scenarios
 
 
@@ -32,7 +31,7 @@ def endpoints(
 def _paths(
     environment: Environment,
     me: Me,
-    orders: Orders | ProductionOrders,
+    orders: Orders,
     positions: Answering,
     market_data: MarketData,
     scenarios: Scenarios | None = None,

@@ -55,8 +55,6 @@ class Caller(msgspec.Struct):
     key: Key
     account: Account
     switches: Switches
-    judged_by: int | None
-    """The catalogue's version when the key, the account and the scope were judged."""
     standing: Standing | None
     """How the tightest budget stands; None when nothing could be counted."""
     scenario: Sequence[bytes] = ()
@@ -93,7 +91,6 @@ class Gate:
         refusal = verify(text, secret_hash, key, self.catalogue.now_us())
         if refusal is not None or key is None or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             key = await self._key(call, text, secret_hash, failures, scope)
-        judged_by = self.catalogue.version
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
@@ -108,27 +105,25 @@ class Gate:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
         self.note_use(key.key_id)
-        return Caller(key, account, switches, judged_by, standing, scenario)
+        return Caller(key, account, switches, standing, scenario)
 
-    def still_admits(self, caller: Caller, address: str, scope: Scope) -> RefusalCode | None:
-        """Whether a caller who was let through would be so now, by what memory holds now."""
-        key = self.catalogue.keys.get(caller.key.key_id)
+    def recheck(
+        self, key_id: str, environment: Environment, address: str, scope: Scope
+    ) -> Account | RefusalCode:
+        """The account of a caller who was let through before, or why the caller would be refused now."""
+        key = self.catalogue.keys.get(key_id)
         if key is None:
-            # The store was put back to a copy from before it was issued; or memory had to make room, or was
-            # read anew, and to call again brings it back.
-            return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(caller.key, scope)
-        refusal = life(key, self.catalogue.now_us())
-        return refusal or _access(key, self.catalogue.accounts[key.account_id], address, scope)
+            # The store was restored to a copy from before the key was issued. Or memory had to make room, or
+            # was reloaded: then a retry brings the key back.
+            return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(environment, scope)
+        account = self.catalogue.accounts[key.account_id]
+        return life(key, self.catalogue.now_us()) or _access(key, account, address, scope) or account
 
     async def count_failure(self, call: Call, caller: Caller) -> None:
-        """Of a caller who was let through, and no longer would be."""
+        """Count a failed authentication of a caller who was let through and whose key was refused later."""
         await self._count(
             charges.failure(call.address, caller.switches.budgets.failed_auth_per_minute), failed=True
         )
-
-    def account(self, caller: Caller) -> Account:
-        """The caller's account as memory holds it now."""
-        return self.catalogue.accounts[caller.account.id]
 
     async def _key(
         self, call: Call, text: KeyText, secret_hash: bytes, failures: Charge, scope: Scope
@@ -154,7 +149,7 @@ class Gate:
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
         if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             self._unless_throttled(failures)
-            raise RefusalError(_unavailable(text, scope))
+            raise RefusalError(_unavailable(text.environment, scope))
         if refusal is not None or key is None:
             await self._count(failures, failed=True)
             raise RefusalError(refusal or INVALID_CREDENTIAL)
@@ -197,10 +192,10 @@ def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tu
     return charges.order(key.key_id, *of_key)
 
 
-def _unavailable(key: Key | KeyText, scope: Scope) -> RefusalCode:
-    """What a caller is told whom memory alone cannot answer."""
-    real = scope is Scope.ORDERS_WRITE and key.environment is Environment.PRODUCTION
-    return BOOKING_UNAVAILABLE if real else SERVICE_UNAVAILABLE
+def _unavailable(environment: Environment, scope: Scope) -> RefusalCode:
+    """The refusal of a call that cannot be answered from memory alone."""
+    books = scope is Scope.ORDERS_WRITE and environment is Environment.PRODUCTION
+    return BOOKING_UNAVAILABLE if books else SERVICE_UNAVAILABLE
 
 
 def _judge_text(text: KeyText | RefusalCode, broker: str, environment: Environment) -> KeyText | RefusalCode:

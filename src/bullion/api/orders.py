@@ -1,67 +1,75 @@
-"""`POST /orders` in the test environment, and reading orders back. No way leads from here to a venue."""
+"""Orders in both environments: placing them, and reading them back."""
 
 import re
 from http import HTTPStatus
+from typing import Protocol
+
+import structlog
 
 from bullion.allocation.book import book_id
-from bullion.booking.placing import Placing
-from bullion.booking.queue import BookingQueue
+from bullion.booking.attempt import Booked, OrderAttempt, OrderCheck, Outcome
+from bullion.booking.booking_errors import booking_error
 from bullion.faults import StoreFault
-from bullion.keys.key import Scope
-from bullion.orders.market import Market
+from bullion.orders.life import hidden
 from bullion.orders.order import API
 from bullion.orders.reader import OrderReader
-from bullion.orders.verdict import Refusal, Verdict
-from bullion.refusals.catalogue import ORDER_NOT_FOUND, SERVICE_UNAVAILABLE
+from bullion.orders.request import PlaceOrder
+from bullion.orders.status import Status
+from bullion.orders.verdict import REPLAYED, Refusal
+from bullion.refusals.catalogue import ORDER_NOT_FOUND, ORDER_REJECTED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Answer, header_line
+from bullion.web.answer import Answer, encode_json, header_line
 from bullion.web.body import read_body
 
 from .gate import Gate
 from .list_query import read_list_query
 from .order_body import BODY_BYTES_MAX, read_place_order
+from .order_check import ClientOrderCheck
 from .order_view import OrderViews
 from .request import Request
 from .tracer import Tracer
+from .wire.orders import order_view
 
-UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-REPLAYED_LINE = header_line(b"idempotent-replayed", b"true")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_REPLAYED_LINE = header_line(b"idempotent-replayed", b"true")
+_NOT_A_DEAL = (Status.PENDING, Status.DELETED)
+
+_log = structlog.get_logger("api")
+
+
+class OrderBooking(Protocol):
+    """What books an order: the queue in test, `Production` in production. May raise StoreFault."""
+
+    async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome: ...
 
 
 class Orders:
+    """The orders of the test environment."""
+
     def __init__(
         self,
-        market: Market,
-        queue: BookingQueue,
+        booking: OrderBooking,
+        check: ClientOrderCheck,
         reader: OrderReader,
         tracer: Tracer,
         gate: Gate,
     ) -> None:
-        self._market = market
-        self._queue = queue
+        self._booking = booking
+        self._check = check
         self._reader = reader
         self._tracer = tracer
         self._gate = gate
         self._views = OrderViews()
 
-    def traced_by(self, tracer: Tracer) -> "Orders":
-        return Orders(self._market, self._queue, self._reader, tracer, self._gate)
-
-    async def place(self, request: Request) -> Answer:
-        headers, caller, call = request.scope["headers"], request.caller, request.call
+    async def place(self, request: Request, scenario: str | None = None) -> Answer:
+        """`scenario` is noted in the trace: the answer that the caller asked the test environment for."""
+        caller, call = request.caller, request.call
         try:
-            body = await read_body(headers, request.receive, BODY_BYTES_MAX)
-            idempotency_key, asked = read_place_order(headers, body)
+            idempotency_key, asked = await self._read(request)
         except RefusalError as refused:
-            self._tracer.refused(call, caller, refused)
+            self._tracer.refused(call, caller, refused, scenario)
             raise
-
-        def judge() -> Verdict:
-            """By what memory holds now: the caller, who may no longer be let through, and the market."""
-            refusal = self._gate.still_admits(caller, call.address, Scope.ORDERS_WRITE)
-            return Refusal(refusal) if refusal else self._market.judge(self._gate.account(caller), asked)
-
-        placing = Placing(
+        attempt = OrderAttempt(
             book_id=of_book(request),
             broker=caller.account.broker,
             source=API,
@@ -69,37 +77,44 @@ class Orders:
             asked=asked,
             key_id=caller.key.key_id,
             request_id=call.request_id.decode("ascii"),
-            judge=judge,
-            verdict=self._market.judge(caller.account, asked),
-            judged_by=caller.judged_by,
+            address=call.address,
         )
         try:
-            outcome = await self._queue.place(placing)
+            outcome = await self._booking.place(attempt, self._check)
         except StoreFault as fault:
-            self._tracer.judged(
-                call, caller, placing, Refusal(SERVICE_UNAVAILABLE, compared={"fault": repr(fault)})
-            )
-            raise
+            _log.warning("store_fault", request_id=attempt.request_id, fault=repr(fault))
+            error = self._error(fault)
+            refusal = Refusal(error.refusal, compared={"fault": repr(fault)})
+            self._tracer.decided(call, caller, attempt, refusal, scenario)
+            raise error from fault
         if isinstance(outcome, Refusal) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
-        self._tracer.judged(call, caller, placing, outcome)
+        self._tracer.decided(call, caller, attempt, outcome, scenario)
         if isinstance(outcome, Refusal):
             raise outcome.refused()
-        if outcome.replayed:
-            request.more += REPLAYED_LINE
-        return Answer(200 if outcome.replayed else 201, self._views.new(outcome.order))
+        return _booked(request, outcome)
+
+    async def _read(self, request: Request) -> tuple[str, PlaceOrder]:
+        headers = request.scope["headers"]
+        body = await read_body(headers, request.receive, BODY_BYTES_MAX)
+        try:
+            return read_place_order(headers, body)
+        except RefusalError:
+            # While production is closed, that is the answer, whatever else is wrong with the call.
+            closed = self._check.closed(request.caller.account)
+            if closed is not None:
+                raise closed.refused() from None
+            raise
+
+    def _error(self, _: StoreFault) -> RefusalError:
+        return RefusalError(SERVICE_UNAVAILABLE)
 
     async def one(self, request: Request) -> Answer:
-        order_id, book = request.item.lower(), of_book(request)
-        order = None
-        if UUID.fullmatch(order_id):
-            kept = self._views.of_id(book, order_id)
-            if kept is not None:
-                return Answer(200, kept)
-            order = await self._reader.order(book, order_id)
-        if order is None:
+        order_id = request.item.lower()
+        order = await self._reader.order(of_book(request), order_id) if _UUID.fullmatch(order_id) else None
+        if order is None or hidden(order):
             raise RefusalError(ORDER_NOT_FOUND)
-        return Answer(200, self._views.one(order))
+        return Answer(HTTPStatus.OK, self._views.one(order))
 
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=False)
@@ -110,9 +125,41 @@ class Orders:
         if missing:
             orders = await self._reader.orders(book, missing)
             written |= {ordinal: self._views.one(order) for ordinal, order in orders.items()}
-        items = b",".join([written[each] for each in ordinals])
-        return Answer(200, b'{"items":[%b],"total":%d}' % (items, total))
+        return _page([written[each] for each in ordinals], total)
+
+
+class ProductionOrders(Orders):
+    """The orders of the production environment, with those of other channels."""
+
+    def _error(self, fault: StoreFault) -> RefusalError:
+        return booking_error(fault)
+
+    async def listed(self, request: Request) -> Answer:
+        query = read_list_query(request.scope["query_string"], with_status=True)
+        orders, total = await self._reader.whole_page(of_book(request), query)
+        return _page([self._views.one(order) for order in orders], total)
 
 
 def of_book(request: Request) -> int:
     return book_id(request.caller.account.id, request.caller.key.environment)
+
+
+def _booked(request: Request, booked: Booked) -> Answer:
+    order, replayed = booked.order, booked.replayed
+    view = order_view(order)
+    if order.status == Status.REJECTED:
+        raise RefusalError(
+            ORDER_REJECTED,
+            fields={"order_id": order.id, "order": view},
+            headers=REPLAYED if replayed else None,
+        )
+    if replayed:
+        request.more += _REPLAYED_LINE
+        return Answer(HTTPStatus.OK, encode_json(view))
+    return Answer(
+        HTTPStatus.ACCEPTED if order.status in _NOT_A_DEAL else HTTPStatus.CREATED, encode_json(view)
+    )
+
+
+def _page(items: list[bytes], total: int) -> Answer:
+    return Answer(HTTPStatus.OK, b'{"items":[%b],"total":%d}' % (b",".join(items), total))

@@ -79,7 +79,7 @@ class Scenarios:
             if scenario.until_us is not None and self._catalogue.now_us() >= scenario.until_us:
                 return await answer(request)
             if scenario.booked:
-                placed = await self._orders.traced_by(self._tracer.marked(scenario.text)).place(request)
+                placed = await self._orders.place(request, scenario.text)
                 # One that was there before is told as it is: that is what whoever tries again has to find.
                 return _told(request, scenario) if placed.status == HTTPStatus.CREATED else placed
             return await self._play(request, scenario, described)
@@ -101,7 +101,7 @@ class Scenarios:
         if described is PLACE_ORDER:
             placed = await self._read_order(request, row)
             refused = None if row is None else await self._order_refused(request, scenario, row, placed)
-            self._tracer.pretended(request.call, request.caller, scenario.text, placed)
+            self._tracer.simulated(request.call, request.caller, scenario.text, placed)
         else:
             refused = None if row is None else _refused(scenario, row, described)
         return _told(request, scenario, refused)

@@ -1,9 +1,9 @@
-"""Notes the decision on every order: taken, replayed, or refused by whichever check."""
+"""Traces the decision on every order: booked, replayed, or refused by which check."""
 
 from collections.abc import Callable
 from typing import Any
 
-from bullion.booking.placing import Booked, Outcome, Placing
+from bullion.booking.attempt import Booked, OrderAttempt, Outcome
 from bullion.orders.request import PlaceOrder
 from bullion.orders.trace import Trace, TraceBook
 from bullion.orders.verdict import Refusal
@@ -21,8 +21,10 @@ class Tracer:
         self._traces = traces
         self._now_us = now_us
 
-    def judged(self, call: Call, caller: Caller, placing: Placing, outcome: Outcome) -> None:
-        """An order that came as far as the market and the book."""
+    def decided(
+        self, call: Call, caller: Caller, attempt: OrderAttempt, outcome: Outcome, scenario: str | None
+    ) -> None:
+        """An order that was checked against the market and the book."""
         order_id: str | None = None
         message: str | None = None
         match outcome:
@@ -36,37 +38,38 @@ class Tracer:
             call,
             caller,
             named,
-            idempotency_key=placing.idempotency_key,
-            asked=placing.asked,
+            scenario,
+            idempotency_key=attempt.idempotency_key,
+            asked=attempt.asked,
             order_id=order_id,
             message=message,
             compared=outcome.compared,
         )
 
-    def refused(self, call: Call, caller: Caller, refused: RefusalError) -> None:
-        """A call that was refused before there was an order to judge."""
-        self._note(call, caller, refused.refusal.code, message=refused.message, compared=refused.fields)
+    def refused(self, call: Call, caller: Caller, refused: RefusalError, scenario: str | None = None) -> None:
+        """A call that was refused before its order was read."""
+        code, message = refused.refusal.code, refused.message
+        self._note(call, caller, code, scenario, message=message, compared=refused.fields)
 
-    def pretended(
+    def simulated(
         self, call: Call, caller: Caller, scenario: str, placed: tuple[str, PlaceOrder] | None
     ) -> None:
-        """A call whose answer was made up. `placed`: its idempotency key and order, if they were read."""
+        """A call that got a simulated answer. `placed`: its idempotency key and order, if they were read."""
         idempotency_key, asked = placed or (None, None)
         self._note(
             call,
             caller,
             SCENARIO,
+            scenario,
             idempotency_key=idempotency_key,
             asked=asked,
-            message="The answer was made up, as the caller asked. Nothing was done.",
-            compared={SCENARIO: scenario},
+            message="The answer was simulated, as the caller asked. Nothing was done.",
+            compared={},
         )
 
-    def marked(self, scenario: str) -> "Tracer":
-        """For an order that is placed in earnest, and answered otherwise."""
-        return _Marked(self._traces, self._now_us, scenario)
-
-    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
+    def _note(self, call: Call, caller: Caller, outcome: str, scenario: str | None, **more: Any) -> None:
+        if scenario is not None:
+            more["compared"] = {**more["compared"], SCENARIO: scenario}
         self._traces.note(
             Trace(
                 request_id=call.request_id.decode("ascii"),
@@ -79,15 +82,3 @@ class Tracer:
                 **more,
             )
         )
-
-
-class _Marked(Tracer):
-    """Apart, so that an order without a scenario is not asked whether it has one."""
-
-    def __init__(self, traces: TraceBook, now_us: Callable[[], int], scenario: str) -> None:
-        super().__init__(traces, now_us)
-        self._scenario = scenario
-
-    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
-        more["compared"] = {**more["compared"], SCENARIO: self._scenario}
-        super()._note(call, caller, outcome, **more)

@@ -1,6 +1,7 @@
-"""What becomes of the orders that wait for one book: pure, and the same on every engine.
+"""Decides what becomes of the orders that wait for one book: pure, and the same on every engine.
 
-Decided on the book as this node last saw it. Whoever records the plan makes sure that it still is so.
+The decision is made on the book as this node last saw it. The store records the plan only if the book has not
+changed since.
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
@@ -15,10 +16,10 @@ from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.orders.order import Order, PriceMove, signed_e4
 from bullion.orders.status import Status
-from bullion.orders.verdict import Priced, Refusal
+from bullion.orders.verdict import Priced, Refusal, Verdict
 from bullion.refusals.catalogue import LIMIT_EXCEEDED, OUT_OF_STOCK
 
-from .placing import Booked, Outcome, Placing, StockName, ToHedge
+from .attempt import Booked, OrderAttempt, Outcome, QueueEntry, StockName, ToHedge
 from .replay import price_moved, replay
 
 _PERCENT_E4 = 100 * 10_000
@@ -34,15 +35,15 @@ class Plan(msgspec.Struct):
     orders: list[Order] = []
     price_moves: list[PriceMove] = []
     to_hedge: list[ToHedge] = []
-    """Those of the orders that a venue must confirm."""
+    """The orders that a venue must confirm."""
     stock_taken: dict[StockName, int] = {}
     fences: bool = False
-    """Whether the book's version is moved although nothing is recorded, because a key was refused.
+    """Whether the book's version moves although nothing is recorded, because a production order was refused.
 
-    Where real metal hangs on it: an earlier call with that key may still be on its way to the store, given up
-    by whoever sent it. Decided on the version before, it is not recorded any more; the refusal stays true.
+    An earlier call with the same idempotency key may still be on its way to the store after its caller gave
+    up. It was decided on the version before, so it can no longer be recorded, and the refusal stays true.
     """
-    outcomes: list[tuple[Placing, Outcome]] = []
+    outcomes: list[tuple[QueueEntry, Outcome]] = []
 
     @property
     def changes(self) -> bool:
@@ -51,15 +52,15 @@ class Plan(msgspec.Struct):
 
 def decide(
     book: Book,
-    placings: Sequence[Placing],
+    entries: Sequence[QueueEntry],
     now_us: int,
     new_id: Callable[[int, int], str],
     stock: MutableMapping[StockName, int] | None = None,
 ) -> Plan:
-    """`stock` is what is left of each stock, and is drawn on; without it no placing may take from one."""
+    """`stock` is what is left of each stock, and is reduced; without it no order may take from a stock."""
     draft = _Draft(book, now_us, new_id, stock)
-    for placing in placings:
-        draft.plan.outcomes.append((placing, draft.outcome(placing)))
+    for entry in entries:
+        draft.plan.outcomes.append((entry, draft.outcome(entry)))
     return draft.finished()
 
 
@@ -78,45 +79,46 @@ class _Draft:
         # A clock that was set back must not put a later order before an earlier one.
         self._at_us = max(now_us, book.last_order_at_us)
         self._ordinal = book.order_count
-        self._real = environment_of(book.id) is Environment.PRODUCTION
+        self._is_production = environment_of(book.id) is Environment.PRODUCTION
         self._new_id = new_id
         self._stock = {} if stock is None else stock
 
-    def outcome(self, placing: Placing) -> Outcome:
-        verdict = placing.verdict
-        if placing.settled is not None:
-            replayed = replay(placing.settled, placing.asked, placing.request_id)
+    def outcome(self, entry: QueueEntry) -> Outcome:
+        verdict = entry.verdict
+        if entry.settled is not None:
+            replayed = replay(entry.settled, entry)
             if isinstance(verdict, Refusal) and verdict.closed and not isinstance(replayed, Booked):
                 return verdict
             return replayed
-        outcome = verdict if isinstance(verdict, Refusal) else self._with_book(placing, verdict)
-        if isinstance(outcome, Refusal) and self._real:
+        outcome = verdict if isinstance(verdict, Refusal) else self._book(entry.attempt, verdict)
+        if isinstance(outcome, Refusal) and self._is_production:
             self.plan.fences = True
         return outcome
 
-    def _with_book(self, placing: Placing, priced: Priced) -> Outcome:
+    def _book(self, attempt: OrderAttempt, priced: Priced) -> Outcome:
         position = self._positions[priced.metal]
-        change_e4 = signed_e4(placing.asked)
+        change_e4 = signed_e4(attempt.asked)
         if not position.admits(change_e4):
             return limit_exceeded(priced.metal, position, change_e4)
-        from_stock, left_e4 = takes_stock(placing), self._stock.get(placing.stock_name, 0)
+        stock_name = attempt.stock_name
+        from_stock, left_e4 = takes_stock(attempt, priced), self._stock.get(stock_name, 0)
         if from_stock and left_e4 < change_e4:
             return _out_of_stock(priced.metal, left_e4, change_e4)
-        if moved(priced, placing.asked.expected_price):
-            move = _price_move(placing, priced, self._at_us)
+        if moved(priced, attempt.asked.expected_price):
+            move = _price_move(attempt, priced, self._at_us)
             self.plan.price_moves.append(move)
             return price_moved(move)
         self._ordinal += 1
-        order = _order(placing, priced, self._ordinal, self._at_us, self._new_id(self._at_us, self._ordinal))
+        order = _order(attempt, priced, self._ordinal, self._at_us, self._new_id(self._at_us, self._ordinal))
         self.plan.orders.append(order)
         if priced.instrument is not None:
-            self.plan.to_hedge.append(ToHedge(order, placing.broker, priced.instrument, from_stock))
+            self.plan.to_hedge.append(ToHedge(order, attempt.broker, priced.instrument, from_stock))
         if from_stock:
-            self._stock[placing.stock_name] = left_e4 - change_e4
+            self._stock[stock_name] = left_e4 - change_e4
             taken = self.plan.stock_taken
-            taken[placing.stock_name] = taken.get(placing.stock_name, 0) + change_e4
+            taken[stock_name] = taken.get(stock_name, 0) + change_e4
         self._positions[priced.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
-        return Booked(order, compared=_compared(priced, position, change_e4))
+        return Booked(order, compared=_compared(priced, position, change_e4), instrument=priced.instrument)
 
     def finished(self) -> Plan:
         plan = self.plan
@@ -132,13 +134,12 @@ class _Draft:
         return plan
 
 
-def takes_stock(placing: Placing) -> bool:
-    verdict = placing.verdict
-    return isinstance(verdict, Priced) and verdict.stock_kept and placing.asked.trade_type == Side.BUY
+def takes_stock(attempt: OrderAttempt, verdict: Verdict) -> bool:
+    return isinstance(verdict, Priced) and verdict.stock_kept and attempt.asked.trade_type == Side.BUY
 
 
 def moved(priced: Priced, expected_price: str | None) -> bool:
-    """Beyond the tolerance in either direction, exactly; at the tolerance it passes."""
+    """Whether the price is beyond the tolerance in either direction; exactly at the tolerance it is not."""
     if expected_price is None:
         return False
     places = max(len(expected_price.partition(".")[2]), _PAISE_PLACES)
@@ -152,40 +153,40 @@ def _scaled(text: str, places: int) -> int:
     return int(whole + part.ljust(places, "0"))
 
 
-def _order(placing: Placing, priced: Priced, ordinal: int, at_us: int, order_id: str) -> Order:
+def _order(attempt: OrderAttempt, priced: Priced, ordinal: int, at_us: int, order_id: str) -> Order:
     return Order(
-        book_id=placing.book_id,
+        book_id=attempt.book_id,
         ordinal=ordinal,
         id=order_id,
-        source=placing.source,
-        idempotency_key=placing.idempotency_key,
-        asked=placing.asked,
+        source=attempt.source,
+        idempotency_key=attempt.idempotency_key,
+        asked=attempt.asked,
         metal=priced.metal,
         price_paise=priced.price_paise,
         total_paise=priced.total_paise,
-        status=_FIRST_STATUS[environment_of(placing.book_id)],
-        key_id=placing.key_id,
-        request_id=placing.request_id,
+        status=_FIRST_STATUS[environment_of(attempt.book_id)],
+        key_id=attempt.key_id,
+        request_id=attempt.request_id,
         created_at_us=at_us,
         price_anatomy=priced.price_anatomy,
     )
 
 
-def _price_move(placing: Placing, priced: Priced, at_us: int) -> PriceMove:
+def _price_move(attempt: OrderAttempt, priced: Priced, at_us: int) -> PriceMove:
     return PriceMove(
-        book_id=placing.book_id,
-        source=placing.source,
-        idempotency_key=placing.idempotency_key,
-        asked=placing.asked,
+        book_id=attempt.book_id,
+        source=attempt.source,
+        idempotency_key=attempt.idempotency_key,
+        asked=attempt.asked,
         price_paise=priced.price_paise,
         tolerance_percent_e4=priced.tolerance_percent_e4,
-        request_id=placing.request_id,
+        request_id=attempt.request_id,
         at_us=at_us,
     )
 
 
 def _compared(priced: Priced, position: Position, change_e4: int) -> dict[str, int | None]:
-    """Plain numbers: they are written out for people only if somebody asks."""
+    """Plain numbers: they are formatted only if somebody reads the trace."""
     return {
         "net_before_e4": position.net_e4,
         "change_e4": change_e4,

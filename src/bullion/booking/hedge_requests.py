@@ -12,7 +12,7 @@ import msgspec
 from bullion.hedge.venue import Final
 from bullion.orders.order import Order
 
-from .placing import ToHedge
+from .attempt import ToHedge
 
 LEASE_US = 5_000_000
 """For so long a request is its holder's alone."""

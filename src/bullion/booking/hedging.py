@@ -28,8 +28,8 @@ from bullion.hedge.venue import (
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
+from .attempt import ToHedge
 from .hedge_requests import LEASE_US, Claimed, HedgeRequests, Waiting
-from .placing import ToHedge
 
 WAIT_S = 2.0
 """How long a client waits for the venue before it is told that its order is pending."""

@@ -7,29 +7,29 @@ import msgspec
 
 from bullion.allocation.book import Book
 
+from .attempt import KeyName, Settled, StockName
 from .decide import Plan
-from .placing import KeyName, Settled, StockName
 
 
 class Seen(msgspec.Struct, frozen=True):
     """A book as the store has it after a batch."""
 
     book: Book
-    """As it was before the batch, under its lock; the plan says what it is after it, if it was recorded."""
+    """As it was before the batch, under its lock. If the plan was recorded, it is now `plan.after`."""
     recorded: bool
     settled: bool
-    """Whether a key of this book that was asked about is settled: then nothing of its plan was recorded."""
+    """Whether one of the given keys of this book is settled: then nothing of its plan was recorded."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
     catalogue_version: int
-    """Where it is not the one that the batch was judged by, nothing at all was recorded."""
+    """If it is not the version that the batch was checked with, nothing was recorded."""
     books: Mapping[int, Seen]
-    """Without those that somebody else holds: they were not waited for."""
+    """Without the books that others had locked: the batch did not wait for them."""
 
 
 Planner = Callable[[Mapping[int, Book], MutableMapping[StockName, int]], Sequence[Plan]]
-"""What to record in books, and take from stocks, that are locked."""
+"""Decides what to record in locked books, and what to take from locked stocks."""
 
 
 class Ledger(Protocol):
@@ -42,9 +42,9 @@ class Ledger(Protocol):
     async def record(
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
-        """Record every plan whose book is still as it was decided on and has no settled key among `names`.
+        """Record each plan whose book has not changed since and has no settled key among `names`.
 
-        One durable step for all of them, with the requests to hedge their orders. None takes from a stock.
+        One commit for all of them, with the hedge requests of their orders. No plan takes from a stock.
         """
 
     async def record_locked(
@@ -55,12 +55,12 @@ class Ledger(Protocol):
         catalogue_version: int,
         plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
-        """The same with the books, then the stocks, locked first; a lock may take until StoreBusy."""
+        """The same with the books, then the stocks, locked first. StoreBusy if a lock takes too long."""
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
-        """What keys of a book are settled by, after the answer to recording them was lost.
+        """What the keys of a book are settled by, after the answer to recording them was lost.
 
-        On a connection of its own, and with the book locked: whoever has begun to record an order under one
-        of these keys holds that lock. Where a key is not found, the book's version is moved, so that what is
-        still on its way to the store, decided on the version before, is not recorded either.
+        It uses its own connection and locks the book: a call that has begun to record an order under one of
+        these keys holds that lock. If a key is not found, the book's version moves, so that an order that is
+        still on its way to the store, decided on the version before, is not recorded later.
         """

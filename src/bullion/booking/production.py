@@ -1,4 +1,4 @@
-"""The way of a production order, the same from the API and from the desk: judged, recorded, hedged."""
+"""Places production orders, from the API and from the desk: checked, recorded, hedged."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,11 +10,11 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.verdict import Priced, Refusal, Verdict
+from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET, PRODUCTION_TRADING_DISABLED
 
+from .attempt import Booked, OrderAttempt, OrderCheck, Outcome, ToHedge
 from .hedging import Hedging
-from .placing import Booked, Outcome, Placing, ToHedge
 from .queue import BookingQueue
 
 
@@ -81,17 +81,15 @@ class Production:
     def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
         return self._market.judge(account, asked)
 
-    async def place(self, placing: Placing) -> Outcome:
+    async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
         """What became of it, after a short wait for the venue. May raise StoreFault, as the queue does."""
-        outcome = await self._queue.place(placing)
+        outcome = await self._queue.place(attempt, check)
         if not isinstance(outcome, Booked) or outcome.order.status != Status.PENDING:
             return outcome
-        verdict = placing.verdict
-        if outcome.replayed or not isinstance(verdict, Priced) or verdict.instrument is None:
+        if outcome.instrument is None:
             order = await self._hedging.outcome(outcome.order)
         else:
-            to_hedge = ToHedge(outcome.order, placing.broker, verdict.instrument)
-            order = await self._hedging.hedge(to_hedge)
+            order = await self._hedging.hedge(ToHedge(outcome.order, attempt.broker, outcome.instrument))
         return msgspec.structs.replace(outcome, order=order)
 
 

@@ -1,10 +1,10 @@
-"""Group commit: what arrives while a batch is being recorded goes together into the next one.
+"""Group commit: orders that arrive while a batch is being recorded go together into the next one.
 
-No book is in two batches at once, so batches of this node never fight each other. Against other nodes: a book
-is moved only if it is still as it was when its orders were decided; else they are decided again.
+A book is never in two batches of this node at once, so they do not conflict. Against other nodes: a book is
+changed only if it is still as it was when its orders were decided; otherwise they are decided again.
 
-Where real metal hangs on it, an answer of the store that was lost is found out (`verify`), and nothing is
-tried again.
+Production orders are verified: if the store's answer to a commit was lost, the queue reads what was committed
+(`verify`) and does not try again.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from bullion.catalogue.keeper import Keeper
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
+from .attempt import Booked, KeyName, OrderAttempt, OrderCheck, Outcome, QueueEntry, StockName
+from .batch_slots import BatchSlots
 from .decide import Plan, decide, takes_stock
-from .lanes import Lanes
 from .ledger import Ledger, Recorded
-from .placing import Booked, KeyName, Outcome, Placing, StockName
 from .replay import replay
 from .verify import Verifier
 
 DEADLINE_S = 6.0
-"""How long an order waits for the store. What then becomes of it, the same key tells."""
-_LOOK_EVERY_S = 0.25
+"""How long an order waits for the store. A retry with the same key then tells what became of it."""
+_DEADLINE_CHECK_S = 0.25
 _OPTIMISTIC_TRIES = 2
-_HELD_AT_ONCE = 3
+_LOCKED_BATCHES_MAX = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
 
-Answers = Sequence[tuple[Placing, Outcome]]
+Answers = Sequence[tuple[QueueEntry, Outcome]]
 
 _log = structlog.get_logger("booking")
 
@@ -48,203 +48,204 @@ class BookingQueue:
         catalogue: Catalogue,
         keeper: Keeper,
         *,
-        lanes: int,
+        slots: int,
         batch_max: int,
         verifies: bool = False,
         locks_first: bool = False,
     ) -> None:
-        """`verifies`: what became of a commit whose answer was lost is read, and nothing is tried again.
+        """`verifies`: if a commit's answer was lost, what was committed is read, and nothing is tried again.
 
-        `locks_first`: orders are decided with their books locked. For a store where that is no detour: one
-        that waits for the lock is then known not to have been sent.
+        `locks_first`: orders are decided with their books locked. For a store where that costs nothing extra:
+        an order that waits for the lock is then known not to have been sent.
         """
         self._ledger = ledger
         self._verifier = Verifier(ledger) if verifies else None
         self._locks_first = locks_first
         self._catalogue = catalogue
         self._keeper = keeper
-        self._lanes = Lanes(lanes, self._depart)
+        self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
-        self._waiting: dict[int, deque[Placing]] = {}
-        """By book, in the order in which the books came to wait."""
+        self._waiting: dict[int, deque[QueueEntry]] = {}
+        """By book; the book that has waited longest first."""
         self._waiting_number = 0
-        self._busy: set[int] = set()
+        self._running: set[QueueEntry] = set()
+        self._running_books: set[int] = set()
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
         self._books: dict[int, Book] = {}
-        self._under_way: set[Placing] = set()
-        self._holding = asyncio.Semaphore(_HELD_AT_ONCE)
-        self._departing = False
+        self._locked_batches = asyncio.Semaphore(_LOCKED_BATCHES_MAX)
+        self._start_scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def place(self, placing: Placing) -> Outcome:
-        """What became of it. May raise StoreFault.
+    async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
+        """What became of the attempt. May raise StoreFault.
 
-        Nothing was recorded then, unless it is OutcomeUnknown: sending the same key again tells.
+        Nothing was recorded then, unless it is OutcomeUnknown: a retry with the same key finds out.
         """
+        entry = QueueEntry(attempt, check, check.check(attempt), self._catalogue.version)
         if self._verifier is None:
-            return await self._place(placing)
-        return await self._verifier.place(placing, self._place)
+            return await self._place(entry)
+        return await self._verifier.place(entry, self._place)
 
-    async def _place(self, placing: Placing) -> Outcome:
+    async def _place(self, entry: QueueEntry) -> Outcome:
         loop = asyncio.get_running_loop()
-        placing.since_s = loop.time()
-        name = placing.key_name
-        while (ahead := self._in_flight.get(name)) is not None:
-            known = await _followed(ahead, placing)
+        entry.since_s = loop.time()
+        book_id, key_name = entry.attempt.book_id, entry.attempt.key_name
+        while (earlier := self._in_flight.get(key_name)) is not None:
+            known = await _outcome_of_earlier(earlier, entry)
             if known is not None:
                 return known
-            placing.judged_by = None  # Whatever it was then: it is judged when its turn has come.
+            entry.catalogue_version = None  # Time has passed: check it again when its batch starts.
         outcome: asyncio.Future[Outcome] = loop.create_future()
-        placing.outcome = self._in_flight[name] = outcome
-        waiting = self._waiting.get(placing.book_id)
+        entry.outcome = self._in_flight[key_name] = outcome
+        waiting = self._waiting.get(book_id)
         if waiting is None:
-            waiting = self._waiting[placing.book_id] = deque()
-        waiting.append(placing)
+            waiting = self._waiting[book_id] = deque()
+        waiting.append(entry)
         self._waiting_number += 1
-        if not self._departing:
-            # Not at once: whoever else arrives in this turn of the loop goes along.
-            self._departing = True
-            loop.call_soon(self._depart)
+        if not self._start_scheduled:
+            # Not at once: orders that arrive in the same turn of the loop join the batch.
+            self._start_scheduled = True
+            loop.call_soon(self._start_batches)
         try:
             return await outcome
         finally:
-            del self._in_flight[name]
+            del self._in_flight[key_name]
 
     async def keep(self) -> None:
-        """Run for as long as the node does: nobody waits longer than the deadline."""
+        """Run for as long as the node does: no caller waits longer than the deadline."""
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(_DEADLINE_CHECK_S)
             too_old = loop.time() - DEADLINE_S
-            waiting = [placing for placings in self._waiting.values() for placing in placings]
-            for placing in [*waiting, *self._under_way]:
-                if placing.since_s < too_old and not placing.given_up:
-                    self._give_up(placing)
+            waiting = [entry for entries in self._waiting.values() for entry in entries]
+            for entry in [*waiting, *self._running]:
+                if entry.since_s < too_old and not entry.given_up:
+                    self._give_up(entry)
 
-    def _give_up(self, placing: Placing) -> None:
-        if placing.give_up():
-            _fail([placing], StoreBusy("the booking's deadline has passed"))
+    def _give_up(self, entry: QueueEntry) -> None:
+        if entry.give_up():
+            entry.fail(StoreBusy("the booking's deadline has passed"))
         elif self._verifier is not None:
-            self._begin(self._verifier.find_out([placing]))
+            self._start_task(self._verifier.find_out([entry]))
         else:
-            _fail([placing], OutcomeUnknown("the store did not answer before the booking's deadline"))
+            entry.fail(OutcomeUnknown("the store did not answer before the booking's deadline"))
 
-    def _depart(self) -> None:
-        self._departing = False
-        while self._waiting and self._lanes.free(full=self._waiting_number >= self._batch_max):
+    def _start_batches(self) -> None:
+        self._start_scheduled = False
+        while self._waiting and self._slots.free(full=self._waiting_number >= self._batch_max):
             batch = self._next_batch()
             if not batch:
                 return
-            self._begin(self._run(batch, self._lanes.take()))
+            self._start_task(self._run(batch, self._slots.take()))
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _next_batch(self) -> list[Placing]:
-        batch: list[Placing] = []
-        for book_id in [each for each in self._waiting if each not in self._busy]:
+    def _next_batch(self) -> list[QueueEntry]:
+        batch: list[QueueEntry] = []
+        for book_id in [each for each in self._waiting if each not in self._running_books]:
             waiting = self._waiting.pop(book_id)
-            self._busy.add(book_id)
+            self._running_books.add(book_id)
             while waiting and len(batch) < self._batch_max:
                 batch.append(waiting.popleft())
             if waiting:
-                self._waiting[book_id] = waiting  # Behind the others, who have waited as long.
+                self._waiting[book_id] = waiting  # Behind the books that have waited as long.
             if len(batch) >= self._batch_max:
                 break
         self._waiting_number -= len(batch)
         return batch
 
-    async def _run(self, batch: list[Placing], lane: float) -> None:
-        """A batch in its lane. Books that somebody else holds are waited for apart from it."""
-        held: Sequence[Placing] = ()
+    async def _run(self, batch: list[QueueEntry], slot: float) -> None:
+        """Run a batch. Books that another node holds are waited for outside of its slot."""
+        held: Sequence[QueueEntry] = ()
         answers: Answers = ()
-        self._under_way.update(batch)
+        self._running.update(batch)
         try:
             held, answers = await self._record(batch, locked=self._locks_first)
         except StoreUnavailable as fault:
-            self._forget(batch)
-            _fail(batch, fault)
-        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must not wait for ever
-            await self._after(error, batch)
+            self._fail(batch, fault)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever
+            await self._recover(error, batch)
         finally:
-            held_books = {placing.book_id for placing in held}
-            self._leave([placing for placing in batch if placing.book_id not in held_books])
-            self._lanes.give_back(lane)
+            held_books = {entry.attempt.book_id for entry in held}
+            self._leave([entry for entry in batch if entry.attempt.book_id not in held_books])
+            self._slots.release(slot)
             for book_id in held_books:
-                self._begin(self._run_held([placing for placing in batch if placing.book_id == book_id]))
-            self._depart()
-            # Only now: while these are answered, the store is busy with the next batch.
-            _tell(answers)
+                self._start_task(
+                    self._run_locked([entry for entry in batch if entry.attempt.book_id == book_id])
+                )
+            self._start_batches()
+            # Only now: while these are answered, the store works on the next batch.
+            _answer(answers)
 
-    async def _run_held(self, placings: list[Placing]) -> None:
-        async with self._holding:  # A few at a time: each keeps a connection of the store waiting.
+    async def _run_locked(self, entries: list[QueueEntry]) -> None:
+        """Run the orders of one book, waiting for its lock."""
+        async with self._locked_batches:  # A few at a time: each keeps a connection of the store waiting.
             try:
-                _, answers = await self._record(placings, locked=True)
-                _tell(answers)
+                _, answers = await self._record(entries, locked=True)
+                _answer(answers)
             except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
-                self._forget(placings)
-                _fail(placings, fault)
+                self._fail(entries, fault)
             except Exception as error:  # noqa: BLE001 - as above
-                await self._after(error, placings)
+                await self._recover(error, entries)
             finally:
-                self._leave(placings)
-                self._depart()
+                self._leave(entries)
+                self._start_batches()
 
-    def _leave(self, placings: Sequence[Placing]) -> None:
-        self._under_way.difference_update(placings)
-        self._busy.difference_update({placing.book_id for placing in placings})
+    def _leave(self, entries: Sequence[QueueEntry]) -> None:
+        self._running.difference_update(entries)
+        self._running_books.difference_update({entry.attempt.book_id for entry in entries})
 
-    async def _after(self, error: Exception, placings: Sequence[Placing]) -> None:
-        """A batch has failed, and not for a reason that all its orders share."""
-        self._forget(placings)
-        _log.warning("batch_failed", orders=len(placings), error=repr(error))
+    async def _recover(self, error: Exception, entries: Sequence[QueueEntry]) -> None:
+        """After a batch failed for a reason that its orders may not share."""
+        self._forget_books(entries)
+        _log.warning("batch_failed", orders=len(entries), error=repr(error))
         if self._verifier is not None and isinstance(error, OutcomeUnknown):
-            await self._verifier.find_out(placings)
+            await self._verifier.find_out(entries)
         else:
-            await self._record_singly(placings)
+            await self._record_singly(entries)
 
-    async def _record_singly(self, batch: Sequence[Placing]) -> None:
+    async def _record_singly(self, batch: Sequence[QueueEntry]) -> None:
         """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
-        for placing in batch:
-            placing.sent = False
+        for entry in batch:
+            entry.sent = False
             try:
-                _, answers = await self._record([placing], locked=True)
-                _tell(answers)
+                _, answers = await self._record([entry], locked=True)
+                _answer(answers)
             except OutcomeUnknown as unknown:
                 if self._verifier is not None:
-                    await self._verifier.find_out([placing])
+                    await self._verifier.find_out([entry])
                 else:
-                    _fail([placing], unknown)
+                    entry.fail(unknown)
             except StoreFault as fault:
-                _fail([placing], fault)
+                entry.fail(fault)
             except Exception as own_error:  # noqa: BLE001 - as above
                 _log.exception("booking_failed")
-                _fail([placing], own_error)
+                entry.fail(own_error)
             finally:
-                self._forget([placing])
+                self._forget_books([entry])
 
     async def _record(
-        self, batch: Sequence[Placing], *, locked: bool = False
-    ) -> tuple[Sequence[Placing], Answers]:
-        """Decide and record until every order has its outcome, but for those whose book somebody else holds.
+        self, batch: Sequence[QueueEntry], *, locked: bool = False
+    ) -> tuple[Sequence[QueueEntry], Answers]:
+        """Decide and record until every order has its outcome, except for books that another node holds.
 
-        With `locked` their books are waited for too. The last outcomes are still to be told.
+        Returns the orders of those books (with `locked` there are none), and the outcomes that the caller
+        has still to answer with.
         """
         misses = 0
-        held: list[Placing] = []
+        held: list[QueueEntry] = []
         for _ in range(_TRIES_MAX):
-            batch = [
-                placing for placing in batch if placing.waits and not placing.given_up and placing not in held
-            ]
+            batch = [entry for entry in batch if entry.waits and not entry.given_up and entry not in held]
             if not batch:
                 return held, ()
             version = self._catalogue.version or 0
-            _judge_anew(batch, version)
+            _check_again(batch, version)
             if not locked:
-                batch, apart = _stocks_apart(batch)
-                held += apart
+                batch, with_stock = _split_by_stock(batch)
+                held += with_stock
                 if not batch:
                     return held, ()
             plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
@@ -253,10 +254,7 @@ class BookingQueue:
                     await self._keeper.catch_up()
                 continue
             held += [
-                placing
-                for plan in plans
-                if plan.before.id not in recorded.books
-                for placing, _ in plan.outcomes
+                entry for plan in plans if plan.before.id not in recorded.books for entry, _ in plan.outcomes
             ]
             seen = [plan for plan in plans if plan.before.id in recorded.books]
             good = [plan for plan in seen if self._holds(plan, recorded)]
@@ -264,40 +262,40 @@ class BookingQueue:
             if len(good) == len(seen):
                 return held, answers
             misses += len(seen) - len(good)
-            _tell(answers)
-            # Only once all that was recorded is answered: a fault in this is told to those who still wait.
+            _answer(answers)
+            # Only after what was recorded is answered: a fault in this concerns only those who still wait.
             await self._find_settled(plans, recorded)
         raise StoreBusy("the book was changed by others again and again")
 
     async def _try(
-        self, batch: Sequence[Placing], version: int, *, locked: bool
+        self, batch: Sequence[QueueEntry], version: int, *, locked: bool
     ) -> tuple[Sequence[Plan], Recorded]:
-        by_book: dict[int, list[Placing]] = {}
-        for placing in batch:
-            by_book.setdefault(placing.book_id, []).append(placing)
+        by_book: dict[int, list[QueueEntry]] = {}
+        for entry in batch:
+            by_book.setdefault(entry.attempt.book_id, []).append(entry)
         now_us = self._catalogue.now_us()
-        names = [placing.key_name for placing in batch if placing.settled is None]
+        names = [entry.attempt.key_name for entry in batch if entry.settled is None]
 
         def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
             return [
-                decide(books[book_id], [each for each in orders if each.send()], now_us, _new_id, stock)
-                for book_id, orders in by_book.items()
+                decide(books[book_id], [each for each in entries if each.send()], now_us, _new_id, stock)
+                for book_id, entries in by_book.items()
             ]
 
         if locked:
-            stocks = sorted({placing.stock_name for placing in batch if takes_stock(placing)})
+            stocks = sorted({entry.attempt.stock_name for entry in batch if _takes_stock(entry)})
             answer = await self._ledger.record_locked(sorted(by_book), stocks, names, version, plan)
         else:
-            plans = plan(await self._look(by_book), {})
+            plans = plan(await self._known_books(by_book), {})
             answer = plans, await self._ledger.record(plans, names, version)
-        for placing in batch:
-            placing.sent = False
+        for entry in batch:
+            entry.sent = False
         return answer
 
     def _holds(self, plan: Plan, recorded: Recorded) -> bool:
-        """Whether a plan's orders can be answered as it has them; else they must be decided again.
+        """Whether the plan's orders can be answered as decided; otherwise they must be decided again.
 
-        A refusal too is given only if the book, seen under its lock, has not moved: whoever could still
+        A refusal too is given only if the book, seen under its lock, has not changed: a call that could still
         record an order under one of these keys holds that lock.
         """
         book_id = plan.before.id
@@ -306,29 +304,28 @@ class BookingQueue:
         return not seen.settled and seen.book.version == plan.before.version
 
     async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
-        """Read what the keys are settled by that kept a plan from being recorded."""
+        """Read the orders under the settled keys that kept a plan from being recorded."""
         books = {book_id for book_id, seen in recorded.books.items() if seen.settled}
-        placings = [
-            placing
+        entries = [
+            entry
             for plan in plans
             if plan.before.id in books
-            for placing, _ in plan.outcomes
-            if placing.settled is None
+            for entry, _ in plan.outcomes
+            if entry.settled is None
         ]
-        if not placings:
+        if not entries:
             return
         try:
-            found = await self._ledger.settled([placing.key_name for placing in placings])
+            found = await self._ledger.settled([entry.attempt.key_name for entry in entries])
         except StoreFault as fault:
-            if (
-                self._verifier is not None
-            ):  # There is an order under one of them: "nothing booked" would not be true.
-                raise OutcomeUnknown(*fault.args) from fault
-            raise
-        for placing in placings:
-            placing.settled = found.get(placing.key_name)
+            if self._verifier is None:
+                raise
+            # One of the keys has an order: "nothing was booked" would not be true.
+            raise OutcomeUnknown(*fault.args) from fault
+        for entry in entries:
+            entry.settled = found.get(entry.attempt.key_name)
 
-    async def _look(self, book_ids: Collection[int]) -> Mapping[int, Book]:
+    async def _known_books(self, book_ids: Collection[int]) -> Mapping[int, Book]:
         known = {book_id: self._books[book_id] for book_id in book_ids if book_id in self._books}
         unknown = [book_id for book_id in book_ids if book_id not in known]
         if not unknown:
@@ -339,49 +336,53 @@ class BookingQueue:
         self._books |= found
         return known | dict(found)
 
-    def _forget(self, placings: Iterable[Placing]) -> None:
-        for placing in placings:
-            self._books.pop(placing.book_id, None)
+    def _forget_books(self, entries: Iterable[QueueEntry]) -> None:
+        for entry in entries:
+            self._books.pop(entry.attempt.book_id, None)
+
+    def _fail(self, entries: Iterable[QueueEntry], fault: StoreFault) -> None:
+        for entry in entries:
+            self._books.pop(entry.attempt.book_id, None)
+            entry.fail(fault)
 
 
-def _tell(answers: Answers) -> None:
-    for placing, outcome in answers:
-        placing.answer(outcome)
+def _answer(answers: Answers) -> None:
+    for entry, outcome in answers:
+        entry.answer(outcome)
 
 
-def _judge_anew(batch: Sequence[Placing], version: int) -> None:
-    """Where memory has moved on since: a switch that was changed before an order holds for it."""
-    for placing in batch:
-        if placing.judged_by != version:
-            placing.verdict = placing.judge()
-            placing.judged_by = version
+def _check_again(batch: Sequence[QueueEntry], version: int) -> None:
+    """Where the catalogue has changed since: a switch that was turned off before an order stops it."""
+    for entry in batch:
+        if entry.catalogue_version != version:
+            entry.verdict = entry.check.check(entry.attempt)
+            entry.catalogue_version = version
 
 
-def _stocks_apart(batch: Sequence[Placing]) -> tuple[Sequence[Placing], Sequence[Placing]]:
-    """A stock is shared by all accounts: it is drawn on by one book at a time, under its lock."""
-    books = {placing.book_id for placing in batch if takes_stock(placing)}
+def _takes_stock(entry: QueueEntry) -> bool:
+    return takes_stock(entry.attempt, entry.verdict)
+
+
+def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], Sequence[QueueEntry]]:
+    """All accounts share a stock: only one book at a time may take from it, under its lock."""
+    books = {entry.attempt.book_id for entry in batch if _takes_stock(entry)}
     if not books:
         return batch, ()
-    apart = [placing for placing in batch if placing.book_id in books]
-    return [placing for placing in batch if placing.book_id not in books], apart
+    with_stock = [entry for entry in batch if entry.attempt.book_id in books]
+    return [entry for entry in batch if entry.attempt.book_id not in books], with_stock
 
 
-async def _followed(ahead: "asyncio.Future[Outcome]", placing: Placing) -> Outcome | None:
-    """The outcome for a call whose key is in flight already; None if that one left the key free."""
-    left_s = placing.since_s + DEADLINE_S - asyncio.get_running_loop().time()
-    done, _ = await asyncio.wait([ahead], timeout=max(0.0, left_s))
+async def _outcome_of_earlier(earlier: "asyncio.Future[Outcome]", entry: QueueEntry) -> Outcome | None:
+    """The outcome for a call whose key an earlier call is booking; None if that one left the key free."""
+    left_s = entry.since_s + DEADLINE_S - asyncio.get_running_loop().time()
+    done, _ = await asyncio.wait([earlier], timeout=max(0.0, left_s))
     if not done:
         raise StoreConflict("the same key is being booked by another call")
-    await asyncio.sleep(0)  # Whoever is ahead clears the way first.
-    if ahead.cancelled() or ahead.exception() is not None:
-        return None  # It is told to whom it belongs; this call is judged on its own.
-    outcome = ahead.result()
-    return replay(outcome.order, placing.asked, placing.request_id) if isinstance(outcome, Booked) else None
-
-
-def _fail(placings: Iterable[Placing], error: Exception) -> None:
-    for placing in placings:
-        placing.fail(error)
+    await asyncio.sleep(0)  # The earlier call takes its key out of `_in_flight` first.
+    if earlier.cancelled() or earlier.exception() is not None:
+        return None  # The error belongs to the earlier call; this one is booked on its own.
+    outcome = earlier.result()
+    return replay(outcome.order, entry) if isinstance(outcome, Booked) else None
 
 
 def _new_id(at_us: int, ordinal: int) -> str:

@@ -15,9 +15,9 @@ from bullion.faults import StoreFault
 from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_from_within
 from bullion.metals.metal import Metal
 
+from .attempt import ToHedge
 from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
 from .hedge_requests import HedgeRequests
-from .placing import ToHedge
 
 EVERY_S = 3.0
 _LISTED_MAX = 500

@@ -1,23 +1,24 @@
-"""The answer to a key that is settled: its outcome again, or a refusal to use it for something else."""
+"""The answer to a settled idempotency key: its outcome again, or a refusal to use it for another order."""
 
 from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import plain
 from bullion.orders.order import Order, PriceMove
-from bullion.orders.request import PlaceOrder
-from bullion.orders.verdict import Refusal
+from bullion.orders.verdict import Priced, Refusal
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REUSED, PRICE_MOVED
 
-from .placing import Booked, Outcome, Settled
+from .attempt import Booked, Outcome, QueueEntry, Settled
 
 
-def replay(settled: Settled, asked: PlaceOrder, request_id: str) -> Outcome:
-    if settled.asked != asked:
+def replay(settled: Settled, entry: QueueEntry) -> Outcome:
+    attempt, verdict = entry.attempt, entry.verdict
+    if settled.asked != attempt.asked:
         return Refusal(IDEMPOTENCY_KEY_REUSED, compared={"settled_by": settled.request_id})
-    # An order that this very call recorded, found again after its answer was lost, is not a replay.
-    replayed = settled.request_id != request_id
+    # An order that this very call recorded, found again after the store's answer was lost, is not a replay.
+    replayed = settled.request_id != attempt.request_id
     match settled:
         case Order():
-            return Booked(settled, replayed)
+            instrument = verdict.instrument if isinstance(verdict, Priced) and not replayed else None
+            return Booked(settled, replayed, instrument=instrument)
         case PriceMove():
             return price_moved(settled, replayed=replayed)
 

@@ -1,6 +1,6 @@
-"""What was committed, where the answer of the store was lost or its book could not be had.
+"""Finds out what was committed, after the store's answer was lost or a book could not be locked.
 
-Only here is it said that nothing was booked although a booking was under way, and only when that is certain.
+Only this module answers that nothing was booked although a booking had started, and only if that is certain.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from bullion.faults import (
     StoreUnavailable,
 )
 
+from .attempt import KeyName, Outcome, QueueEntry, Settled
 from .ledger import Ledger
-from .placing import KeyName, Outcome, Placing, Settled
 from .replay import replay
 
-_AT_ONCE = 8
+_CONCURRENT_MAX = 8
 """Each opens a connection of its own."""
 _UNKNOWN_KEPT_MAX = 10_000
-_LOOK_S = 1.0
+_READ_S = 1.0
 
 _log = structlog.get_logger("booking")
 
@@ -33,63 +33,63 @@ _log = structlog.get_logger("booking")
 class Verifier:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._turns = asyncio.Semaphore(_CONCURRENT_MAX)
         self._unknown: dict[KeyName, None] = {}
-        """Keys whose callers were told that their outcome is unknown, and who have not heard better since."""
+        """Keys whose last answer was that the outcome is unknown."""
 
-    async def place(self, placing: Placing, place: Callable[[Placing], Awaitable[Outcome]]) -> Outcome:
-        """Place it, and let no fault say less than is known of its key."""
-        name = placing.key_name
+    async def place(self, entry: QueueEntry, place: Callable[[QueueEntry], Awaitable[Outcome]]) -> Outcome:
+        """Place it. A fault never hides what is known about its key."""
+        name = entry.attempt.key_name
         try:
-            outcome = await place(placing)
+            outcome = await place(entry)
         except OutcomeUnknown:
             self._remember(name)
             raise
         except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
-            return await self._despite(fault, placing)
+            return await self._despite(fault, entry)
         except NotCompleted:
             self._unknown.pop(name, None)
             raise
         self._unknown.pop(name, None)
         return outcome
 
-    async def find_out(self, placings: Sequence[Placing]) -> None:
-        """The answer of the store was lost: what was committed is the answer."""
-        books = {placing.book_id for placing in placings}
-        await asyncio.gather(
-            *(self._find_out([each for each in placings if each.book_id == book_id]) for book_id in books)
-        )
+    async def find_out(self, entries: Sequence[QueueEntry]) -> None:
+        """Answer entries whose commit was not answered with what was committed."""
+        by_book: dict[int, list[QueueEntry]] = {}
+        for entry in entries:
+            by_book.setdefault(entry.attempt.book_id, []).append(entry)
+        await asyncio.gather(*(self._find_out(book_id, each) for book_id, each in by_book.items()))
 
-    async def _find_out(self, placings: Sequence[Placing]) -> None:
+    async def _find_out(self, book_id: int, entries: Sequence[QueueEntry]) -> None:
         async with self._turns:
-            waiting = [placing for placing in placings if placing.waits]
+            waiting = {entry.attempt.key_name: entry for entry in entries if entry.waits}
             if not waiting:
                 return
             try:
-                found = await self._ledger.verify(waiting[0].book_id, [each.key_name for each in waiting])
-            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is known, and nobody waits for ever
+                found = await self._ledger.verify(book_id, list(waiting))
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is known, and no caller waits for ever
                 if not isinstance(error, StoreFault):
                     _log.exception("not_verified")
-                for placing in waiting:
-                    placing.fail(OutcomeUnknown(*error.args))
+                for entry in waiting.values():
+                    entry.fail(OutcomeUnknown(*error.args))
                 return
-        for placing in waiting:
-            settled = found.get(placing.key_name)
+        for name, entry in waiting.items():
+            settled = found.get(name)
             if settled is None:
-                placing.fail(NotCompleted("the commit was not made"))
+                entry.fail(NotCompleted("the commit was not made"))
             else:
-                placing.answer(replay(settled, placing.asked, placing.request_id))
+                entry.answer(replay(settled, entry))
 
-    async def _despite(self, fault: StoreFault, placing: Placing) -> Outcome:
-        """The book could not be had. An earlier call's order may be there for all that, or be on its way."""
-        name = placing.key_name
+    async def _despite(self, fault: StoreFault, entry: QueueEntry) -> Outcome:
+        """The book could not be locked. An earlier call's order may be there all the same, or on its way."""
+        name = entry.attempt.key_name
         found: Mapping[KeyName, Settled] = {}
         with suppress(StoreFault, TimeoutError):
-            async with asyncio.timeout(_LOOK_S):
+            async with asyncio.timeout(_READ_S):
                 found = await self._ledger.settled([name])
         if name in found:
             self._unknown.pop(name, None)
-            return replay(found[name], placing.asked, placing.request_id)
+            return replay(found[name], entry)
         if name in self._unknown:
             raise OutcomeUnknown(*fault.args) from fault
         raise fault

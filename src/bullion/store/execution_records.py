@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import UnmatchedExecution
-from bullion.booking.placing import ToHedge
 from bullion.booking.reconciliation import HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
 from bullion.hedge.venue import ListedExecution

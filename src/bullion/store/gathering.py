@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import islice
 from typing import Generic, TypeVar
 
-from bullion.booking.lanes import Lanes
+from bullion.booking.batch_slots import BatchSlots
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -18,7 +18,7 @@ class Gathering(Generic[K, V]):
 
     def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
         self._ask = ask
-        self._lanes = Lanes(lanes, self._depart)
+        self._lanes = BatchSlots(lanes, self._depart)
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._departing = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,7 +57,7 @@ class Gathering(Generic[K, V]):
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told to everyone who asked
             fault = error
         finally:
-            self._lanes.give_back(lane)
+            self._lanes.release(lane)
             self._depart()
         # Only now: while these go on with their answers, the store is busy with the next.
         for key, waiting in batch.items():

@@ -7,9 +7,9 @@ from contextlib import suppress
 import msgspec
 import structlog
 
+from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
-from bullion.booking.placing import ToHedge
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, Final
 from bullion.orders import life

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bullion.allocation.book import Book
+from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
 from bullion.booking.ledger import Planner, Recorded, Seen
-from bullion.booking.placing import KeyName, Settled, StockName
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 

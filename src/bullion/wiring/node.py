@@ -14,9 +14,9 @@ from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
 from bullion.api.openapi import openapi
-from bullion.api.orders import Orders
+from bullion.api.order_check import ClientOrderCheck
+from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
-from bullion.api.production_orders import ProductionOrders
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
@@ -111,14 +111,17 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
 
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
-        test_orders = Orders(trading.test_market, trading.test_queue, reader, tracer, gate)
+        production = trading.production
+        check = ClientOrderCheck(gate, trading.test_market)
+        production_check = ClientOrderCheck(gate, trading.market, production.closed)
+        test_orders = Orders(trading.test_queue, check, reader, tracer, gate)
         api_endpoints = endpoints(
             Me(deploy_on=settings.production),
             Positions(reader),
             test=(test_orders, MarketData(catalogue, trading.test_market)),
             production=(
-                ProductionOrders(trading.production, reader, tracer, gate),
-                MarketData(catalogue, trading.market, trading.production.closed),
+                ProductionOrders(production, production_check, reader, tracer, gate),
+                MarketData(catalogue, trading.market, production.closed),
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )

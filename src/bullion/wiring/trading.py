@@ -34,11 +34,11 @@ from bullion.store.venue_book import StoredVenueBook
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
 
-# Batches of an environment that may be under way at once, and the orders that each may hold.
-SIDE_BY_SIDE = (2, 32)
-"""The second is decided while the first is recorded."""
-ONE_BY_ONE = (1, 64)
-"""Where orders are decided with the store's one writer in hand, there is nothing to get ready meanwhile."""
+# How many batches of an environment may run at once, and how many orders each may hold.
+TWO_BATCHES = (2, 32)
+"""The second batch is decided while the first is recorded."""
+ONE_BATCH = (1, 64)
+"""For a store whose single writer decides the orders: a second batch could only wait for it."""
 
 
 class Trading:
@@ -57,12 +57,12 @@ class Trading:
 
         def queue(*, verifies: bool) -> BookingQueue:
             locks_first = verifies and isinstance(engine, SqliteEngine)
-            lanes, batch_max = ONE_BY_ONE if locks_first else SIDE_BY_SIDE
+            slots, batch_max = ONE_BATCH if locks_first else TWO_BATCHES
             return BookingQueue(
                 ledger,
                 self.catalogue,
                 self.keeper,
-                lanes=lanes,
+                slots=slots,
                 batch_max=batch_max,
                 verifies=verifies,
                 locks_first=locks_first,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import structlog
 
 from bullion.accounts.account import Account
-from bullion.allocation.book import book_id
-from bullion.booking.faults_told import booking_refused
-from bullion.booking.placing import Booked, Outcome, Placing
+from bullion.allocation.book import account_of, book_id
+from bullion.booking.attempt import Booked, OrderAttempt, Outcome
+from bullion.booking.booking_errors import booking_error
 from bullion.booking.production import Production
 from bullion.desk import bodies
 from bullion.desk.bodies import PlaceOrderBody
@@ -67,9 +67,10 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         # An account that was opened a moment ago on another node is in this node's memory from here on.
         await desk.refresh()
         await production.look_up_account(account.id)
-        outcome = await production.place(_placing(production, account, body, asked, request_id))
+        attempt = _attempt(account, body, asked, request_id)
+        outcome = await production.place(attempt, DeskOrderCheck(production))
     except StoreFault as fault:
-        refused = booking_refused(fault)
+        refused = booking_error(fault)
         outcome = Refusal(refused.refusal, compared={"fault": repr(fault)})
         _note(desk, account, body, asked, request_id, outcome)
         raise refused from fault
@@ -95,19 +96,23 @@ async def _account(desk: Desk, actor: Actor, login_id: str) -> Account:
     return await desk.read(actor, "account", work)
 
 
-def _placing(
-    production: Production, account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str
-) -> Placing:
-    def judge() -> Verdict:
-        """By what memory holds now."""
-        now = production.account(account.id)
-        if now is None:
-            return Refusal(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
-        if not now.active:
-            return Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
-        return production.unready(now) or production.judge(now, asked)
+@dataclass(frozen=True, slots=True)
+class DeskOrderCheck:
+    """`OrderCheck` of the booking queue, for orders that the desk places."""
 
-    return Placing(
+    production: Production
+
+    def check(self, attempt: OrderAttempt) -> Verdict:
+        account = self.production.account(account_of(attempt.book_id))
+        if account is None:
+            return Refusal(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
+        if not account.active:
+            return Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
+        return self.production.unready(account) or self.production.judge(account, attempt.asked)
+
+
+def _attempt(account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str) -> OrderAttempt:
+    return OrderAttempt(
         book_id=book_id(account.id, Environment.PRODUCTION),
         broker=account.broker,
         source=body.source,
@@ -115,8 +120,6 @@ def _placing(
         asked=asked,
         key_id=None,
         request_id=request_id,
-        judge=judge,
-        verdict=judge(),
     )
 
 

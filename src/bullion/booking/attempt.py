@@ -1,0 +1,128 @@
+"""An attempt to place an order, and what may become of it."""
+
+from asyncio import Future
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from bullion.hedge.venue import HedgeRequest
+from bullion.orders.order import Order, PriceMove
+from bullion.orders.request import PlaceOrder
+from bullion.orders.verdict import Refusal, Verdict
+
+Settled = Order | PriceMove
+"""What an idempotency key was settled by."""
+
+KeyName = tuple[int, str, str]
+"""Book, channel and idempotency key: a key is unique within its book and channel."""
+
+StockName = tuple[str, str]
+"""Broker and symbol."""
+
+
+class OrderAttempt(msgspec.Struct, frozen=True):
+    """One call that asks for an order: who asks, for what, and under which idempotency key."""
+
+    book_id: int
+    broker: str
+    source: str
+    idempotency_key: str
+    asked: PlaceOrder
+    key_id: str | None
+    """The API key of the call; None for an order that the desk places."""
+    request_id: str
+    address: str = ""
+    """The caller's address, which its API key may be limited to."""
+
+    @property
+    def stock_name(self) -> StockName:
+        return self.broker, self.asked.symbol_code
+
+    @property
+    def key_name(self) -> KeyName:
+        return self.book_id, self.source, self.idempotency_key
+
+
+class OrderCheck(Protocol):
+    """Checks who asks and what is asked for against this node's memory, without a read of the store.
+
+    The queue calls it when an attempt arrives, and again if the catalogue has changed before the order is
+    recorded: a key that was revoked, or a switch that was turned off, stops the order then.
+    """
+
+    def check(self, attempt: OrderAttempt) -> Verdict: ...
+
+
+class ToHedge(msgspec.Struct, frozen=True):
+    """A pending order with what its venue must know beside it."""
+
+    order: Order
+    broker: str
+    instrument: str
+    took_stock: bool = False
+    """Whether its weight was taken from a stock, and returns there if the order does not become a deal."""
+
+    def request(self) -> HedgeRequest:
+        order, asked = self.order, self.order.asked
+        return HedgeRequest(
+            order.id, self.broker, self.instrument, asked.trade_type, asked.quantity_e4, order.price_paise
+        )
+
+
+class Booked(msgspec.Struct, frozen=True):
+    order: Order
+    replayed: bool = False
+    compared: Mapping[str, Any] = {}
+    """The values that the last checks compared, for the desk."""
+    instrument: str | None = None
+    """What the venue must cover the order in; None if it was booked earlier, or is not hedged."""
+
+
+Outcome = Booked | Refusal
+
+
+class QueueEntry(msgspec.Struct, eq=False):
+    """An attempt in the booking queue, and what has happened to it so far."""
+
+    attempt: OrderAttempt
+    check: OrderCheck
+    verdict: Verdict
+    catalogue_version: int | None = None
+    """The catalogue's version that the verdict was made with; None: the attempt must be checked again."""
+    settled: Settled | None = None
+    """What the store holds under this idempotency key."""
+    outcome: "Future[Outcome] | None" = None
+    since_s: float = 0.0
+    """When the attempt arrived, by the loop's clock."""
+    sent: bool = False
+    """Whether the store was asked to record it and has not answered."""
+    given_up: bool = False
+    """Whether the caller was told, or is about to be told, that the deadline has passed."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the caller has no answer yet."""
+        return self.outcome is not None and not self.outcome.done()
+
+    def answer(self, outcome: Outcome) -> None:
+        """Only the first answer counts."""
+        if self.waits and self.outcome is not None:
+            self.outcome.set_result(outcome)
+
+    def fail(self, error: Exception) -> None:
+        if self.waits and self.outcome is not None:
+            self.outcome.set_exception(error)
+
+    def send(self) -> bool:
+        """Whether it may still be recorded. Called right before the store is asked, on any thread.
+
+        `send` and `give_up` each set their own flag before they read the other's, so they cannot both miss.
+        """
+        self.sent = True
+        return self.waits and not self.given_up
+
+    def give_up(self) -> bool:
+        """Whether it is certain that it was not recorded, and will not be."""
+        self.given_up = True
+        return not self.sent
