@@ -1,6 +1,6 @@
 """Orders written out are kept, but never told for another."""
 
-from bullion.api.order_view import OrderViews
+from bullion.api.order_view import WrittenOrders
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
@@ -14,28 +14,27 @@ def order(order_id: str, quantity_e4: int) -> Order:
 
 
 def test_what_was_written_is_kept() -> None:
-    views = OrderViews()
-    written = views.one(order("a", 10_000))
-    assert views.one(order("a", 10_000)) is written
-    assert views.kept(2, [2, 1]) == {1: written}
-    assert views.kept(3, [1]) == {}
+    orders = WrittenOrders()
+    written = orders.add(order("a", 10_000))
+    assert orders.find_all(2, [2, 1]) == {1: written}
+    assert orders.find_all(3, [1]) == {}
 
 
 def test_an_id_leads_only_to_its_own_order() -> None:
     mine, guessed = "01a1dfe2-163d-7949-923b-8e0000000001", "01a1dfe2-163d-7949-923b-8f0000000001"
-    views = OrderViews()
-    assert views.of_id(2, mine) is None
-    written = views.one(order(mine, 10_000))
-    assert views.of_id(2, mine) is written
-    assert views.of_id(2, guessed) is None
-    assert views.of_id(4, mine) is None, "another account's"
+    orders = WrittenOrders()
+    assert orders.find(2, mine) is None
+    written = orders.add(order(mine, 10_000))
+    assert orders.find(2, mine) is written
+    assert orders.find(2, guessed) is None
+    assert orders.find(4, mine) is None, "another account's"
 
 
 def test_another_order_in_the_same_place_is_told_as_it_is() -> None:
     """A store put back to an older copy gives the same ordinal again."""
-    views = OrderViews()
-    views.one(order("a", 50_000))
-    written = views.one(order("b", 70_000))
+    orders = WrittenOrders()
+    orders.add(order("a", 50_000))
+    written = orders.add(order("b", 70_000))
     assert b'"id":"b"' in written
     assert b'"quantity":"7.0000"' in written
-    assert views.kept(2, [1]) == {1: written}
+    assert orders.find_all(2, [1]) == {1: written}

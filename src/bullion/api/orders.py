@@ -11,27 +11,28 @@ from bullion.booking.attempt import Booked, OrderAttempt, OrderCheck, Outcome
 from bullion.booking.booking_errors import booking_error
 from bullion.faults import StoreFault
 from bullion.orders.life import hidden
-from bullion.orders.order import API
+from bullion.orders.order import API, Order
 from bullion.orders.reader import OrderReader
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.verdict import REPLAYED, Refusal
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, ORDER_REJECTED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Answer, encode_json, header_line
+from bullion.web.answer import Answer, encode_json, header_line, json_answer
 from bullion.web.body import read_body
 
 from .gate import Gate
 from .list_query import read_list_query
 from .order_body import BODY_BYTES_MAX, read_place_order
 from .order_check import ClientOrderCheck
-from .order_view import OrderViews
+from .order_view import WrittenOrders
 from .request import Request
 from .tracer import Tracer
 from .wire.orders import order_view
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REPLAYED_LINE = header_line(b"idempotent-replayed", b"true")
+_OK, _CREATED, _ACCEPTED = 200, 201, 202
 _NOT_A_DEAL = (Status.PENDING, Status.DELETED)
 
 _log = structlog.get_logger("api")
@@ -59,7 +60,7 @@ class Orders:
         self._reader = reader
         self._tracer = tracer
         self._gate = gate
-        self._views = OrderViews()
+        self._written = WrittenOrders()
 
     async def place(self, request: Request, scenario: str | None = None) -> Answer:
         """`scenario` is noted in the trace: the answer that the caller asked the test environment for."""
@@ -110,22 +111,29 @@ class Orders:
         return RefusalError(SERVICE_UNAVAILABLE)
 
     async def one(self, request: Request) -> Answer:
-        order_id = request.item.lower()
-        order = await self._reader.order(of_book(request), order_id) if _UUID.fullmatch(order_id) else None
+        order_id = _order_id(request)
+        written = self._written.find(of_book(request), order_id)
+        if written is None:
+            written = self._written.add(await self._order(request, order_id))
+        return Answer(_OK, written)
+
+    async def _order(self, request: Request, order_id: str) -> Order:
+        order = await self._reader.order(of_book(request), order_id)
         if order is None or hidden(order):
             raise RefusalError(ORDER_NOT_FOUND)
-        return Answer(HTTPStatus.OK, self._views.one(order))
+        return order
 
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=False)
         book = of_book(request)
         ordinals, total = await self._reader.page(book, query)
-        written = self._views.kept(book, ordinals)
+        written = self._written.find_all(book, ordinals)
         missing = [each for each in ordinals if each not in written]
         if missing:
             orders = await self._reader.orders(book, missing)
-            written |= {ordinal: self._views.one(order) for ordinal, order in orders.items()}
-        return _page([written[each] for each in ordinals], total)
+            written |= {ordinal: self._written.add(order) for ordinal, order in orders.items()}
+        items = b",".join([written[each] for each in ordinals])
+        return Answer(_OK, b'{"items":[%b],"total":%d}' % (items, total))
 
 
 class ProductionOrders(Orders):
@@ -134,14 +142,24 @@ class ProductionOrders(Orders):
     def _error(self, fault: StoreFault) -> RefusalError:
         return booking_error(fault)
 
+    async def one(self, request: Request) -> Answer:
+        return json_answer(order_view(await self._order(request, _order_id(request))))
+
     async def listed(self, request: Request) -> Answer:
         query = read_list_query(request.scope["query_string"], with_status=True)
         orders, total = await self._reader.whole_page(of_book(request), query)
-        return _page([self._views.one(order) for order in orders], total)
+        return json_answer({"items": [order_view(order) for order in orders], "total": total})
 
 
 def of_book(request: Request) -> int:
     return book_id(request.caller.account.id, request.caller.key.environment)
+
+
+def _order_id(request: Request) -> str:
+    order_id = request.item.lower()
+    if not _UUID.fullmatch(order_id):
+        raise RefusalError(ORDER_NOT_FOUND)
+    return order_id
 
 
 def _booked(request: Request, booked: Booked) -> Answer:
@@ -153,13 +171,8 @@ def _booked(request: Request, booked: Booked) -> Answer:
             fields={"order_id": order.id, "order": view},
             headers=REPLAYED if replayed else None,
         )
+    status = _ACCEPTED if order.status in _NOT_A_DEAL else _CREATED
     if replayed:
         request.more += _REPLAYED_LINE
-        return Answer(HTTPStatus.OK, encode_json(view))
-    return Answer(
-        HTTPStatus.ACCEPTED if order.status in _NOT_A_DEAL else HTTPStatus.CREATED, encode_json(view)
-    )
-
-
-def _page(items: list[bytes], total: int) -> Answer:
-    return Answer(HTTPStatus.OK, b'{"items":[%b],"total":%d}' % (b",".join(items), total))
+        status = _OK
+    return Answer(status, encode_json(view))
