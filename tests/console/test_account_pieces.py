@@ -12,7 +12,7 @@ from bullion.console.pages.accounts.key_table import key_state
 from bullion.console.pages.audit.difference import changes
 from bullion.console.pages.audit.words import called
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
-from bullion.refusals.refusal import RefusalError
+from bullion.refusals.refusal import FieldError, RefusalError
 
 INDIA = ZoneInfo("Asia/Kolkata")
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -99,16 +99,25 @@ def test_a_last_day_ends_in_the_brokers_zone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "troubles"),
+    ("error", "troubles"),
     [
-        ("Expected `str` of length >= 1 - at `$.login_id`.", {"login_id": "Use up to 64 letters"}),
-        ("allocation.gold: 'x' is not a number.", {"gold": "'x' is not a number. Type a weight in grams"}),
-        ("group: there is no group x; make it first.", {"group": "There is no group x; make it first."}),
+        (
+            FieldError(("body", "login_id"), "Must have at least 1 characters.", "empty"),
+            {"login_id": "Use up to 64 letters"},
+        ),
+        (
+            FieldError(("body", "allocation", "gold"), "'x' is not a number.", "invalid"),
+            {"gold": "'x' is not a number. Type a weight in grams"},
+        ),
+        (
+            FieldError(("body", "group"), "There is no group x; make it first.", "invalid"),
+            {"group": "There is no group x; make it first."},
+        ),
     ],
 )
-def test_a_refusal_is_told_beside_its_field(message: str, troubles: dict[str, str]) -> None:
+def test_a_refusal_is_told_beside_its_field(error: FieldError, troubles: dict[str, str]) -> None:
     with pytest.raises(Mistyped) as caught, beside_fields("login_id", "gold", "group"):
-        raise RefusalError(INVALID_BODY, message)
+        raise RefusalError(INVALID_BODY, errors=[error])
     assert caught.value.troubles.keys() == troubles.keys()
     for field, words in troubles.items():
         assert caught.value.troubles[field].startswith(words)

@@ -8,7 +8,7 @@ from bullion.console.pages.market.forms import Form, beside_fields, difference, 
 from bullion.console.pages.market.rates import _odd
 from bullion.console.pages.market.symbol_words import part_words
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
-from bullion.refusals.refusal import RefusalError
+from bullion.refusals.refusal import FieldError, RefusalError
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,13 @@ def test_counts_keep_to_their_bounds() -> None:
 
 def test_a_refusal_about_a_field_is_told_beside_it() -> None:
     form = {"minimum": "5", "margin": "x"}
-    for message, told in (
-        ("minimum must be above 0 and not above maximum.", {"minimum"}),
-        ("pricing.margin: 99 is out of bounds.", {"margin"}),
-    ):
+    for loc, told in ((("body", "minimum"), {"minimum"}), (("body", "pricing", "margin"), {"margin"})):
+        error = FieldError(loc, "Is out of bounds.", "invalid")
         with pytest.raises(Mistyped) as mistyped, beside_fields(form):
-            raise RefusalError(INVALID_BODY, message)
+            raise RefusalError(INVALID_BODY, errors=[error])
         assert mistyped.value.troubles.keys() == told
     for refused in (
-        RefusalError(INVALID_BODY, "step must be above 0."),
+        RefusalError(INVALID_BODY, errors=[FieldError(("body", "step"), "Must be above 0.", "invalid")]),
         RefusalError(CONFLICT, "minimum is taken."),
     ):
         with pytest.raises(RefusalError) as raised, beside_fields(form):

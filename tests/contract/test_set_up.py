@@ -4,13 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 import pytest
 
-from bullion.desk import bodies
 from bullion.desk.actions import audit, duties, groups, quotes, rates, switches, symbols
 from bullion.desk.actions.audit import Wanted
-from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SymbolBody, TermsBody
+from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SwitchesBody, SymbolBody, TermsBody
+from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import Desk, View
 from bullion.records.page import Page
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
@@ -40,7 +39,7 @@ LANDED: dict[str, Any] = {
 
 
 def symbol(**fields: Any) -> SymbolBody:
-    return bodies.read(msgspec.json.encode({**LANDED, **fields}), SymbolBody)
+    return convert({**LANDED, **fields}, SymbolBody)
 
 
 async def test_a_formula_is_tried_before_it_is_kept(desk: Desk) -> None:
@@ -66,8 +65,8 @@ async def test_the_timetable_says_when_it_opens(desk: Desk) -> None:
     assert await switches.get_opening(desk, ADMIN) == {"open": True, "changes_at": None}
     day = datetime.now(UTC) + timedelta(days=2)
     week = {day.strftime("%a").lower(): [["09:00", "17:30"]]}
-    raw = msgspec.json.encode({"trading_hours": {"zone": "UTC", "week": week, "holidays": []}})
-    await switches.patch_switches(desk, ADMIN, raw)
+    hours = {"zone": "UTC", "week": week, "holidays": []}
+    await switches.patch_switches(desk, ADMIN, Changes(SwitchesBody, {"trading_hours": hours}))
     found = await switches.get_opening(desk, ADMIN)
     assert found["open"] is False
     assert found["changes_at"].startswith(day.strftime("%Y-%m-%dT09:00:00"))
@@ -84,7 +83,7 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
 
     body = GroupBody(trading=False)
     done = await asyncio.gather(
-        *(groups.put_group(desk.if_found(judge), ADMIN, "retail", body) for _ in range(3)),
+        *(groups.put_group(desk, ADMIN, "retail", body, only_if=judge) for _ in range(3)),
         return_exceptions=True,
     )
     refused = [each for each in done if isinstance(each, RefusalError)]
@@ -101,5 +100,5 @@ async def test_terms_are_for_what_can_be_a_symbol(desk: Desk, symbol: str) -> No
     with pytest.raises(RefusalError) as refused:
         await groups.put_group(desk, ADMIN, "retail", GroupBody(terms={symbol: TermsBody(buy_premium="1")}))
     assert refused.value.refusal is INVALID_BODY
-    assert refused.value.message.startswith("symbol code in terms: use up to 32 letters")
+    assert [each.loc for each in refused.value.errors] == [("body", "terms", symbol)]
     assert await groups.get_group(desk, ADMIN, "retail") == before

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import QueryParams
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion, texts
 from bullion.desk.actions.orders import _since_us
 from bullion.desk.doorkeeper import _token_text
 from bullion.desk_api.request import Request
@@ -41,20 +41,20 @@ BODIES: dict[str, Callable[[int], str]] = {
 def test_bodies(name: str, shape: type[object]) -> None:
     def prepare(size: int) -> Callable[[], object]:
         body = BODIES[name](size).encode()
-        return lambda: refused(lambda: bodies.read(body, shape))
+        return lambda: refused(lambda: conversion.read(body, shape))
 
     assert_linear(prepare, 16 * 1024)
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "code": lambda text: bodies.code("code", text),
-    "weight": lambda text: bodies.weight("quantity", text),
-    "rupees": lambda text: bodies.rupees("price", text, signed=True),
-    "day": lambda text: bodies.day("from", text),
-    "instant": lambda text: bodies.instant_us("at", text),
+    "code": lambda text: conversion.require_code("code", text),
+    "weight": lambda text: texts.weight(text),
+    "rupees": lambda text: texts.signed_rupees(text),
+    "day": lambda text: texts.day(text),
+    "instant": lambda text: texts.instant_us(text),
     "since": _since_us,
-    "network": lambda text: bodies.networks("allowed_addresses", [text]),
-    "networks": lambda text: bodies.networks("allowed_addresses", text.split(",")),
+    "network": lambda text: texts.network(text),
+    "networks": lambda text: [texts.network(each) for each in text.split(",")],
     "token": read_token,
     "authorization": lambda text: _token_text([(b"authorization", b"Bearer " + text.encode())]),
     "query": lambda text: page(text).page(),
@@ -83,5 +83,5 @@ def page(query: str) -> Request:
 
 def refused(read: Callable[[], object]) -> None:
     """Whether it is refused or read does not matter here."""
-    with suppress(RefusalError):
+    with suppress(RefusalError, ValueError):
         read()

@@ -93,8 +93,14 @@ def refusal(answer: httpx.Response, status: int, code: str) -> str:
     assert answer.headers["content-type"] == "application/json"
     body = answer.json()
     assert body.keys() == {"detail"}
+    errors = body["detail"].pop("errors", None)
     assert body["detail"].keys() == {"code", "message"}
     assert body["detail"]["code"] == code
+    assert (errors is not None) == (code == "invalid_request")
+    for error in errors or ():
+        assert error.keys() == {"loc", "msg", "type"}
+        assert error["loc"][0] in ("body", "path", "query")
+        assert error["msg"].endswith(".")
     message = body["detail"]["message"]
     assert isinstance(message, str)
     assert message.endswith(".")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from bullion.desk.desk import Desk, View
+from bullion.desk.desk import OnlyIf, View
 from bullion.desk.unreadable import is_unreadable
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
@@ -22,8 +22,8 @@ def seen(view: View | None) -> str:
     return hashlib.sha256(msgspec.json.encode(view, order="sorted")).hexdigest()[:24]
 
 
-def new(visit: Visit, field: str, words: str) -> Desk:
-    """The desk, for making what is not there yet; else `words` are told beside the field that names it.
+def new(field: str, words: str) -> OnlyIf:
+    """For making what is not there yet; else `words` are told beside the field that names it.
 
     What cannot be read is replaced.
 
@@ -34,17 +34,19 @@ def new(visit: Visit, field: str, words: str) -> Desk:
         if before is not None and not is_unreadable(before):
             raise Mistyped({field: words})
 
-    return visit.desk.if_found(judge)
+    return judge
 
 
-def still(visit: Visit, subject: str, found: View | None, part: Callable[[View], View | None] = _all) -> Desk:
+def still(
+    visit: Visit, subject: str, found: View | None, part: Callable[[View], View | None] = _all
+) -> OnlyIf:
     """As `if_still`, and `found` is looked at now already, before anything is made of it."""
     require_seen(visit.form, None if found is None else part(found), subject)
     return if_still(visit, subject, part)
 
 
-def if_still(visit: Visit, subject: str, part: Callable[[View], View | None] = _all) -> Desk:
-    """The desk, for a change of what somebody saw when they opened the form, and of nothing newer.
+def if_still(visit: Visit, subject: str, part: Callable[[View], View | None] = _all) -> OnlyIf:
+    """For a change of what somebody saw when they opened the form, and of nothing newer.
 
     Who saved what they saw an hour ago would undo what somebody else did meanwhile. What is there by then
     is looked at with the change in hand; `part` is what of it the form is about.
@@ -53,7 +55,7 @@ def if_still(visit: Visit, subject: str, part: Callable[[View], View | None] = _
     def judge(before: View | None) -> None:
         require_seen(visit.form, None if before is None else part(before), subject)
 
-    return visit.desk.if_found(judge)
+    return judge
 
 
 def require_seen(typed: Mapping[str, str], view: View | None, subject: str) -> None:

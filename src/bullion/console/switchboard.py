@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
 from bullion.desk.actions import switches
+from bullion.desk.bodies import SwitchesBody
+from bullion.desk.conversion import Changes
 from bullion.records.token import Role
 
 from .html import Html, el
@@ -45,7 +45,8 @@ class _Turn:
             return dialog(self.title, words, confirm=self.button, danger=self.danger)
 
         async def do(visit: Visit) -> Result:
-            await switches.patch_switches(visit.desk, visit.actor, msgspec.json.encode({self.field: self.to}))
+            changes = Changes(SwitchesBody, {self.field: self.to})
+            await switches.patch_switches(visit.desk, visit.actor, changes)
             return Result(self.done)
 
         return Action(self.name, self.role, ask, do)

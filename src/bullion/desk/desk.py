@@ -1,7 +1,7 @@
-"""The one way every action of the desk takes: role, transaction, audit entry, and every node told."""
+"""The one way every change at the desk takes: transaction, audit entry, and every node told."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,6 +23,8 @@ from .unreadable import found, refused
 
 T = TypeVar("T")
 View = dict[str, Any]
+OnlyIf = Callable[[View | None], None]
+"""Is handed what was there before a change, in its transaction; raises where that is not as expected."""
 
 _log = structlog.get_logger("desk")
 
@@ -52,12 +54,6 @@ class Desk:
     """The way of a production order; None for commands that place none."""
     traces: TraceBook | None = None
     """Where it is noted why an order was taken or refused; None where nobody writes that down."""
-    judge: Callable[[View | None], None] | None = None
-    """See `if_found`."""
-
-    def if_found(self, judge: Callable[[View | None], None]) -> "Desk":
-        """The same desk, for changes of what it finds as expected: else `judge`, told what it was, raises."""
-        return replace(self, judge=judge)
 
     async def change(
         self,
@@ -66,23 +62,22 @@ class Desk:
         subject: str,
         work: Callable[[Records], Awaitable[Done]],
         *,
-        role: Role = Role.ADMIN,
         broker: str | None = None,
         catalogue: bool = True,
+        only_if: OnlyIf | None = None,
     ) -> View:
         """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither.
 
         `catalogue`: whether it may change what nodes keep in memory. Orders are not kept there, and nodes
         must not judge anew all that they have in hand because one of them was closed.
         """
-        require(actor, role)
         trail = broker or actor.broker
 
         async def body(records: Records) -> Done:
             await require_token(records, actor)
             done = await work(records)
-            if self.judge is not None:
-                self.judge(done.before)
+            if only_if is not None:
+                only_if(done.before)
             head = await records.hold_audit_head(trail)
             if not catalogue:
                 # Nobody was kept from deleting the token meanwhile; if so, that entry stands before ours.

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from starlette.datastructures import QueryParams
 
 from bullion.desk.desk import Desk, View
+from bullion.desk.problems import refused
 from bullion.records.page import Page
 from bullion.records.token import Actor
-from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import Answer, json_answer
 
 _PAGE_MAX = 200
@@ -29,7 +28,7 @@ class Request:
     def page(self) -> Page:
         limit = self.whole_number("limit", default=50)
         if not 1 <= limit <= _PAGE_MAX:
-            raise RefusalError(INVALID_BODY, f"limit must be a whole number from 1 to {_PAGE_MAX}.")
+            raise refused(("limit",), f"must be a whole number from 1 to {_PAGE_MAX}", within="query")
         # However large: there is nothing so far down, and the store takes 64 bits.
         return Page(limit, min(self.whole_number("offset", default=0), _OFFSET_MAX))
 
@@ -37,7 +36,7 @@ class Request:
         """What a list is asked to be narrowed down to. Of two values, which one was meant?"""
         texts = self.query.getlist(name)
         if len(texts) > 1:
-            raise RefusalError(INVALID_BODY, f"{name} is there more than once.")
+            raise refused((name,), "is there more than once", "duplicate", within="query")
         return texts[0] if texts else None
 
     def whole_number(self, name: str, *, default: int) -> int:
@@ -47,7 +46,7 @@ class Request:
             return default
         text = texts[0]
         if len(texts) > 1 or not (text.isascii() and text.isdigit()):
-            raise RefusalError(INVALID_BODY, f"{name} must be one whole number.")
+            raise refused((name,), "must be one whole number", "not_an_integer", within="query")
         return int(text[-_DIGITS_MAX:]) if text.lstrip("0")[_DIGITS_MAX:] == "" else _OFFSET_MAX
 
 

@@ -1,9 +1,8 @@
 """Commands for clients: their accounts and their keys."""
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import accounts, book_reset, keys
 from bullion.desk.bodies import AccountBody
 from bullion.desk.desk import Desk, View
@@ -75,7 +74,7 @@ def _accounts_create(
     }
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode(fields), bodies.NewAccountBody)
+        body = conversion.convert(fields, bodies.NewAccountBody)
         return await accounts.create_account(desk, actor, body)
 
     print_one(session.run(work), as_json=session.as_json)
@@ -93,8 +92,11 @@ def _accounts_set(session: Session, login_id: str, assignments: tuple[str, ...])
       bullion desk accounts set aurum allocation.gold=1500
       bullion desk accounts set aurum api_access=false
     """
-    raw = msgspec.json.encode(assigned(AccountBody, assignments))
-    changed = session.run(lambda desk, actor: accounts.patch_account(desk, actor, login_id, raw))
+    fields = assigned(AccountBody, assignments)
+    shape = AccountBody
+    changed = session.run(
+        lambda desk, actor: accounts.patch_account(desk, actor, login_id, conversion.Changes(shape, fields))
+    )
     print_one(changed, as_json=session.as_json)
 
 
@@ -176,7 +178,7 @@ def _keys_issue(
     }
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode(fields), bodies.KeyBody)
+        body = conversion.convert(fields, bodies.KeyBody)
         return await keys.issue_key(desk, actor, login_id, body)
 
     print_secret(session.run(work), "key", as_json=session.as_json)
@@ -215,7 +217,7 @@ def _keys_rotate(
         fields["expires_at"] = None if expires_at == "never" else expires_at
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode(fields), bodies.RotateBody)
+        body = conversion.convert(fields, bodies.RotateBody)
         return await keys.rotate_key(desk, actor, key_id, body)
 
     print_secret(session.run(work), "key", as_json=session.as_json)

@@ -1,9 +1,8 @@
 """Commands for the hedge: what waits for an answer, what the venue did, and where it contradicts us."""
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import conversion
 from bullion.desk.actions import breaks, exposure, hedge
 from bullion.desk.bodies import HedgeBody, NoteBody
 from bullion.desk.desk import Desk, View
@@ -42,8 +41,12 @@ def _hedge_set(session: Session, assignments: tuple[str, ...]) -> None:
       bullion desk hedge set mode=hold
       bullion desk hedge set mode=fill delay_ms=500 instruments.GOLD=suspended
     """
-    raw = msgspec.json.encode(assigned(HedgeBody, assignments))
-    print_one(session.run(lambda desk, actor: hedge.patch_hedge(desk, actor, raw)), as_json=session.as_json)
+    fields = assigned(HedgeBody, assignments)
+    shape = HedgeBody
+    print_one(
+        session.run(lambda desk, actor: hedge.patch_hedge(desk, actor, conversion.Changes(shape, fields))),
+        as_json=session.as_json,
+    )
 
 
 @hedge_group.command("executions")
@@ -100,7 +103,7 @@ def _hedge_resolve(session: Session, break_id: str, note: str) -> None:
     """
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode({"note": note}), NoteBody)
+        body = conversion.convert({"note": note}, NoteBody)
         return await breaks.resolve_break(desk, actor, break_id, body)
 
     print_one(session.run(work), as_json=session.as_json)

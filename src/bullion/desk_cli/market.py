@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import brokers, groups, switches, symbols
 from bullion.desk.bodies import SwitchesBody, SymbolBody
 from bullion.records.page import Page
@@ -36,7 +35,8 @@ def _file_body(file: str, shape: type[T]) -> T:
     """A body from a JSON file, or from standard input for `-`."""
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return bodies.read(raw, shape)
+        body: T = conversion.read(raw, shape)
+        return body
     except OSError as error:
         raise click.UsageError(f"{file}: {error.strerror}.") from None
     except RefusalError as refused:
@@ -124,9 +124,13 @@ def _symbols_set(session: Session, code: str, assignments: tuple[str, ...]) -> N
       bullion desk symbols set GOLD frozen=true
       bullion desk symbols set GOLD minimum=10 step=10 stock=null
     """
-    raw = msgspec.json.encode(assigned(SymbolBody, assignments))
+    fields = assigned(SymbolBody, assignments)
+    shape = SymbolBody
     print_one(
-        session.run(lambda desk, actor: symbols.patch_symbol(desk, actor, code, raw)), as_json=session.as_json
+        session.run(
+            lambda desk, actor: symbols.patch_symbol(desk, actor, code, conversion.Changes(shape, fields))
+        ),
+        as_json=session.as_json,
     )
 
 
@@ -189,7 +193,10 @@ def _switches_set(session: Session, assignments: tuple[str, ...], yes: bool) -> 
     for (field, value), consequence in _HURTS.items():
         if patch.get(field) is value:
             confirm(f"Set {field} to {str(value).lower()}? {consequence}", yes=yes)
-    raw = msgspec.json.encode(patch)
+    shape, fields = SwitchesBody, patch
     print_one(
-        session.run(lambda desk, actor: switches.patch_switches(desk, actor, raw)), as_json=session.as_json
+        session.run(
+            lambda desk, actor: switches.patch_switches(desk, actor, conversion.Changes(shape, fields))
+        ),
+        as_json=session.as_json,
     )

@@ -1,9 +1,8 @@
 """Commands for the desk itself: its tokens and its audit trail."""
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import audit, tokens
 from bullion.desk.desk import Desk, View
 from bullion.records.page import Page
@@ -36,7 +35,7 @@ def _tokens_create(session: Session, name: str, role: str) -> None:
     """Make a desk token for NAME. It is shown now and never again."""
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode({"name": name, "role": role}), bodies.TokenBody)
+        body = conversion.convert({"name": name, "role": role}, bodies.TokenBody)
         return await tokens.create_token(desk, actor, body)
 
     print_secret(session.run(work), "token", as_json=session.as_json)

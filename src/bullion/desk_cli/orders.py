@@ -1,9 +1,8 @@
 """Commands for orders: looking through them, placing them for clients, and what becomes of them."""
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import conversion
 from bullion.desk.actions import order_life, orders
 from bullion.desk.actions.place_order import Placed, place_order
 from bullion.desk.bodies import CompleteBody, PlaceOrderBody, ReasonBody
@@ -126,7 +125,7 @@ def _orders_place(session: Session, /, **fields: str | None) -> None:
     """
 
     async def work(desk: Desk, actor: Actor) -> Placed:
-        body = bodies.read(msgspec.json.encode(fields), PlaceOrderBody)
+        body = conversion.convert(fields, PlaceOrderBody)
         return await place_order(desk, actor, body, new_request_id().decode("ascii"))
 
     placed = session.run(work, trading=True)
@@ -156,7 +155,7 @@ def _orders_complete(session: Session, order_id: str, close_price: str, yes: boo
     confirm(f"Close the order {words} at {close_price}, for good? Compare the two prices.", yes=yes)
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode({"close_price": close_price}), CompleteBody)
+        body = conversion.convert({"close_price": close_price}, CompleteBody)
         return await order_life.complete_order(desk, actor, order_id, body)
 
     _print_order(session, session.run(work))
@@ -212,7 +211,7 @@ def _orders_refuse(session: Session, order_id: str, reason: str | None) -> None:
 
 
 def _reason(text: str | None) -> ReasonBody:
-    return bodies.read(msgspec.json.encode({"reason": text}), ReasonBody)
+    return conversion.convert({"reason": text}, ReasonBody)
 
 
 def _words(session: Session, order_id: str, yes: bool) -> str:

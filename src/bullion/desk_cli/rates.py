@@ -4,9 +4,8 @@ import sys
 from decimal import Decimal, InvalidOperation
 
 import click
-import msgspec
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import duties, quotes, rates
 from bullion.desk.bodies import DutyRows, RateBody
 from bullion.desk.desk import Desk, View
@@ -64,7 +63,7 @@ def _rates_put(session: Session, instrument: str, bid: str, ask: str, at: str | 
     """
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body = bodies.read(msgspec.json.encode({"bid": bid, "ask": ask, "at": at}), RateBody)
+        body = conversion.convert({"bid": bid, "ask": ask, "at": at}, RateBody)
         return await rates.put_rate(desk, actor, instrument, body)
 
     last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
@@ -126,7 +125,7 @@ def _duties_put(session: Session, name: str, rows: tuple[str, ...]) -> None:
     sent = [_row(row) for row in rows]
 
     async def work(desk: Desk, actor: Actor) -> View:
-        body: list[bodies.DutyBody] = bodies.read(msgspec.json.encode(sent), DutyRows)
+        body: list[bodies.DutyBody] = conversion.convert(sent, DutyRows)
         return await duties.put_duty(desk, actor, name, body)
 
     print_one(session.run(work), as_json=session.as_json)

@@ -1,6 +1,6 @@
 """One row of a refusal table, and the exception that carries it to the caller."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
@@ -90,6 +90,18 @@ class RefusalCode:
     """What `Retry-After` says on a 503, unless the place that refuses knows better."""
 
 
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One problem of a request: an element of `detail.errors`."""
+
+    loc: tuple[str | int, ...]
+    """Where it is, such as `("body", "allocation", "gold")` or `("query", "limit")`."""
+    msg: str
+    """A sentence that reads well beside the field. For people; it may change."""
+    type: str
+    """For programs, like a refusal's code."""
+
+
 class RefusalError(Exception):
     """The one exception a caller can see; whoever answers turns it into the error body."""
 
@@ -101,6 +113,7 @@ class RefusalError(Exception):
         retry_after_s: int | None = None,
         fields: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        errors: Sequence[FieldError] = (),
     ) -> None:
         super().__init__(refusal.code)
         self.refusal = refusal
@@ -111,6 +124,12 @@ class RefusalError(Exception):
         self.retry_after_s = retry_after_s
         self.fields = fields or {}
         self.headers = headers or {}
+        self.errors = tuple(errors)
 
     def body(self) -> dict[str, Any]:
-        return {"detail": {"code": self.refusal.code, "message": self.message, **self.fields}}
+        detail = {"code": self.refusal.code, "message": self.message, **self.fields}
+        if self.errors:
+            detail["errors"] = [
+                {"loc": list(each.loc), "msg": each.msg, "type": each.type} for each in self.errors
+            ]
+        return {"detail": detail}

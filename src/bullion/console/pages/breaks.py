@@ -1,7 +1,5 @@
 """The card of breaks on the overview. Those without an order of ours are settled there."""
 
-import msgspec
-
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.pages.orders.addresses import order_path
@@ -10,9 +8,9 @@ from bullion.console.watch import Listed
 from bullion.console.widgets.dialog import action_button, dialog, field
 from bullion.console.widgets.numbers import weight
 from bullion.console.widgets.pieces import BAD, Column, Line, card, state, table
-from bullion.desk import bodies
 from bullion.desk.actions import breaks
 from bullion.desk.bodies import NoteBody
+from bullion.desk.conversion import convert
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
@@ -97,8 +95,8 @@ async def _ask_settle(visit: Visit) -> Html:
 
 
 async def _settle(visit: Visit) -> Result:
-    sent = msgspec.json.encode({"note": visit.form.get("note", "").strip()})
-    body = bodies.read(sent, NoteBody)
+    sent = {"note": visit.form.get("note", "").strip()}
+    body = convert(sent, NoteBody)
     await breaks.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
     return Result("The break is settled.")
 

@@ -1,22 +1,25 @@
 """Clients' accounts, their switches and their allocation."""
 
 from bullion.accounts.account import Account
-from bullion.desk import bodies
 from bullion.desk.bodies import AccountBody, NewAccountBody
-from bullion.desk.desk import Desk, Done, View
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, unreadable_view, view_of
 from bullion.faults import AlreadyThere
-from bullion.metals.weight import weight_text
+from bullion.metals.weight import weight_e4, weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.clients import Allocation, Client, NewAccount
 from bullion.records.page import Page
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
+@action("POST /accounts", Role.ADMIN, told="made an account")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
     """Of an account that cannot be read, the row is replaced: its books, orders and keys stay."""
     new = NewAccount(
@@ -50,12 +53,15 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
     return await desk.change(actor, "create_account", body.login_id, work)
 
 
-async def patch_account(desk: Desk, actor: Actor, login_id: str, raw: bytes) -> View:
+@action("PATCH /accounts/{login_id}", Role.ADMIN, told="changed an account")
+async def patch_account(
+    desk: Desk, actor: Actor, login_id: str, changes: Changes[AccountBody], *, only_if: OnlyIf | None = None
+) -> View:
     async def work(records: Records) -> Done:
         before = await find_client(records, actor.broker, login_id)
         current = view(before)
         del current["login_id"], current["created_at"]
-        body = bodies.merged(current, raw, AccountBody)
+        body = changes.over(current)
         await _require_group(records, actor.broker, body.group)
         await records.update_account(
             _account(before.account.id, actor.broker, login_id, body),
@@ -65,15 +71,17 @@ async def patch_account(desk: Desk, actor: Actor, login_id: str, raw: bytes) -> 
             await records.set_allocation(before.account.id, allocation)
         return Done(view(before), view(await find_client(records, actor.broker, login_id)))
 
-    return await desk.change(actor, "patch_account", login_id, work)
+    return await desk.change(actor, "patch_account", login_id, work, only_if=only_if)
 
 
+@action("GET /accounts/{login_id}")
 async def get_account(desk: Desk, actor: Actor, login_id: str) -> View:
     return view(
         await desk.read(actor, "account", lambda records: find_client(records, actor.broker, login_id))
     )
 
 
+@action("GET /accounts")
 async def list_accounts(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     listed, total = await desk.read(actor, "accounts", lambda records: records.clients(actor.broker, page))
     return [view_of(client, view) for client in listed], total
@@ -88,7 +96,7 @@ async def find_client(records: Records, broker: str, login_id: str) -> Client:
 
 async def _require_group(records: Records, broker: str, code: str) -> None:
     if await found(records.group(broker, code)) is None:
-        raise bodies.refused(f"group: there is no group {code}; make it first")
+        raise refused(("group",), f"there is no group {code}; make it first")
 
 
 def _account(account_id: int, broker: str, login_id: str, body: AccountBody) -> Account:
@@ -106,10 +114,7 @@ def _account(account_id: int, broker: str, login_id: str, body: AccountBody) -> 
 
 
 def _allocation(body: AccountBody) -> Allocation:
-    return Allocation(
-        bodies.weight("allocation.gold", body.allocation.gold),
-        bodies.weight("allocation.silver", body.allocation.silver),
-    )
+    return Allocation(weight_e4(body.allocation.gold), weight_e4(body.allocation.silver))
 
 
 def view(client: Client) -> View:

@@ -11,8 +11,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from bullion.desk import bodies
+from bullion.desk import texts
+from bullion.desk.bodies import ArchiveBody
 from bullion.desk.desk import Desk, Done, View, require, require_token
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
 from bullion.orders.packed_orders import TOGETHER_MAX, PackedOrders, pack
 from bullion.records.archive import BookToArchive
@@ -56,8 +59,24 @@ async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | N
         return Wanted(now_us, login_id)
     age = _AGE.fullmatch(before)
     if age is None:
-        return Wanted(bodies.instant_us("before", before), login_id)
+        try:
+            return Wanted(texts.instant_us(before), login_id)
+        except ValueError as error:
+            raise refused(("before",), str(error)) from None
     return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
+
+
+@action("GET /archive")
+async def get_archive(
+    desk: Desk, actor: Actor, *, before: str | None = None, login_id: str | None = None
+) -> View:
+    return await survey(desk, actor, await wanted(desk, actor, before, login_id))
+
+
+@action("POST /archive/orders", Role.ADMIN, told="archived orders")
+async def archive_old_orders(desk: Desk, actor: Actor, body: ArchiveBody) -> View:
+    what = await wanted(desk, actor, body.before, body.login_id)
+    return await archive_orders(desk, actor, what, body.limit)
 
 
 async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:

@@ -56,6 +56,7 @@ async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen, wr
     async def intended(_records: Records) -> Done:
         return Done(None, {**Wanted(before_us).view(), **written})
 
+    require(actor, Role.ADMIN)
     await desk.change(actor, "archive_traces", "decisions", intended, catalogue=False)
     async for batch in _batches(desk, actor, before_us):
         if seen.get(batch.ordinal) == _hash(batch):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from bullion.desk.desk import Desk, View
+from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
 from bullion.records.audit import AuditFilter, Break, Chain, Entry, Head, Walk
 from bullion.records.page import Page
@@ -50,6 +51,7 @@ class Checked:
     breaks: list[Break]
 
 
+@action("GET /audit")
 async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     found, total = await desk.read(actor, "audit", lambda records: records.audit(actor.broker, page))
     return [view(entry) for entry in found], total

@@ -2,6 +2,7 @@
 
 from bullion.allocation.book import Book
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.metals.weight import weight_text
 from bullion.records.token import Actor, Role
@@ -10,6 +11,7 @@ from bullion.store.records import Records
 from .accounts import find_client
 
 
+@action("POST /accounts/{login_id}/test-book/reset", Role.DEALER, told="reset a test book")
 async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
     """Archive the test orders: out of list and positions, still readable by id and still replayed."""
 
@@ -20,7 +22,7 @@ async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
         after = await records.hold_book(client.account.id, Environment.TEST)
         return Done(view(login_id, before), view(login_id, after))
 
-    return await desk.change(actor, "reset_test_book", login_id, work, role=Role.DEALER)
+    return await desk.change(actor, "reset_test_book", login_id, work)
 
 
 def view(login_id: str, book: Book) -> View:

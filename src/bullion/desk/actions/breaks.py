@@ -5,6 +5,7 @@ from dataclasses import replace
 from bullion.booking.breaks import Mismatch
 from bullion.desk.bodies import NoteBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.registry import action
 from bullion.hedge.simulated import CONFIRMED
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
@@ -29,6 +30,7 @@ _WORDS = {
 }
 
 
+@action("GET /hedge/breaks")
 async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """Executions without an order first, then orders that the venue contradicts; each oldest first."""
 
@@ -42,6 +44,7 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     return await desk.read(actor, "hedge_breaks", work)
 
 
+@action("POST /hedge/breaks/{break_id}/resolve", Role.DEALER, told="resolved a contradiction")
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
     """Say what was done about a break; then it leaves the list. The order stays as it is.
 
@@ -55,7 +58,7 @@ async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody)
         return await _resolve_order(records, actor, break_id, body.note)
 
     subject = break_id.lower() if ORDER_ID.fullmatch(break_id.lower()) else break_id
-    return await desk.change(actor, "resolve_break", subject, work, role=Role.DEALER, catalogue=False)
+    return await desk.change(actor, "resolve_break", subject, work, catalogue=False)
 
 
 async def _resolve_order(records: Records, actor: Actor, order_id: str, note: str) -> Done:

@@ -1,36 +1,37 @@
 """Brokers: made and named by the deployment's first token alone."""
 
 import re
-from ipaddress import IPv6Address
 
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
-from bullion.desk.bodies import BrokerBody, refused
+from bullion.desk import texts
+from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
 from bullion.faults import AlreadyThere
 from bullion.keys.text import BROKER_TAG
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
-
-_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
 def view(broker: Broker) -> View:
     return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
 
 
+@action("PUT /brokers/{tag}", Role.ADMIN, told="changed the broker")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """With `only_new`, a broker that is there already is left alone: AlreadyThere is raised."""
     if not actor.first:
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
-        raise refused("tag: use up to 32 of a-z, 0-9 and -, beginning with a letter or digit")
-    hosts = tuple(sorted({_host(host) for host in body.hosts}))
+        words = "use up to 32 of a-z, 0-9 and -, beginning with a letter or digit"
+        raise refused(("tag",), words, "bad_character", within="path")
+    hosts = tuple(sorted({texts.host(host) for host in body.hosts}))
     broker = Broker(tag, body.name, hosts)
 
     async def work(records: Records) -> Done:
@@ -48,16 +49,7 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     return await desk.change(actor, "put_broker", tag, work, broker=tag)
 
 
-def _host(text: str) -> str:
-    host = text.lower().rstrip(".")
-    if _HOST.fullmatch(host):
-        return host
-    try:
-        return str(IPv6Address(host.removeprefix("[").removesuffix("]")))
-    except ValueError:
-        raise refused(f"hosts: {text!r} is not a host name; leave out scheme, port and path") from None
-
-
+@action("GET /brokers")
 async def list_brokers(desk: Desk, actor: Actor) -> list[View]:
     """The first token sees them all, every other its own."""
     brokers = await desk.read(actor, "brokers", lambda records: records.brokers())

@@ -1,10 +1,12 @@
 """Duty tables: what the landed price adds, from which day on."""
 
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import DutyBody
-from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.conversion import require_code, rule
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
-from bullion.metals.rupees import rupees_text
+from bullion.metals.rupees import paise, rupees_text
 from bullion.rates.duty import Duty, DutyTable, duty_day
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
@@ -16,27 +18,25 @@ _RECENT_US = 60_000_000
 """The clocks of nodes, from which orders have their times, may be so far behind."""
 
 
-async def put_duty(desk: Desk, actor: Actor, name: str, rows: list[DutyBody]) -> View:
+@action("PUT /duties/{name}", Role.ADMIN, told="put a duty")
+async def put_duty(
+    desk: Desk, actor: Actor, name: str, body: list[DutyBody], *, only_if: OnlyIf | None = None
+) -> View:
     """The whole table at once; the rows may come in any order.
 
     What production orders were priced by on past days stays as it is.
     """
-    bodies.code("duty name", name)
+    require_code("duty name", name)
     duties = sorted(
-        (
-            Duty(bodies.day("from", row.from_date), bodies.rupees(f"rupees from {row.from_date}", row.rupees))
-            for row in rows
-        ),
-        key=lambda duty: duty.from_date,
+        (Duty(texts.day(row.from_date), paise(row.rupees)) for row in body), key=lambda duty: duty.from_date
     )
-    table = bodies.rule("", DutyTable, actor.broker, name, tuple(duties))
+    table = rule((), DutyTable, actor.broker, name, tuple(duties))
 
     async def check(records: Records) -> tuple[DutyTable | Unreadable | None, int]:
         before, now_us = await found(records.duty(actor.broker, name)), await records.now_us()
         await _require_unused(records, before, table, now_us)
         return before, now_us
 
-    require(actor, Role.ADMIN)
     # Looking through the orders of years takes its time: nobody waits for it here, as they would for a write.
     checked, checked_us = await desk.read(actor, "duty_in_use", check)
 
@@ -48,9 +48,10 @@ async def put_duty(desk: Desk, actor: Actor, name: str, rows: list[DutyBody]) ->
         kept = _kept(table)
         return Done(None if before is None else view_of(before, _kept), kept, view(table, now_us))
 
-    return await desk.change(actor, "put_duty", name, work)
+    return await desk.change(actor, "put_duty", name, work, only_if=only_if)
 
 
+@action("GET /duties")
 async def list_duties(desk: Desk, actor: Actor) -> list[View]:
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()

@@ -1,12 +1,14 @@
 """What all clients hold together, how much of it the venue covers, and the rest."""
 
 from bullion.desk.desk import Desk, View
+from bullion.desk.registry import action
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.records.hedges import Exposure
 from bullion.records.token import Actor
 
 
+@action("GET /hedge/exposure")
 async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
     """Production alone, per metal. Above zero is what clients have bought of the broker."""
     found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))

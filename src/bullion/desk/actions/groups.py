@@ -1,29 +1,32 @@
 """Trading groups and the terms they trade on."""
 
 from bullion.accounts.group import Group, Terms
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import GroupBody, TermsBody
-from bullion.desk.desk import Desk, Done, View
+from bullion.desk.conversion import require_code, rule
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.records.page import Page
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> View:
-    bodies.code("group code", code)
-    for symbol in body.terms:
-        bodies.code("symbol code in terms", symbol)
+@action("PUT /groups/{code}", Role.ADMIN, told="put a group")
+async def put_group(
+    desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
+) -> View:
+    require_code("group code", code)
     group = Group(
         broker=actor.broker,
         code=code,
         trading=body.trading,
-        terms={symbol: _terms(f"terms.{symbol}", terms) for symbol, terms in body.terms.items()},
-        default_terms=None if body.default_terms is None else _terms("default_terms", body.default_terms),
+        terms={symbol: _terms(("terms", symbol), terms) for symbol, terms in body.terms.items()},
+        default_terms=None if body.default_terms is None else _terms(("default_terms",), body.default_terms),
     )
 
     async def work(records: Records) -> Done:
@@ -31,7 +34,7 @@ async def put_group(desk: Desk, actor: Actor, code: str, body: GroupBody) -> Vie
         await records.put_group(group)
         return Done(None if before is None else view_of(before, view), view(group))
 
-    return await desk.change(actor, "put_group", code, work)
+    return await desk.change(actor, "put_group", code, work, only_if=only_if)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:
@@ -41,26 +44,27 @@ async def get_group(desk: Desk, actor: Actor, code: str) -> View:
     return view(group)
 
 
+@action("GET /groups")
 async def list_groups(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     listed, total = await desk.read(actor, "groups", lambda records: records.groups(actor.broker, page))
     return [view_of(group, view) for group in listed], total
 
 
-def _terms(place: str, body: TermsBody) -> Terms:
-    def premium(field: str, text: str | None) -> int | None:
-        return None if text is None else bodies.rupees(f"{place}.{field}", text, signed=True)
+def _terms(loc: tuple[str, ...], body: TermsBody) -> Terms:
+    def size(text: str | None) -> int | None:
+        return None if text is None else texts.weight(text)
 
-    def size(field: str, text: str | None) -> int | None:
-        return None if text is None else bodies.weight(f"{place}.{field}", text)
+    def premium(text: str | None) -> int | None:
+        return None if text is None else texts.signed_rupees(text)
 
-    return bodies.rule(
-        f"{place}: ",
+    return rule(
+        (*loc, "minimum"),
         Terms,
-        buy_premium_paise=premium("buy_premium", body.buy_premium),
-        sell_premium_paise=premium("sell_premium", body.sell_premium),
-        minimum_e4=size("minimum", body.minimum),
-        maximum_e4=size("maximum", body.maximum),
-        step_e4=size("step", body.step),
+        buy_premium_paise=premium(body.buy_premium),
+        sell_premium_paise=premium(body.sell_premium),
+        minimum_e4=size(body.minimum),
+        maximum_e4=size(body.maximum),
+        step_e4=size(body.step),
     )
 
 

@@ -1,10 +1,10 @@
 """The hedge: how the simulated venue behaves, what it executed, and what waits for a venue's word."""
 
-from typing import Any
-
-from bullion.desk import bodies
 from bullion.desk.bodies import HedgeBody
-from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.problems import refused as refused_field
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, refused, unreadable_view
 from bullion.hedge.simulated import Conduct, Mode
 from bullion.hedge.venue import BY_HAND, Tradeability
@@ -25,15 +25,18 @@ from .orders import ORDER_ID
 _US_PER_S = 1_000_000
 
 
+@action("GET /hedge")
 async def get_hedge(desk: Desk, actor: Actor) -> View:
     if desk.hedge == BY_HAND:
         return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
-async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
+@action("PATCH /hedge", Role.ADMIN, told="changed the venue")
+async def patch_hedge(
+    desk: Desk, actor: Actor, changes: Changes[HedgeBody], *, only_if: OnlyIf | None = None
+) -> View:
     """Change how the simulated venue behaves toward this broker; nodes notice within a second."""
-    require(actor, Role.ADMIN)
     if desk.hedge == BY_HAND:
         raise RefusalError(
             CONFLICT,
@@ -45,30 +48,32 @@ async def patch_hedge(desk: Desk, actor: Actor, raw: bytes) -> View:
         current = {"mode": "down", "delay_ms": 0, "instruments": {}}
         if isinstance(held, Conduct):
             current = {name: value for name, value in view(desk, held).items() if name != "venue"}
-        elif not {"mode", "instruments"} <= bodies.read(raw, dict[str, Any]).keys():
+        elif not {"mode", "instruments"} <= changes.fields.keys():
             raise refused(held)
-        body = bodies.merged(current, raw, HedgeBody)
+        body = changes.over(current)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
         after = Conduct(actor.broker, Mode(body.mode), body.delay_ms, instruments)
         await records.put_venue_conduct(after)
         return Done(_held_view(desk, held), view(desk, after))
 
-    return await desk.change(actor, "patch_hedge", actor.broker, work)
+    return await desk.change(actor, "patch_hedge", actor.broker, work, only_if=only_if)
 
 
+@action("GET /hedge/executions")
 async def list_executions(
     desk: Desk, actor: Actor, order_id: str | None, page: Page
 ) -> tuple[list[View], int]:
     if order_id is not None:
         order_id = order_id.lower()
         if not ORDER_ID.fullmatch(order_id):
-            raise bodies.refused("order_id: is not the id of an order")
+            raise refused_field(("order_id",), "is not the id of an order", within="query")
     listed, total = await desk.read(
         actor, "executions", lambda records: records.executions(actor.broker, order_id, page)
     )
     return [_execution_view(each) for each in listed], total
 
 
+@action("GET /hedge/queue")
 async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """What waits for the venue's word, oldest first."""
 

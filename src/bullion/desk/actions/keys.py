@@ -3,17 +3,19 @@
 import msgspec
 from msgspec.structs import replace
 
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import KeyBody, RotateBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
 from bullion.environment import Environment
-from bullion.keys.key import Key, Scope
+from bullion.keys.key import Key, Network, Scope
 from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.orders.instant import instant_text
 from bullion.records.clients import UsedKey
 from bullion.records.page import Page
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
@@ -24,6 +26,7 @@ from .accounts import find_client
 _US_PER_S = 1_000_000
 
 
+@action("POST /accounts/{login_id}/keys", Role.ADMIN, told="issued a key")
 async def issue_key(
     desk: Desk,
     actor: Actor,
@@ -35,8 +38,7 @@ async def issue_key(
 ) -> View:
     """`key_id` and `secret` are chosen here unless handed in, which only the demo does."""
     key_id, secret = key_id or new_key_id(), secret or new_secret()
-    expires_at_us = None if body.expires_at is None else bodies.instant_us("expires_at", body.expires_at)
-    allowed = bodies.networks("allowed_addresses", body.allowed_addresses)
+    expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
 
     async def work(records: Records) -> Done:
         client = await find_client(records, actor.broker, login_id)
@@ -50,7 +52,7 @@ async def issue_key(
             name=body.name,
             scopes=frozenset(Scope(scope) for scope in body.scopes),
             secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
-            allowed_addresses=allowed,
+            allowed_addresses=_networks(body.allowed_addresses),
             created_at_us=now_us,
             expires_at_us=expires_at_us,
         )
@@ -61,6 +63,7 @@ async def issue_key(
     return await desk.change(actor, "issue_key", f"{login_id} {key_id}", work)
 
 
+@action("POST /keys/{key_id}/rotate", Role.ADMIN, told="rotated a key")
 async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) -> View:
     """Issue a successor; until the overlap ends, both keys work."""
     new_id, secret = new_key_id(), new_secret()
@@ -97,19 +100,24 @@ def _changed(old: Key, body: RotateBody, now_us: int) -> Key:
     if body.scopes is not msgspec.UNSET:
         key = replace(key, scopes=frozenset(Scope(scope) for scope in body.scopes))
     if body.allowed_addresses is not msgspec.UNSET:
-        key = replace(key, allowed_addresses=bodies.networks("allowed_addresses", body.allowed_addresses))
+        key = replace(key, allowed_addresses=_networks(body.allowed_addresses))
     if body.expires_at is not msgspec.UNSET:
-        expires_at_us = None if body.expires_at is None else bodies.instant_us("expires_at", body.expires_at)
+        expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
         key = replace(key, expires_at_us=expires_at_us)
     _require_future(key.expires_at_us, now_us)
     return key
 
 
+def _networks(sent: list[str]) -> tuple[Network, ...]:
+    return tuple(texts.network(text) for text in sent)
+
+
 def _require_future(expires_at_us: int | None, now_us: int) -> None:
     if expires_at_us is not None and expires_at_us <= now_us:
-        raise bodies.refused("expires_at: is in the past; name a later time, or null for no expiry")
+        raise refused(("expires_at",), "is in the past; name a later time, or null for no expiry")
 
 
+@action("POST /keys/{key_id}/revoke", Role.ADMIN, told="revoked a key")
 async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
     """At once and for good. Revoking twice does no harm. One that cannot be read becomes a revoked one."""
 
@@ -124,6 +132,7 @@ async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
     return await desk.change(actor, "revoke_key", key_id, work)
 
 
+@action("GET /accounts/{login_id}/keys")
 async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tuple[list[View], int]:
     async def work(records: Records) -> tuple[list[UsedKey | Unreadable], int]:
         client = await find_client(records, actor.broker, login_id)

@@ -7,11 +7,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from secrets import token_hex
 
-from bullion.desk import bodies
 from bullion.desk.bodies import CompleteBody, ReasonBody
+from bullion.desk.conversion import require_valid
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venue import BY_HAND
+from bullion.metals.rupees import paise
 from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
@@ -41,6 +44,7 @@ Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
 """What becomes of an order that is held, at this time; and the words for its life."""
 
 
+@action("POST /orders/{id}/close", Role.DEALER, told="began to close an order")
 async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return life.after(order, Event.CLOSE, at_us), None
@@ -48,8 +52,9 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     return await _change(desk, actor, "close_order", order_id, make)
 
 
+@action("POST /orders/{id}/complete", Role.DEALER, told="closed an order")
 async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
-    close_price_paise = _close_price_paise(body)
+    close_price_paise = paise(body.close_price)
 
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return _completed(order, at_us, close_price_paise), None
@@ -59,7 +64,8 @@ async def complete_order(desk: Desk, actor: Actor, order_id: str, body: Complete
 
 async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
     """The order as its completion at that price would leave it; nothing is changed."""
-    close_price_paise = _close_price_paise(body)
+    require_valid(body)
+    close_price_paise = paise(body.close_price)
 
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
@@ -72,20 +78,14 @@ async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: Comp
     return await desk.read(actor, "order", work)
 
 
-def _close_price_paise(body: CompleteBody) -> int:
-    close_price_paise = bodies.rupees("close_price", body.close_price)
-    if not close_price_paise:
-        raise bodies.refused("close_price: must be above 0")
-    return close_price_paise
-
-
 def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
     if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
-        raise bodies.refused("close_price: is so far from the price that the result cannot be kept")
+        raise refused(("close_price",), "is so far from the price that the result cannot be kept")
     return closed
 
 
+@action("POST /orders/{id}/delete", Role.DEALER, told="deleted an order")
 async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     """Of a pending order the venue may know: whoever settles finds out, and a fill is shown as a break."""
 
@@ -98,6 +98,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     return await _change(desk, actor, "delete_order", order_id, make)
 
 
+@action("POST /orders/{id}/confirm", Role.DEALER, told="confirmed an order")
 async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     execution_id = _new_execution_id()
 
@@ -113,16 +114,17 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
     return await _change(desk, actor, "confirm_order", order_id, make)
 
 
+@action("POST /orders/{id}/refuse", Role.DEALER, told="refused an order")
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     execution_id = _new_execution_id()
     words = body.reason or _WORDS_OF_REFUSAL
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
         await _require_by_hand(desk, records, order)
-        refused = life.after(order, Event.REFUSE, at_us)
+        rejected = life.after(order, Event.REFUSE, at_us)
         execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
         await records.answer_hedge(order, execution, words)
-        return refused, words
+        return rejected, words
 
     return await _change(desk, actor, "refuse_order", order_id, make)
 
@@ -142,7 +144,7 @@ async def _change(desk: Desk, actor: Actor, action: str, order_id: str, make: Ma
         after = {**view(changed), "words": words}
         return Done(view(found), after, await whole_view(records, changed))
 
-    return await desk.change(actor, action, order_id.lower(), work, role=Role.DEALER, catalogue=False)
+    return await desk.change(actor, action, order_id.lower(), work, catalogue=False)
 
 
 async def _execute(

@@ -2,8 +2,10 @@
 
 import re
 
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.desk import Desk, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
 from bullion.records.orders import FoundOrder, OrderFilter
@@ -30,6 +32,7 @@ FILTERS = (
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+@action("GET /orders")
 async def list_orders(
     desk: Desk, actor: Actor, filters: dict[str, str | None], page: Page
 ) -> tuple[list[View], int]:
@@ -41,6 +44,7 @@ async def list_orders(
     return [view(each) for each in found], total
 
 
+@action("GET /orders/{id}")
 async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
@@ -69,11 +73,11 @@ def _wanted(filters: dict[str, str | None]) -> OrderFilter:
         filters.get(name) for name in ("environment", "status", "request_id", "since")
     )
     if environment is not None and environment not in tuple(Environment):
-        raise bodies.refused(f"environment: is one of {', '.join(Environment)}")
+        raise _refused("environment", f"is one of {', '.join(Environment)}")
     if status is not None and status not in STATUSES:
-        raise bodies.refused(f"status: is one of {', '.join(STATUSES)}")
+        raise _refused("status", f"is one of {', '.join(STATUSES)}")
     if request_id is not None and not traces.REQUEST_ID.fullmatch(request_id):
-        raise bodies.refused("request_id: is 24 of 0-9 and a-f, as in the X-Request-Id of the answer")
+        raise _refused("request_id", "is 24 of 0-9 and a-f, as in the X-Request-Id of the answer")
     return OrderFilter(
         environment=None if environment is None else Environment(environment),
         login_id=filters.get("login_id"),
@@ -91,4 +95,11 @@ def _since_us(text: str) -> int:
     early, space, late = text.rpartition(" ")
     if space and re.fullmatch(r"[0-9]{2}:?[0-9]{2}", late) and ":" in early:
         text = f"{early}+{late}"
-    return bodies.instant_us("since", text)
+    try:
+        return texts.instant_us(text)
+    except ValueError as error:
+        raise _refused("since", str(error)) from None
+
+
+def _refused(name: str, words: str) -> RefusalError:
+    return refused((name,), words, within="query")

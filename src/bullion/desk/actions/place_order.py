@@ -9,14 +9,14 @@ from bullion.allocation.book import account_of, book_id
 from bullion.booking.attempt import Booked, OrderAttempt, Outcome
 from bullion.booking.booking_errors import booking_error
 from bullion.booking.production import Production
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import PlaceOrderBody
-from bullion.desk.desk import Desk, View, require, require_token
+from bullion.desk.desk import Desk, View, require_token
+from bullion.desk.problems import refused as refused_field
+from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.faults import StoreFault
-from bullion.metals.scaled import plain, scaled
-from bullion.metals.weight import PLACES
-from bullion.orders.bounds import PRICE_DIGITS_MAX, QUANTITY_MAX
+from bullion.metals.weight import weight_e4
 from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
@@ -37,8 +37,6 @@ from bullion.store.records import Records
 from .accounts import find_client
 from .order_view import view
 
-_PRICE_PLACES = 15
-
 _log = structlog.get_logger("desk")
 
 
@@ -52,11 +50,12 @@ class Placed:
         return bool(self.order["status"] == Status.PENDING)
 
 
+@action("POST /orders", Role.DEALER, told="placed an order")
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
     """What became of it, after a short wait for the venue; or RefusalError, as the API would refuse it."""
-    require(actor, Role.DEALER)
     if body.source == API:
-        raise bodies.refused(f"source: {API} is for clients' own programs; name another channel, such as web")
+        words = f"{API} is for clients' own programs; name another channel, such as web"
+        raise refused_field(("source",), words)
     asked = _asked(body)
     production = desk.production
     if production is None:
@@ -180,18 +179,7 @@ def _made_at_us(request_id: str) -> int:
 
 
 def _asked(body: PlaceOrderBody) -> PlaceOrder:
-    quantity_e4 = bodies.weight("quantity", body.quantity)
-    if not 0 < quantity_e4 <= QUANTITY_MAX * 10**PLACES:
-        raise bodies.refused(f"quantity: must be above 0 and at most {QUANTITY_MAX}")
-    price = None if body.expected_price is None else _expected_price(body.expected_price)
-    return PlaceOrder(body.symbol_code, body.trade_type, quantity_e4, price, body.client_order_id)
-
-
-def _expected_price(text: str) -> str:
-    """In its one shortest form: two bodies that ask for the same are equal."""
-    value = bodies.rule("expected_price: ", scaled, text, _PRICE_PLACES)
-    if value <= 0:
-        raise bodies.refused("expected_price: must be above 0")
-    if len(str(value).rstrip("0")) > PRICE_DIGITS_MAX:
-        raise bodies.refused(f"expected_price: may have up to {PRICE_DIGITS_MAX} significant digits")
-    return plain(value, _PRICE_PLACES).rstrip("0").rstrip(".")
+    price = None if body.expected_price is None else texts.expected_price(body.expected_price)
+    return PlaceOrder(
+        body.symbol_code, body.trade_type, weight_e4(body.quantity), price, body.client_order_id
+    )

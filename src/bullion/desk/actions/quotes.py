@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bullion.accounts.group import Group, Terms
 from bullion.desk.bodies import SymbolBody
 from bullion.desk.desk import Desk, View
+from bullion.desk.registry import action
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side, Symbol
 from bullion.metals.weight import weight_text
@@ -36,6 +37,7 @@ _STATES = {
 _AT_COST = Terms(buy_premium_paise=0, sell_premium_paise=0)
 
 
+@action("GET /quotes")
 async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """By symbol, as the order path judges them: the state is the one that the smallest order would meet."""
 

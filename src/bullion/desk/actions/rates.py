@@ -1,10 +1,13 @@
 """Rates: what the desk quotes itself, and the board that orders are priced by."""
 
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import RateBody
+from bullion.desk.conversion import require_code
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
-from bullion.metals.scaled import plain, scaled
+from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
 from bullion.rates.tick import PLACES, Tick
 from bullion.records.market import HeldTick
@@ -14,19 +17,18 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
-_RATE_E6_BELOW = 10**9 * 10**PLACES
-"""A thousand million: larger is a slip of the keyboard, and prices made of it stay within 64 bits."""
 _FUTURE_US_MAX = 5_000_000
 _US_PER_S = 1_000_000
 
 
+@action("PUT /rates/{instrument}", Role.DEALER, told="put a rate")
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
     """One that is older than the board's is ignored, and the answer says so."""
-    bodies.code("instrument", instrument)
-    bid_e6, ask_e6 = _rate_e6("bid", body.bid), _rate_e6("ask", body.ask)
+    require_code("instrument", instrument)
+    bid_e6, ask_e6 = texts.rate(body.bid), texts.rate(body.ask)
     if ask_e6 < bid_e6:
-        raise bodies.refused("ask: is below the bid")
-    given_us = None if body.at is None else bodies.instant_us("at", body.at)
+        raise refused(("ask",), "is below the bid")
+    given_us = None if body.at is None else texts.instant_us(body.at)
     if instrument in desk.fed_instruments:
         raise RefusalError(
             CONFLICT,
@@ -38,7 +40,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         now_us = await records.now_us()
         at_us = now_us if given_us is None else given_us
         if at_us > now_us + _FUTURE_US_MAX:
-            raise bodies.refused("at: is more than 5 seconds in the future by the store's clock")
+            raise refused(("at",), "is more than 5 seconds in the future by the store's clock")
         before = await found(records.tick(actor.broker, instrument))
         taken = before is None or isinstance(before, Unreadable) or at_us >= before.tick.at_us
         if taken:
@@ -49,9 +51,10 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         answer = {**view(after, now_us), "taken": taken}
         return Done(None if before is None else view_of(before, _kept), _kept(after), answer)
 
-    return await desk.change(actor, "put_rate", instrument, work, role=Role.DEALER)
+    return await desk.change(actor, "put_rate", instrument, work)
 
 
+@action("GET /rates")
 async def list_rates(desk: Desk, actor: Actor) -> list[View]:
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
@@ -59,13 +62,6 @@ async def list_rates(desk: Desk, actor: Actor) -> list[View]:
         return [view_of(each, lambda held: view(held, now_us)) for each in ticks]
 
     return await desk.read(actor, "rates", work)
-
-
-def _rate_e6(field: str, text: str) -> int:
-    value = bodies.rule(f"{field}: ", scaled, text, PLACES)
-    if not 0 < value < _RATE_E6_BELOW:
-        raise bodies.refused(f"{field}: must be above 0 and below 1000000000")
-    return value
 
 
 def _kept(held: HeldTick) -> View:

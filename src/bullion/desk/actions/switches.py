@@ -1,46 +1,41 @@
 """The broker's switches: production, pause, halt, tolerance, trading hours and budgets."""
 
-import re
-from datetime import time
-from functools import cache
-from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
-from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.conversion import Changes, rule
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, refused, unreadable_view
-from bullion.metals.scaled import plain, scaled
+from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor, Role
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
-_DEALERS_FIELDS = {"halted"}
-_END_OF_DAY = "24:00"
-_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
-_NO_PLACES = {"localtime", "Factory"}
-"""Zones of the machine, not of the broker."""
 
-
-async def patch_switches(desk: Desk, actor: Actor, raw: bytes) -> View:
+@action("PATCH /switches", Role.ADMIN, dealer_fields=["halted"], told="turned switches")
+async def patch_switches(
+    desk: Desk, actor: Actor, changes: Changes[SwitchesBody], *, only_if: OnlyIf | None = None
+) -> View:
     """Roles hold per field: a dealer may halt and resume trading, nothing else."""
-    fields = bodies.read(raw, dict[str, Any]).keys()
-    require(actor, Role.DEALER if fields <= _DEALERS_FIELDS else Role.ADMIN)
+    fields = changes.fields
 
     async def work(records: Records) -> Done:
         held, unreadable = await find_switches(records, actor.broker)
         if unreadable is not None and "trading_hours" not in fields:
             raise refused(unreadable)
-        after = _switches(actor.broker, bodies.merged(view(held), raw, SwitchesBody))
+        after = _switches(actor.broker, changes.over(view(held)))
         await records.put_switches(after)
         return Done(_view(held, unreadable), view(after))
 
-    return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, role=Role.DEALER)
+    return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, only_if=only_if)
 
 
+@action("GET /switches")
 async def get_switches(desk: Desk, actor: Actor) -> View:
     return _view(*await desk.read(actor, "switches", lambda records: find_switches(records, actor.broker)))
 
@@ -70,16 +65,13 @@ async def find_switches(records: Records, broker: str) -> tuple[Switches, Unread
 
 
 def _switches(broker: str, body: SwitchesBody) -> Switches:
-    tolerance_e4 = bodies.rule("price_tolerance_percent: ", scaled, body.price_tolerance_percent, 4)
-    if not 0 <= tolerance_e4 <= 100_0000:
-        raise bodies.refused("price_tolerance_percent: must be from 0 to 100")
     budgets = body.budgets
     return Switches(
         broker=broker,
         production=body.production,
         paused=body.paused,
         halted=body.halted,
-        price_tolerance_percent_e4=tolerance_e4,
+        price_tolerance_percent_e4=texts.percent(body.price_tolerance_percent),
         trading_hours=None if body.trading_hours is None else _trading_hours(body.trading_hours),
         budgets=BudgetLimits(
             reads_per_minute=budgets.reads_per_minute,
@@ -92,37 +84,19 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
 
 
 def _trading_hours(body: TradingHoursBody) -> TradingHours:
-    if body.zone not in _zones():
-        raise bodies.refused("trading_hours.zone: is not a time zone such as Asia/Kolkata")
-    unknown = set(body.week) - set(DAYS)
-    if unknown:
-        raise bodies.refused(f"trading_hours.week: {min(unknown)[:20]!r} is not one of {', '.join(DAYS)}")
-
     def made() -> TradingHours:
         return TradingHours(
             zone=ZoneInfo(body.zone),
             week=tuple(tuple(_opening(pair) for pair in body.week.get(day, ())) for day in DAYS),
-            holidays=frozenset(bodies.day("trading_hours.holidays", text) for text in body.holidays),
+            holidays=frozenset(texts.day(text) for text in body.holidays),
         )
 
-    return bodies.rule("trading_hours: ", made)
-
-
-@cache
-def _zones() -> set[str]:
-    """Read once: it looks through a folder of files."""
-    return available_timezones() - _NO_PLACES
+    return rule(("trading_hours",), made)
 
 
 def _opening(pair: tuple[str, str]) -> Opening:
     start, end = pair
-    return Opening(_clock(start), None if end == _END_OF_DAY else _clock(end))
-
-
-def _clock(text: str) -> time:
-    if not _CLOCK.fullmatch(text):
-        raise ValueError(f"{text[:20]!r} is not a time such as 09:00")
-    return time.fromisoformat(text)
+    return Opening(texts.clock(start), texts.closing(end))
 
 
 def _view(switches: Switches, unreadable: Unreadable | None) -> View:
@@ -154,11 +128,13 @@ def _trading_hours_view(hours: TradingHours | None) -> View | None:
     return {
         "zone": hours.zone.key,
         "week": {
-            day: [
-                [f"{each.start:%H:%M}", f"{each.end:%H:%M}" if each.end else _END_OF_DAY] for each in openings
-            ]
+            day: [[f"{each.start:%H:%M}", _end_text(each)] for each in openings]
             for day, openings in zip(DAYS, hours.week, strict=True)
             if openings
         },
         "holidays": sorted(day.isoformat() for day in hours.holidays),
     }
+
+
+def _end_text(opening: Opening) -> str:
+    return f"{opening.end:%H:%M}" if opening.end else texts.END_OF_DAY

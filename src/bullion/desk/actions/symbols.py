@@ -1,19 +1,18 @@
 """Symbols: what is traded, in which sizes, and how it is priced."""
 
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
 
-from bullion.desk import bodies
+from bullion.desk import texts
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
-from bullion.desk.desk import Desk, Done, View, require
+from bullion.desk.conversion import Changes, require_code, require_valid, rule
+from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
 from bullion.metals.metal import Metal
-from bullion.metals.pricing import FACTOR_PLACES, Direct, Fixed, Landed, Pricing
-from bullion.metals.rupees import rupees_text
-from bullion.metals.scaled import NotAnAmount, scaled
+from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
+from bullion.metals.rupees import paise, rupees_text
 from bullion.metals.symbol import Side, SizeRule, Symbol
-from bullion.metals.weight import weight_text
+from bullion.metals.weight import weight_e4, weight_text
 from bullion.records.market import HeldSymbol
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
@@ -21,10 +20,11 @@ from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-_DEALERS_FIELDS = {"frozen"}
 
-
-async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> View:
+@action("PUT /symbols/{code}", Role.ADMIN, told="put a symbol")
+async def put_symbol(
+    desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
+) -> View:
     held = held_symbol(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
@@ -34,30 +34,31 @@ async def put_symbol(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> V
         await records.put_stock(actor.broker, code, held.stock_e4)
         return Done(None if before is None else view_of(before, view), view(held))
 
-    return await desk.change(actor, "put_symbol", code, work)
+    return await desk.change(actor, "put_symbol", code, work, only_if=only_if)
 
 
-async def patch_symbol(desk: Desk, actor: Actor, code: str, raw: bytes) -> View:
+@action("PATCH /symbols/{code}", Role.ADMIN, dealer_fields=["frozen"], told="changed a symbol")
+async def patch_symbol(
+    desk: Desk, actor: Actor, code: str, changes: Changes[SymbolBody], *, only_if: OnlyIf | None = None
+) -> View:
     """Change single fields. A dealer may freeze and unfreeze."""
-    fields = bodies.read(raw, dict[str, Any]).keys()
-    require(actor, Role.DEALER if fields <= _DEALERS_FIELDS else Role.ADMIN)
     name = (actor.broker, code)
 
     async def work(records: Records) -> Done:
-        sets_stock = "stock" in fields
+        sets_stock = "stock" in changes.fields
         before = await (_hold(records, *name) if sets_stock else records.symbol(*name))
         if before is None:
             raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
-        held = held_symbol(actor.broker, code, bodies.merged(current, raw, SymbolBody))
+        held = held_symbol(actor.broker, code, changes.over(current))
         _require_metal(before.symbol.metal, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
             await records.put_stock(*name, held.stock_e4)
         return Done(view(before), view(held))
 
-    return await desk.change(actor, "patch_symbol", code, work, role=Role.DEALER)
+    return await desk.change(actor, "patch_symbol", code, work, only_if=only_if)
 
 
 async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
@@ -67,6 +68,7 @@ async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
     return view(held)
 
 
+@action("GET /symbols")
 async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     listed, total = await desk.read(actor, "symbols", lambda records: records.symbols(actor.broker, page))
     return [view_of(held, view) for held in listed], total
@@ -89,31 +91,26 @@ async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
 
 def held_symbol(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
     """The symbol that a body describes, if it keeps to the rules."""
-    bodies.code("symbol code", code)
-    size = bodies.rule(
-        "",
-        SizeRule,
-        bodies.weight("minimum", body.minimum),
-        bodies.weight("maximum", body.maximum),
-        bodies.weight("step", body.step),
-    )
-    symbol = bodies.rule(
-        "",
+    require_valid(body)
+    require_code("symbol code", code)
+    sizes = map(weight_e4, (body.minimum, body.maximum, body.step))
+    symbol = rule(
+        ("sides",),
         Symbol,
         broker=broker,
         code=code,
         metal=Metal(body.metal),
-        quoted_weight_e4=bodies.weight("quoted_weight", body.quoted_weight),
+        quoted_weight_e4=weight_e4(body.quoted_weight),
         trading=body.trading,
         sides=frozenset(Side(side) for side in body.sides),
         frozen=body.frozen,
-        size=size,
+        size=rule(("minimum",), SizeRule, *sizes),
         rate_age_s_max=body.rate_age_s_max,
         freeze_after_s=body.freeze_after_s,
         pricing=_pricing(body.pricing),
         stock_kept=body.stock is not None,
     )
-    return HeldSymbol(symbol, None if body.stock is None else bodies.weight("stock", body.stock))
+    return HeldSymbol(symbol, None if body.stock is None else weight_e4(body.stock))
 
 
 def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
@@ -121,34 +118,18 @@ def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
         case DirectBody():
             return Direct(body.instrument)
         case FixedBody():
-            return bodies.rule(
-                "pricing: ",
-                Fixed,
-                None if body.buy is None else bodies.rupees("pricing.buy", body.buy),
-                None if body.sell is None else bodies.rupees("pricing.sell", body.sell),
-            )
+            buy, sell = (None if each is None else paise(each) for each in (body.buy, body.sell))
+            return rule(("pricing", "buy"), Fixed, buy, sell)
         case LandedBody():
-            conversion = _factor("pricing.conversion", body.conversion)
-            if conversion <= 0:
-                raise bodies.refused("pricing.conversion: must be above 0")
             return Landed(
                 spot=body.spot,
                 currency=body.currency,
-                premium_usd=_factor("pricing.premium_usd", body.premium_usd),
-                interbank=_factor("pricing.interbank", body.interbank),
-                conversion=conversion,
+                premium_usd=texts.factor(body.premium_usd),
+                interbank=texts.factor(body.interbank),
+                conversion=texts.factor(body.conversion),
                 duty=body.duty,
-                margin_paise=bodies.rupees("pricing.margin", body.margin, signed=True),
+                margin_paise=paise(body.margin),
             )
-
-
-def _factor(field: str, text: str) -> Decimal:
-    """A number of a formula, exact."""
-    try:
-        scaled(text, FACTOR_PLACES)
-    except NotAnAmount as error:
-        raise bodies.refused(f"{field}: {error}") from None
-    return Decimal(text) or Decimal(0)  # There is no minus zero.
 
 
 def view(held: HeldSymbol) -> View:

@@ -1,8 +1,9 @@
 """Desk tokens: who may work at the desk, in which role."""
 
-from bullion.desk import bodies
 from bullion.desk.bodies import TokenBody
 from bullion.desk.desk import Desk, Done, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.desk.unreadable import found, view_of
 from bullion.orders.instant import instant_text
 from bullion.records.page import Page
@@ -13,6 +14,7 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable, UnreadableRow
 
 
+@action("POST /tokens", Role.ADMIN, told="made a desk token")
 async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
     broker = body.broker or actor.broker
     if broker != actor.broker and not actor.first:
@@ -23,7 +25,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
 
     async def work(records: Records) -> Done:
         if await found(records.broker(broker)) is None:
-            raise bodies.refused(f"broker: there is no broker {broker}")
+            raise refused(("broker",), f"there is no broker {broker}")
         token = Token(
             token_id=token_id,
             broker=broker,
@@ -38,11 +40,13 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
     return await desk.change(actor, "create_token", f"{body.name} {token_id}", work, broker=broker)
 
 
+@action("GET /tokens")
 async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     listed, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
     return [view_of(token, view) for token in listed], total
 
 
+@action("DELETE /tokens/{token_id}", Role.ADMIN, told="deleted a desk token")
 async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
     """It stops working at once. Deleting twice does no harm."""
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from bullion.desk import bodies
 from bullion.desk.desk import Desk, View
+from bullion.desk.problems import refused
+from bullion.desk.registry import action
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
@@ -28,20 +29,23 @@ _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_
 """How a number is written out, by the ending of its name."""
 
 
+@action("GET /traces")
 async def list_traces(
     desk: Desk, actor: Actor, login_id: str | None, outcome: str | None, limit: int
 ) -> list[View]:
     if outcome is not None and outcome not in _OUTCOMES:
-        raise bodies.refused(
-            "outcome: is replayed, scenario, what an order came to such as filled, "
+        words = (
+            "is replayed, scenario, what an order came to such as filled, "
             "or the code of a refusal such as limit_exceeded"
         )
+        raise refused(("outcome",), words, "not_a_choice", within="query")
     found = await desk.read(
         actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
     )
     return [view(each) for each in found]
 
 
+@action("GET /traces/{request_id}")
 async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
     async def work(records: Records) -> FoundTrace | None:
         known = REQUEST_ID.fullmatch(request_id)
@@ -57,13 +61,15 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
     return view(found)
 
 
+@action("GET /traces/counts")
 async def count_traces(desk: Desk, actor: Actor, minutes: int, after: int | None) -> View:
     """Decisions of the last minutes, counted by minute, environment and outcome.
 
     `after` is the `through` of an earlier answer: then only what was written since is counted.
     """
     if not 1 <= minutes <= MINUTES_MAX:
-        raise bodies.refused(f"minutes: must be a whole number from 1 to {MINUTES_MAX}")
+        words = f"must be a whole number from 1 to {MINUTES_MAX}"
+        raise refused(("minutes",), words, within="query")
 
     async def work(records: Records) -> tuple[list[Tally], int]:
         this_minute_us = await records.now_us() // _US_PER_MINUTE * _US_PER_MINUTE

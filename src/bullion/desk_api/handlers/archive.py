@@ -1,6 +1,6 @@
 """Calls about the archive of old test orders."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import archive
 from bullion.desk_api.request import Request, Resources
 from bullion.web.answer import Answer, json_answer
@@ -14,7 +14,7 @@ async def _get_archive(request: Request) -> Answer:
 
 async def _archive_orders(request: Request) -> Answer:
     desk, actor = request.desk, request.actor
-    body = bodies.read(request.body, bodies.ArchiveBody)
+    body = conversion.read(request.body, bodies.ArchiveBody)
     what = await archive.wanted(desk, actor, body.before, body.login_id)
     return json_answer(await archive.archive_orders(desk, actor, what, body.limit))
 

@@ -1,6 +1,6 @@
 """Calls about clients: their accounts, their test books and their keys."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import accounts, book_reset, keys
 from bullion.desk_api.request import Request, Resources, listed
 from bullion.web.answer import Answer, json_answer
@@ -11,7 +11,7 @@ async def _get_accounts(request: Request) -> Answer:
 
 
 async def _post_account(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.NewAccountBody)
+    body = conversion.read(request.body, bodies.NewAccountBody)
     return json_answer(await accounts.create_account(request.desk, request.actor, body), 201)
 
 
@@ -21,11 +21,18 @@ async def _get_account(request: Request) -> Answer:
 
 async def _patch_account(request: Request) -> Answer:
     login_id = request.path["login_id"]
-    return json_answer(await accounts.patch_account(request.desk, request.actor, login_id, request.body))
+    return json_answer(
+        await accounts.patch_account(
+            request.desk,
+            request.actor,
+            login_id,
+            conversion.Changes(bodies.AccountBody, conversion.read_json(request.body)),
+        )
+    )
 
 
 async def _reset_test_book(request: Request) -> Answer:
-    bodies.read_if_any(request.body, bodies.Body)
+    conversion.read(request.body or b"{}", bodies.Body)
     login_id = request.path["login_id"]
     return json_answer(await book_reset.reset_test_book(request.desk, request.actor, login_id))
 
@@ -36,19 +43,19 @@ async def _get_keys(request: Request) -> Answer:
 
 
 async def _post_key(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.KeyBody)
+    body = conversion.read(request.body, bodies.KeyBody)
     issued = await keys.issue_key(request.desk, request.actor, request.path["login_id"], body)
     return json_answer(issued, 201)
 
 
 async def _rotate_key(request: Request) -> Answer:
-    body = bodies.read_if_any(request.body, bodies.RotateBody)
+    body = conversion.read(request.body or b"{}", bodies.RotateBody)
     issued = await keys.rotate_key(request.desk, request.actor, request.path["key_id"], body)
     return json_answer(issued, 201)
 
 
 async def _revoke_key(request: Request) -> Answer:
-    bodies.read_if_any(request.body, bodies.Body)
+    conversion.read(request.body or b"{}", bodies.Body)
     return json_answer(await keys.revoke_key(request.desk, request.actor, request.path["key_id"]))
 
 

@@ -1,6 +1,6 @@
 """Calls about the hedge: the simulated venue, what waits for an answer, and what was contradicted."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import breaks, exposure, hedge
 from bullion.desk_api.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
@@ -11,7 +11,13 @@ async def _get_hedge(request: Request) -> Answer:
 
 
 async def _patch_hedge(request: Request) -> Answer:
-    return json_answer(await hedge.patch_hedge(request.desk, request.actor, request.body))
+    return json_answer(
+        await hedge.patch_hedge(
+            request.desk,
+            request.actor,
+            conversion.Changes(bodies.HedgeBody, conversion.read_json(request.body)),
+        )
+    )
 
 
 async def _get_executions(request: Request) -> Answer:
@@ -32,7 +38,7 @@ async def _get_breaks(request: Request) -> Answer:
 
 
 async def _resolve(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.NoteBody)
+    body = conversion.read(request.body, bodies.NoteBody)
     return json_answer(
         await breaks.resolve_break(request.desk, request.actor, request.path["break_id"], body)
     )

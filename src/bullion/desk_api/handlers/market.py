@@ -1,6 +1,6 @@
 """Calls about what is traded and when: brokers, symbols, groups, switches."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import brokers, groups, switches, symbols
 from bullion.desk_api.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
@@ -12,7 +12,7 @@ async def _get_brokers(request: Request) -> Answer:
 
 
 async def _put_broker(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.BrokerBody)
+    body = conversion.read(request.body, bodies.BrokerBody)
     return json_answer(await brokers.put_broker(request.desk, request.actor, request.path["tag"], body))
 
 
@@ -21,14 +21,13 @@ async def _get_symbols(request: Request) -> Answer:
 
 
 async def _put_symbol(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.SymbolBody)
+    body = conversion.read(request.body, bodies.SymbolBody)
     return json_answer(await symbols.put_symbol(request.desk, request.actor, request.path["code"], body))
 
 
 async def _patch_symbol(request: Request) -> Answer:
-    return json_answer(
-        await symbols.patch_symbol(request.desk, request.actor, request.path["code"], request.body)
-    )
+    changes = conversion.Changes(bodies.SymbolBody, conversion.read_json(request.body))
+    return json_answer(await symbols.patch_symbol(request.desk, request.actor, request.path["code"], changes))
 
 
 async def _get_groups(request: Request) -> Answer:
@@ -36,7 +35,7 @@ async def _get_groups(request: Request) -> Answer:
 
 
 async def _put_group(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.GroupBody)
+    body = conversion.read(request.body, bodies.GroupBody)
     return json_answer(await groups.put_group(request.desk, request.actor, request.path["code"], body))
 
 
@@ -45,7 +44,13 @@ async def _get_switches(request: Request) -> Answer:
 
 
 async def _patch_switches(request: Request) -> Answer:
-    return json_answer(await switches.patch_switches(request.desk, request.actor, request.body))
+    return json_answer(
+        await switches.patch_switches(
+            request.desk,
+            request.actor,
+            conversion.Changes(bodies.SwitchesBody, conversion.read_json(request.body)),
+        )
+    )
 
 
 RESOURCES: Resources = {

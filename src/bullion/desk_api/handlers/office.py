@@ -1,6 +1,6 @@
 """Calls about the desk itself: its tokens and its audit trail."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import audit, tokens
 from bullion.desk_api.request import Request, Resources, listed
 from bullion.web.answer import Answer, json_answer
@@ -11,7 +11,7 @@ async def _get_tokens(request: Request) -> Answer:
 
 
 async def _post_token(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.TokenBody)
+    body = conversion.read(request.body, bodies.TokenBody)
     return json_answer(await tokens.create_token(request.desk, request.actor, body), 201)
 
 

@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import order_life, orders, place_order, traces
 from bullion.desk_api.request import Request, Resources, listed
 from bullion.web.answer import JSON, Answer, encode_json, json_answer
@@ -20,7 +20,7 @@ async def _get_order(request: Request) -> Answer:
 
 
 async def _place(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.PlaceOrderBody)
+    body = conversion.read(request.body, bodies.PlaceOrderBody)
     placed = await place_order.place_order(request.desk, request.actor, body, request.request_id)
     if placed.replayed:
         return Answer(HTTPStatus.OK, encode_json(placed.order), (JSON, _REPLAYED))
@@ -28,27 +28,27 @@ async def _place(request: Request) -> Answer:
 
 
 async def _close(request: Request) -> Answer:
-    bodies.read_if_any(request.body, bodies.Body)
+    conversion.read(request.body or b"{}", bodies.Body)
     return json_answer(await order_life.close_order(request.desk, request.actor, request.path["id"]))
 
 
 async def _complete(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.CompleteBody)
+    body = conversion.read(request.body, bodies.CompleteBody)
     return json_answer(await order_life.complete_order(request.desk, request.actor, request.path["id"], body))
 
 
 async def _delete(request: Request) -> Answer:
-    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    body = conversion.read(request.body or b"{}", bodies.ReasonBody)
     return json_answer(await order_life.delete_order(request.desk, request.actor, request.path["id"], body))
 
 
 async def _confirm(request: Request) -> Answer:
-    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    body = conversion.read(request.body or b"{}", bodies.ReasonBody)
     return json_answer(await order_life.confirm_order(request.desk, request.actor, request.path["id"], body))
 
 
 async def _refuse(request: Request) -> Answer:
-    body = bodies.read_if_any(request.body, bodies.ReasonBody)
+    body = conversion.read(request.body or b"{}", bodies.ReasonBody)
     return json_answer(await order_life.refuse_order(request.desk, request.actor, request.path["id"], body))
 
 

@@ -1,6 +1,6 @@
 """Calls about prices: the desk's own rates, what symbols cost, and duty tables."""
 
-from bullion.desk import bodies
+from bullion.desk import bodies, conversion
 from bullion.desk.actions import duties, quotes, rates
 from bullion.desk_api.request import Request, Resources, listed, paged
 from bullion.web.answer import Answer, json_answer
@@ -12,7 +12,7 @@ async def _get_rates(request: Request) -> Answer:
 
 
 async def _put_rate(request: Request) -> Answer:
-    body = bodies.read(request.body, bodies.RateBody)
+    body = conversion.read(request.body, bodies.RateBody)
     return json_answer(await rates.put_rate(request.desk, request.actor, request.path["instrument"], body))
 
 
@@ -26,7 +26,7 @@ async def _get_duties(request: Request) -> Answer:
 
 
 async def _put_duty(request: Request) -> Answer:
-    rows = bodies.read(request.body, bodies.DutyRows)
+    rows = conversion.read(request.body, bodies.DutyRows)
     return json_answer(await duties.put_duty(request.desk, request.actor, request.path["name"], rows))
 
 

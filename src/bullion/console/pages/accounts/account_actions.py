@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 
-import msgspec
-
 from bullion.console.html import Child, Html, el
 from bullion.console.overtaken import if_still, seen
 from bullion.console.page import Action, Result, Visit
 from bullion.console.widgets.dialog import choice, dialog, field, hidden, tick
 from bullion.console.widgets.numbers import grouped, weight
-from bullion.desk import bodies
 from bullion.desk.actions import accounts, book_reset, groups, overseeing
-from bullion.desk.bodies import NewAccountBody
-from bullion.desk.desk import Desk, View
+from bullion.desk.bodies import AccountBody, NewAccountBody
+from bullion.desk.conversion import Changes, convert
+from bullion.desk.desk import OnlyIf, View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.records.page import Page
@@ -90,18 +88,16 @@ async def _create(visit: Visit) -> Result:
             "allocation": weights(form),
             **{each.field: form.get(each.field) == "yes" for each in SWITCHES},
         }
-        made = await accounts.create_account(
-            visit.desk, visit.actor, bodies.read(msgspec.json.encode(body), NewAccountBody)
-        )
+        made = await accounts.create_account(visit.desk, visit.actor, convert(body, NewAccountBody))
     return Result(f"The account {made['login_id']} is made.", go_to=account_path(made["login_id"]))
 
 
 # --- Name, group, allocation ----------------------------------------------------------------------------
 
 
-async def _patch(visit: Visit, desk: Desk, fields: View) -> View:
-    raw = msgspec.json.encode(fields)
-    return await accounts.patch_account(desk, visit.actor, _login(visit), raw)
+async def _patch(visit: Visit, fields: View, only_if: OnlyIf | None = None) -> View:
+    changes = Changes(AccountBody, fields)
+    return await accounts.patch_account(visit.desk, visit.actor, _login(visit), changes, only_if=only_if)
 
 
 def _firm_and_group(account: View) -> View:
@@ -131,8 +127,8 @@ async def _edit(visit: Visit) -> Result:
     with beside_fields("firm_name", "group"):
         now = await _patch(
             visit,
-            if_still(visit, _login(visit), _firm_and_group),
             {"firm_name": form.get("firm_name", "").strip() or None, "group": form.get("group", "")},
+            if_still(visit, _login(visit), _firm_and_group),
         )
     return Result(f"{now['login_id']} is in the group {now['group']}.")
 
@@ -168,8 +164,8 @@ def _short(plain: str) -> str:
 
 async def _allocate(visit: Visit) -> Result:
     with beside_fields("gold", "silver"):
-        desk = if_still(visit, f"The allocation of {_login(visit)}", _allocation)
-        now = await _patch(visit, desk, {"allocation": weights(visit.form)})
+        only_if = if_still(visit, f"The allocation of {_login(visit)}", _allocation)
+        now = await _patch(visit, {"allocation": weights(visit.form)}, only_if)
     told = [weight(now["allocation"][metal], metal.unit) + f" of {metal}" for metal in Metal]
     return Result(f"{now['login_id']} may hold {' and '.join(told)}.")
 
@@ -260,7 +256,7 @@ async def _ask_turn(visit: Visit) -> Html:
 
 async def _turn(visit: Visit) -> Result:
     switch, on = _switch(visit)
-    now = await _patch(visit, visit.desk, {switch.field: on})
+    now = await _patch(visit, {switch.field: on})
     return Result(f"{switch.name} of {now['login_id']} is {'on' if now[switch.field] else 'off'}.")
 
 

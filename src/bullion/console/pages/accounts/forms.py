@@ -9,12 +9,9 @@ from zoneinfo import ZoneInfo
 from bullion.console.page import Mistyped
 from bullion.console.widgets.numbers import ungrouped
 from bullion.orders.instant import instant_text
-from bullion.refusals.desk import CONFLICT, INVALID_BODY
-from bullion.refusals.refusal import RefusalError
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import FieldError, RefusalError
 
-_AT = re.compile(r" - at `\$\.([a-z_.]+)[^`]*`")
-_BEGINS = re.compile(r"([a-z_.]+): (.*)", re.DOTALL)
-_FIELDS = {"allocation.gold": "gold", "allocation.silver": "silver"}
 _SHAPES = {
     "login_id": "Use up to 64 letters, digits and . _ @ -, beginning with a letter or digit.",
     "firm_name": "Use up to 200 characters, none of them invisible.",
@@ -39,24 +36,18 @@ def beside_fields(*fields: str, conflict: str | None = None) -> Iterator[None]:
     except RefusalError as refused:
         if refused.refusal is CONFLICT and conflict is not None:
             raise Mistyped({conflict: refused.message}) from refused
-        if refused.refusal is INVALID_BODY:
-            field, words = _subject(refused.message)
-            if field in fields:
-                raise Mistyped({field: words}) from refused
+        # The allocation's fields are named by their metal alone in a form.
+        told = {str(each.loc[-1 if "allocation" in each.loc else 1]): each for each in refused.errors}
+        if told and told.keys() <= set(fields):
+            raise Mistyped({field: _words(field, each) for field, each in told.items()}) from refused
         raise
 
 
-def _subject(message: str) -> tuple[str | None, str]:
-    """The field that a refusal is about, and what to tell there."""
-    if at := _AT.search(message):
-        field = _FIELDS.get(at[1], at[1])
-        return field, _SHAPES.get(field, message)
-    if begins := _BEGINS.match(message):
-        field, words = _FIELDS.get(begins[1], begins[1]), begins[2]
-        if field in ("gold", "silver"):
-            words = f"{words.rstrip('.')}. {_SHAPES[field]}"
-        return field, f"{words[:1].upper()}{words[1:]}"
-    return None, message
+def _words(field: str, error: FieldError) -> str:
+    """What is wrong, and what the field takes where the desk's words say too little of that."""
+    if field in ("gold", "silver"):
+        return f"{error.msg} {_SHAPES[field]}"
+    return error.msg if error.type == "invalid" else _SHAPES.get(field, error.msg)
 
 
 def weights(form: Mapping[str, str]) -> dict[str, str]:

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import msgspec
-
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.widgets.dialog import choice, dialog, field, hidden, lines, shown_once, tick
 from bullion.console.widgets.times import moment
-from bullion.desk import bodies
 from bullion.desk.actions import accounts, keys
 from bullion.desk.bodies import KeyBody, RotateBody
+from bullion.desk.conversion import convert
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.keys.key import Scope
@@ -100,9 +98,7 @@ async def _issue(visit: Visit) -> Result:
             "expires_at": last_day(form, visit.zone),
             "allowed_addresses": addresses(form),
         }
-        made = await keys.issue_key(
-            visit.desk, visit.actor, login_id, bodies.read(msgspec.json.encode(body), KeyBody)
-        )
+        made = await keys.issue_key(visit.desk, visit.actor, login_id, convert(body, KeyBody))
     return Result(f"The key {made['name']} is issued.", reveal=_revealed(made, "Issued: ", ()))
 
 
@@ -159,7 +155,7 @@ async def _rotate(visit: Visit) -> Result:
             visit.desk,
             visit.actor,
             visit.query.get("key", ""),
-            bodies.read(msgspec.json.encode(body), RotateBody),
+            convert(body, RotateBody),
         )
     told = f"The old key: overlap {_OVERLAP_WORDS.get(overlap, overlap)}."
     return Result(f"The key {made['name']} is rotated.", reveal=_revealed(made, "Rotated: ", (told,)))

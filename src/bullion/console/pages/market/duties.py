@@ -149,13 +149,13 @@ async def _add(visit: Visit) -> Result:
     entry = _entry(form)
     form.check()
     before = await _found(visit, name)
-    desk = still(visit, f"The duty {name}", before, _kept)
+    only_if = still(visit, f"The duty {name}", before, _kept)
     if any(each["from"] == entry.from_date for each in before["duties"]):
         raise Mistyped({"from_date": "There is an entry from that date already."})
     if date.fromisoformat(entry.from_date) < today(visit):
         raise Mistyped({"from_date": "That day is over: an entry can hold from today on."})
     with beside_fields(visit.form):
-        after = await duties.put_duty(desk, visit.actor, name, [*_rows(before), entry])
+        after = await duties.put_duty(visit.desk, visit.actor, name, [*_rows(before), entry], only_if=only_if)
     (added,) = [each for each in after["duties"] if each["from"] == entry.from_date]
     earlier = [each for each in after["duties"] if each["from"] < entry.from_date]
     was = rupees(earlier[-1]["rupees"]) if earlier else "none"
@@ -174,14 +174,14 @@ async def _ask_remove(visit: Visit) -> Html:
 async def _remove(visit: Visit) -> Result:
     name, day = visit.query.get("name", ""), visit.query.get("from", "")
     before = await _found(visit, name)
-    desk = still(visit, f"The duty {name}", before, _kept)
+    only_if = still(visit, f"The duty {name}", before, _kept)
     gone = [each for each in before["duties"] if each["from"] == day]
     left = [each for each in _rows(before) if each.from_date != day]
     if not gone or not left:
         raise RefusalError(
             CONFLICT, "There is no such entry, or it is the last one: a table has at least one."
         )
-    await duties.put_duty(desk, visit.actor, name, left)
+    await duties.put_duty(visit.desk, visit.actor, name, left, only_if=only_if)
     return Result(f"Duty {name}: {rupees(gone[0]['rupees'])} from {day_words(day)} → removed.")
 
 
@@ -214,12 +214,16 @@ async def _change(visit: Visit) -> Result:
     amount = form.amount("rupees", RUPEES_PLACES)
     form.check()
     before = await _found(visit, name)
-    desk = still(visit, f"The duty {name}", before, _kept)
+    only_if = still(visit, f"The duty {name}", before, _kept)
     was = _amount(before, day)
     rows = [each for each in _rows(before) if each.from_date != day]
     with beside_fields(visit.form):
         after = await duties.put_duty(
-            desk, visit.actor, name, [*rows, DutyBody(from_date=day, rupees=amount)]
+            visit.desk,
+            visit.actor,
+            name,
+            [*rows, DutyBody(from_date=day, rupees=amount)],
+            only_if=only_if,
         )
     return Result(f"Duty {name} from {day_words(day)}: {rupees(was)} → {rupees(_amount(after, day))}.")
 
@@ -237,9 +241,9 @@ async def _make(visit: Visit) -> Result:
     form = Form(visit.form)
     name, entry = form.code("name"), _entry(form)
     form.check()
-    desk = new(visit, "name", f"There is a duty table {name} already.")
+    only_if = new("name", f"There is a duty table {name} already.")
     with beside_fields(visit.form):
-        made = await duties.put_duty(desk, visit.actor, name, [entry])
+        made = await duties.put_duty(visit.desk, visit.actor, name, [entry], only_if=only_if)
     row = made["duties"][0]
     return Result(f"Duty {name} is made: {rupees(row['rupees'])} from {day_words(row['from'])}, Indian date.")
 

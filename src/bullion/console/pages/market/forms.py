@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from bullion.console.page import Mistyped
 from bullion.console.widgets.numbers import grouped, ungrouped
 from bullion.metals.scaled import NotAnAmount, scaled
-from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError
 
 NOTHING = "–"
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
-_SUBJECT = re.compile(r"(?:pricing\.|terms\.[^:]*\.|default_terms\.)?([a-z_]+)(?::| must| is)")
-"""With which field the refusals of the desk's bodies begin."""
 
 
 class Form:
@@ -86,15 +83,10 @@ def beside_fields(names: Mapping[str, str]) -> Iterator[None]:
     except Mistyped:
         raise
     except RefusalError as refused:
-        found = _SUBJECT.match(refused.message)
-        if refused.refusal is INVALID_BODY and found is not None and found[1] in names:
-            raise Mistyped({found[1]: _without_subject(refused.message)}) from None
+        told = {str(each.loc[-1]): each.msg for each in refused.errors}
+        if told and told.keys() <= set(names):
+            raise Mistyped(told) from None
         raise
-
-
-def _without_subject(message: str) -> str:
-    _, colon, rest = message.partition(": ")
-    return f"{rest[:1].upper()}{rest[1:]}" if colon else f"{message[:1].upper()}{message[1:]}"
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:

@@ -12,9 +12,9 @@ from bullion.console.page import Action, Mistyped, Result, Visit
 from bullion.console.widgets.dialog import action_button, choice, dialog, field, hidden
 from bullion.console.widgets.numbers import rupees, weight
 from bullion.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
-from bullion.desk import bodies
 from bullion.desk.actions import groups, symbols
 from bullion.desk.bodies import GroupBody, TermsBody
+from bullion.desk.conversion import require_code
 from bullion.desk.desk import View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
@@ -197,7 +197,7 @@ async def _save_terms(visit: Visit) -> Result:
 async def _require_symbol(visit: Visit, symbol: str) -> None:
     """Terms for a mistyped symbol would never count, and nobody would see why."""
     try:
-        bodies.code("symbol", symbol)
+        require_code("symbol", symbol)
         await symbols.get_symbol(visit.desk, visit.actor, symbol)
     except RefusalError as refused:
         if refused.refusal in (INVALID_BODY, NOT_FOUND) and "symbol" in visit.form:
@@ -207,7 +207,7 @@ async def _require_symbol(visit: Visit, symbol: str) -> None:
 
 async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) -> Result:
     before = await groups.get_group(visit.desk, visit.actor, code)
-    desk = still(visit, f"The group {code}", before)
+    only_if = still(visit, f"The group {code}", before)
     body = _put_body(before)
     if symbol == DEFAULT:
         body.default_terms = terms
@@ -216,7 +216,7 @@ async def _put(visit: Visit, code: str, symbol: str, terms: TermsBody | None) ->
     else:
         body.terms[symbol] = terms
     with beside_fields(visit.form):
-        after = await groups.put_group(desk, visit.actor, code, body)
+        after = await groups.put_group(visit.desk, visit.actor, code, body, only_if=only_if)
     return Result(saved(_in_words(code, symbol), _spoken(before, symbol), _spoken(after, symbol)))
 
 
@@ -253,10 +253,10 @@ async def _ask_turn(visit: Visit) -> Html:
 async def _turn(visit: Visit) -> Result:
     code, _ = _named(visit)
     before = await groups.get_group(visit.desk, visit.actor, code)
-    desk = still(visit, f"The group {code}", before)
+    only_if = still(visit, f"The group {code}", before)
     body = _put_body(before)
     body.trading = not before["trading"]
-    after = await groups.put_group(desk, visit.actor, code, body)
+    after = await groups.put_group(visit.desk, visit.actor, code, body, only_if=only_if)
     return Result(saved(f"Group {code}", _trading(before), _trading(after)))
 
 
@@ -283,10 +283,10 @@ async def _make(visit: Visit) -> Result:
         sell_premium=form.amount_if_any("sell_premium", RUPEES_PLACES),
     )
     form.check()
-    desk = new(visit, "code", f"There is a group {code} already.")
+    only_if = new("code", f"There is a group {code} already.")
     with beside_fields(visit.form):
         body = GroupBody(trading=form.is_yes("trading"), default_terms=terms)
-        made = await groups.put_group(desk, visit.actor, code, body)
+        made = await groups.put_group(visit.desk, visit.actor, code, body, only_if=only_if)
     told = _spoken(made, DEFAULT)
     buys, sells = told["premium on buys"], told["premium on sells"]
     return Result(f"The group {code} is made: premium on buys {buys}, on sells {sells}.")

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from bullion.accounts.trading_hours import DAYS
 from bullion.console.html import Child, Html, el
 from bullion.console.overtaken import seen, still
@@ -15,9 +13,10 @@ from bullion.console.widgets.dialog import action_button, choice, dialog, field,
 from bullion.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.times import age, day_and_clock
 from bullion.desk.actions import switches
-from bullion.desk.desk import Desk, View
+from bullion.desk.bodies import SwitchesBody
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import OnlyIf, View
 from bullion.records.token import Role
-from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError
 
 from .duties import day_words
@@ -205,11 +204,11 @@ async def _set_week(visit: Visit) -> Result:
         wanted = {"zone": form.text("zone"), "week": week, "holidays": []}
     form.check()
     held = await switches.get_switches(visit.desk, visit.actor)
-    desk = still(visit, "The timetable", held, _hours_in)
+    only_if = still(visit, "The timetable", held, _hours_in)
     before = _hours_in(held)
     if wanted is not None and before is not None:
         wanted["holidays"] = before["holidays"]
-    after = await _patched(desk, visit, wanted)
+    after = await _patched(visit, only_if, wanted)
     opening = await switches.get_opening(visit.desk, visit.actor)
     now = "open" if opening["open"] else "closed"
     return Result(f"{saved('Trading hours', _spoken(before), _spoken(after))} The market is {now} now.")
@@ -220,14 +219,15 @@ def _hours_in(held: View) -> View | None:
     return hours
 
 
-async def _patched(desk: Desk, visit: Visit, hours: View | None) -> View | None:
+async def _patched(visit: Visit, only_if: OnlyIf, hours: View | None) -> View | None:
     try:
-        raw = msgspec.json.encode({"trading_hours": hours})
-        found: View | None = (await switches.patch_switches(desk, visit.actor, raw))["trading_hours"]
+        changes = Changes(SwitchesBody, {"trading_hours": hours})
+        after = await switches.patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
     except RefusalError as refused:
-        if refused.refusal is INVALID_BODY and refused.message.startswith("trading_hours.zone:"):
+        if any(each.loc == ("body", "trading_hours", "zone") for each in refused.errors):
             raise Mistyped({"zone": "This is not a time zone such as Asia/Kolkata."}) from None
         raise
+    found: View | None = after["trading_hours"]
     return found
 
 
@@ -255,11 +255,11 @@ async def _set_holidays(visit: Visit) -> Result:
     if wrong:
         raise Mistyped({"holidays": f"{wrong[0][:30]!r} is not a date such as 2026-11-09."})
     held = await switches.get_switches(visit.desk, visit.actor)
-    desk = still(visit, "The list of holidays", held, lambda each: _hours_in(each) or {"holidays": []})
+    only_if = still(visit, "The list of holidays", held, lambda each: _hours_in(each) or {"holidays": []})
     before = _hours_in(held)
     if before is None:
         raise Mistyped({"holidays": "Set the trading hours first: round the clock knows no holidays."})
-    after = await _patched(desk, visit, {**before, "holidays": days})
+    after = await _patched(visit, only_if, {**before, "holidays": days})
     was, now = set(before["holidays"]), set((after or before)["holidays"])
     added = [f"{day_words(day)} added" for day in sorted(now - was)]
     gone = [f"{day_words(day)} removed" for day in sorted(was - now)]

@@ -1,7 +1,5 @@
 """Price tolerance and budgets: how far a price may move, and how many calls are taken."""
 
-import msgspec
-
 from bullion.console.html import Html, el
 from bullion.console.overtaken import seen, still
 from bullion.console.page import Action, Result, Visit
@@ -9,6 +7,8 @@ from bullion.console.widgets.dialog import action_button, dialog, field, hidden
 from bullion.console.widgets.numbers import grouped
 from bullion.console.widgets.pieces import Column, Line, card, table
 from bullion.desk.actions import switches
+from bullion.desk.bodies import SwitchesBody
+from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
@@ -99,10 +99,12 @@ async def _set_tolerance(visit: Visit) -> Result:
     percent = form.amount("price_tolerance_percent", _PERCENT_PLACES)
     form.check()
     before = await switches.get_switches(visit.desk, visit.actor)
-    desk = still(visit, "The tolerance", before, lambda held: {"tolerance": held["price_tolerance_percent"]})
+    only_if = still(
+        visit, "The tolerance", before, lambda held: {"tolerance": held["price_tolerance_percent"]}
+    )
     with beside_fields(visit.form):
-        raw = msgspec.json.encode({"price_tolerance_percent": percent})
-        after = await switches.patch_switches(desk, visit.actor, raw)
+        changes = Changes(SwitchesBody, {"price_tolerance_percent": percent})
+        after = await switches.patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
     was, now = ({"": f"{short(each['price_tolerance_percent'])} %"} for each in (before, after))
     return Result(saved("Price tolerance", was, now))
 
@@ -125,12 +127,12 @@ async def _set_budgets(visit: Visit) -> Result:
     wanted = {name: form.count(name, _LEAST.get(name, 0), _CALLS_MAX) for name in _BUDGETS}
     form.check()
     before = await switches.get_switches(visit.desk, visit.actor)
-    desk = still(visit, "The budgets", before, lambda held: held["budgets"])
+    only_if = still(visit, "The budgets", before, lambda held: held["budgets"])
     changed = {name: value for name, value in wanted.items() if value != before["budgets"][name]}
     if not changed:
         return Result("The budgets are as they were: nothing was changed.")
-    raw = msgspec.json.encode({"budgets": changed})
-    after = await switches.patch_switches(desk, visit.actor, raw)
+    changes = Changes(SwitchesBody, {"budgets": changed})
+    after = await switches.patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
     return Result(saved("Budgets", _spoken(before), _spoken(after)))
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-import msgspec
-
 from bullion.console.html import Child, Html, el
 from bullion.console.overtaken import new, overtaken, seen, still
 from bullion.console.page import Action, Mistyped, Result, Visit
@@ -14,7 +12,8 @@ from bullion.console.widgets.pieces import BAD, state
 from bullion.console.widgets.times import clock
 from bullion.desk.actions import quotes, symbols
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
-from bullion.desk.desk import Desk, View
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import OnlyIf, View
 from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.records.token import Role
@@ -185,32 +184,30 @@ async def _edit(visit: Visit) -> Result:
     code, typed = visit.query.get("code", ""), visit.form
     body = _body(typed)
     before = await symbols.get_symbol(visit.desk, visit.actor, code)
-    desk = still(visit, code, before, _lasting)
+    only_if = still(visit, code, before, _lasting)
     with beside_fields(typed):
         wanted = symbols.view(symbols.held_symbol(visit.actor.broker, code, body))
         patch = {name: value for name, value in _lasting(wanted).items() if value != before[name]}
         if (wanted["stock"] or "") != typed.get("seen_stock"):
             patch["stock"] = wanted["stock"]
-            desk = _if_stock_still(desk, code, typed.get("seen_stock"))
+            only_if = _if_stock_still(only_if, code, typed.get("seen_stock"))
         if not patch:
             return Result(f"{code} is as it was: nothing was changed.")
-        raw = msgspec.json.encode(patch)
-        after = await symbols.patch_symbol(desk, visit.actor, code, raw)
+        changes = Changes(SymbolBody, patch)
+        after = await symbols.patch_symbol(visit.desk, visit.actor, code, changes, only_if=only_if)
     told = spoken(before) if "stock" in patch else {**spoken(before), "stock": spoken(after)["stock"]}
     return Result(saved(code, told, spoken(after)))
 
 
-def _if_stock_still(desk: Desk, code: str, shown: str | None) -> Desk:
+def _if_stock_still(lasting: OnlyIf, code: str, shown: str | None) -> OnlyIf:
     """Who sets the stock counted it from what the form showed: what was booked meanwhile would be lost."""
-    lasting = desk.judge
 
     def judge(before: View | None) -> None:
-        if lasting is not None:
-            lasting(before)
+        lasting(before)
         if before is None or (before["stock"] or "") != shown:
             raise overtaken(f"The stock of {code}")
 
-    return desk.if_found(judge)
+    return judge
 
 
 async def _make(visit: Visit) -> Result:
@@ -221,9 +218,9 @@ async def _make(visit: Visit) -> Result:
     except Mistyped as mistyped:
         raise Mistyped({**form.troubles, **mistyped.troubles}) from None
     form.check()
-    desk = new(visit, "code", f"There is a symbol {code} already.")
+    only_if = new("code", f"There is a symbol {code} already.")
     with beside_fields(visit.form):
-        made = await symbols.put_symbol(desk, visit.actor, code, body)
+        made = await symbols.put_symbol(visit.desk, visit.actor, code, body, only_if=only_if)
     told = spoken(made)
     sizes = f"{told['minimum']} to {told['maximum']} in steps of {told['step']}"
     per, pricing = told["quoted weight"], told["pricing"]

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.widgets.dialog import action_button, dialog
@@ -12,6 +10,8 @@ from bullion.console.widgets.numbers import grouped, weight
 from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.times import age
 from bullion.desk.actions import symbols
+from bullion.desk.bodies import SymbolBody
+from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
 from bullion.records.token import Role
 
@@ -129,8 +129,8 @@ async def _ask_unfreeze(visit: Visit) -> Html:
 async def _set_frozen(visit: Visit, *, frozen: bool) -> Result:
     code = visit.query.get("code", "")
     before = await symbols.get_symbol(visit.desk, visit.actor, code)
-    raw = msgspec.json.encode({"frozen": frozen})
-    after = await symbols.patch_symbol(visit.desk, visit.actor, code, raw)
+    changes = Changes(SymbolBody, {"frozen": frozen})
+    after = await symbols.patch_symbol(visit.desk, visit.actor, code, changes)
     return Result(saved(code, spoken(before), spoken(after)))
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import msgspec
-
 from bullion.console.html import Html, el
 from bullion.console.overtaken import seen, still
 from bullion.console.page import Action, Result, Visit
@@ -11,6 +9,8 @@ from bullion.console.widgets.dialog import action_button, choice, dialog, field,
 from bullion.console.widgets.numbers import grouped
 from bullion.console.widgets.pieces import BAD, GOOD, WARN, Column, Line, card, empty, state, table
 from bullion.desk.actions import hedge
+from bullion.desk.bodies import HedgeBody
+from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
 from bullion.hedge.simulated import DELAY_MS_MAX
@@ -127,8 +127,9 @@ async def _patched(visit: Visit, wanted: View) -> Result:
     before = await hedge.get_hedge(visit.desk, visit.actor)
     if is_unreadable(before):
         wanted = {"instruments": {}, **wanted}
-    desk = still(visit, "The venue's conduct", before)
-    after = await hedge.patch_hedge(desk, visit.actor, msgspec.json.encode(wanted))
+    only_if = still(visit, "The venue's conduct", before)
+    changes = Changes(HedgeBody, wanted)
+    after = await hedge.patch_hedge(visit.desk, visit.actor, changes, only_if=only_if)
     return Result(saved("Venue", _spoken(before), _spoken(after)))
 
 

@@ -1,15 +1,13 @@
 """What the desk may do to an order, by its state: each asked before, with what will happen."""
 
-import msgspec
-
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
 from bullion.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
 from bullion.console.widgets.numbers import off_words, rupees, ungrouped, weight
 from bullion.console.widgets.pieces import BAD, state
-from bullion.desk import bodies
 from bullion.desk.actions import breaks, order_life, orders
 from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
+from bullion.desk.conversion import convert
 from bullion.desk.desk import View, require
 from bullion.hedge.venue import BY_HAND
 from bullion.metals.rupees import paise
@@ -81,8 +79,8 @@ async def _order(visit: Visit) -> View:
 
 
 def _reason(visit: Visit) -> ReasonBody:
-    sent = msgspec.json.encode({"reason": visit.form.get("reason", "").strip() or None})
-    return bodies.read(sent, ReasonBody)
+    sent = {"reason": visit.form.get("reason", "").strip() or None}
+    return convert(sent, ReasonBody)
 
 
 async def _ask_close(visit: Visit) -> Html:
@@ -163,7 +161,7 @@ def _odd(found: View) -> str | None:
 def _close_price(typed: str) -> CompleteBody:
     """As people write amounts: 1,23,456.50 and a sign of the rupee are understood."""
     plain = ungrouped(typed.strip().removeprefix("₹").strip())
-    return bodies.read(msgspec.json.encode({"close_price": plain}), CompleteBody)
+    return convert({"close_price": plain}, CompleteBody)
 
 
 async def _complete(visit: Visit) -> Result:
@@ -285,8 +283,8 @@ async def _ask_resolve(visit: Visit) -> Html:
 
 
 async def _resolve(visit: Visit) -> Result:
-    sent = msgspec.json.encode({"note": visit.form.get("note", "").strip()})
-    body = bodies.read(sent, NoteBody)
+    sent = {"note": visit.form.get("note", "").strip()}
+    body = convert(sent, NoteBody)
     await breaks.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
     return Result("The break is settled.")
 

@@ -1,0 +1,97 @@
+"""From what was sent to a typed body, with every problem told at once."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from .bodies import Body, Code
+from .problems import excerpt, find_problems, refused, refused_for
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Body)
+_MERGED = ("budgets", "allocation", "instruments")
+"""Fields whose own fields may be changed one by one. Every other is replaced."""
+
+
+def read(raw: bytes, shape: Any) -> Any:
+    """A body as it came over HTTP. In the process, use `convert`."""
+    return convert(read_json(raw), shape)
+
+
+def read_json(raw: bytes) -> Any:
+    try:
+        values = msgspec.json.decode(raw)
+        json.loads(raw, object_pairs_hook=_refuse_duplicates, parse_int=str)
+    except RecursionError:
+        raise refused((), "The body is nested too deeply", "not_json") from None
+    except ValueError:
+        raise refused((), "The body is not valid JSON in UTF-8", "not_json") from None
+    return values
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
+    """Of two values for one name msgspec keeps the last and says nothing; which one was meant?"""
+    seen = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise refused((excerpt(name),), "is there more than once", "duplicate")
+        seen.add(name)
+
+
+def convert(values: Any, shape: type[T]) -> T:
+    """A body of plain values, such as those of a form; every problem of it is told at once."""
+    problems = find_problems(values, shape)
+    if problems:
+        raise refused_for(problems)
+    try:
+        return msgspec.convert(values, shape)
+    except msgspec.ValidationError as error:
+        raise refused((), excerpt(str(error))) from None
+
+
+def require_valid(body: Body | list[Body]) -> None:
+    """For a body that was made in the process, where nothing has looked at its texts yet."""
+    shape = list[type(body[0])] if isinstance(body, list) and body else type(body)  # type: ignore[misc]
+    problems = find_problems(msgspec.to_builtins(body), shape)
+    if problems:
+        raise refused_for(problems)
+
+
+class Changes(Generic[S]):
+    """Some fields of a body, as in a PATCH; each is valid. What is left out stays as it is."""
+
+    __slots__ = ("_shape", "fields")
+
+    def __init__(self, shape: type[S], fields: Mapping[str, Any]) -> None:
+        problems = find_problems(fields, shape, partial=_MERGED)
+        if problems:
+            raise refused_for(problems)
+        self._shape = shape
+        self.fields = fields
+
+    def over(self, current: Mapping[str, Any]) -> S:
+        """The current state with these fields laid over it."""
+        whole = {**current, **self.fields}
+        for name in _MERGED:
+            if name in self.fields and isinstance(current.get(name), dict):
+                whole[name] = current[name] | self.fields[name]
+        return convert(whole, self._shape)
+
+
+def require_code(field: str, text: str) -> None:
+    """A code that came in the path rather than the body."""
+    try:
+        msgspec.convert(text, Code)
+    except msgspec.ValidationError:
+        words = "use up to 32 letters, digits, dots, dashes and underscores"
+        raise refused((field,), words, "bad_character", within="path") from None
+
+
+def rule(loc: tuple[str | int, ...], make: Callable[..., T], *arguments: Any, **fields: Any) -> T:
+    """Make a value; where one of its own rules says no, say that to the desk."""
+    try:
+        return make(*arguments, **fields)
+    except ValueError as error:
+        raise refused(loc, str(error)) from None
