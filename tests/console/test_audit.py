@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import expect
 
-from bullion.console.pages.audit.words import ACTIONS
+from bullion.console.pages.audit.action_names import ACTIONS
 from tests.support.console import Visitor
 from tests.support.desk import Office
 

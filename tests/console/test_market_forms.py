@@ -2,11 +2,11 @@
 
 import pytest
 
-from bullion.console.overtaken import require_seen, seen
-from bullion.console.page import Mistyped
+from bullion.console.page import FormErrors
 from bullion.console.pages.market.forms import Form, beside_fields, difference, saved
 from bullion.console.pages.market.rates import _odd
-from bullion.console.pages.market.symbol_words import part_words
+from bullion.console.pages.market.symbol_text import part_words
+from bullion.console.stale_form import require_seen, seen
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
@@ -37,7 +37,7 @@ def test_what_is_no_number_is_told_by_its_field(typed: str) -> None:
     form = Form({"price": typed, "count": typed})
     form.amount("price", 2)
     form.count("count", 0, 10)
-    with pytest.raises(Mistyped) as told:
+    with pytest.raises(FormErrors) as told:
         form.check()
     assert told.value.troubles.keys() == {"price", "count"}
     assert all(words.endswith(".") for words in told.value.troubles.values())
@@ -56,7 +56,7 @@ def test_a_refusal_about_a_field_is_told_beside_it() -> None:
     form = {"minimum": "5", "margin": "x"}
     for loc, told in ((("body", "minimum"), {"minimum"}), (("body", "pricing", "margin"), {"margin"})):
         error = FieldError(loc, "Is out of bounds.", "invalid")
-        with pytest.raises(Mistyped) as mistyped, beside_fields(form):
+        with pytest.raises(FormErrors) as mistyped, beside_fields(form):
             raise RefusalError(INVALID_BODY, errors=[error])
         assert mistyped.value.troubles.keys() == told
     for refused in (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bullion.desk.actions import accounts, audit, brokers, keys, overseeing
+from bullion.desk.actions import account_summaries, accounts, audit, brokers, keys
 from bullion.desk.actions.audit import Wanted
 from bullion.desk.bodies import AllocationBody, BrokerBody, KeyBody, NewAccountBody, RotateBody
 from bullion.desk.desk import Desk
@@ -36,7 +36,7 @@ async def key(desk: Desk, login_id: str, **fields: Any) -> str:
 
 
 async def logins(desk: Desk, search: str | None = None, after: str = "", limit: int = 50) -> list[str]:
-    found, _ = await overseeing.oversee_accounts(desk, ADMIN, search, after, limit)
+    found, _ = await account_summaries.list_account_summaries(desk, ADMIN, search, after, limit)
     return [each["login_id"] for each in found]
 
 
@@ -59,9 +59,9 @@ async def test_accounts_are_found_by_parts_of_their_names(desk: Desk) -> None:
 async def test_pages_of_accounts_fit_together(desk: Desk) -> None:
     for login_id, firm in FIRMS.items():
         await add(desk, ADMIN, login_id, firm)
-    first, more = await overseeing.oversee_accounts(desk, ADMIN, None, "", 3)
+    first, more = await account_summaries.list_account_summaries(desk, ADMIN, None, "", 3)
     assert ([each["login_id"] for each in first], more) == (["asha", "kalyani", "mid_night"], True)
-    rest, more = await overseeing.oversee_accounts(desk, ADMIN, None, "mid_night", 3)
+    rest, more = await account_summaries.list_account_summaries(desk, ADMIN, None, "mid_night", 3)
     assert ([each["login_id"] for each in rest], more) == (["shubham"], False)
 
 
@@ -74,7 +74,7 @@ async def test_only_keys_that_work_are_counted(desk: Desk) -> None:
     now_us = await desk.read(ADMIN, "now", lambda records: records.now_us())
     await key(desk, "asha", expires_at=instant_text(now_us + 13 * DAY_US))
     await key(desk, "asha", expires_at=instant_text(now_us + 15 * DAY_US))
-    ((found,), _) = await overseeing.oversee_accounts(desk, ADMIN, None, "", 5)
+    ((found,), _) = await account_summaries.list_account_summaries(desk, ADMIN, None, "", 5)
     assert (found["keys"], found["keys_expiring"]) == (4, 1)
 
 
@@ -82,7 +82,7 @@ async def test_books_are_told_apart_and_measured(engine: Engine) -> None:
     dealings = await Dealings.open(engine)
     desk = desk_over(engine)
     await dealings.place(dealings.books[0], "sell", 50_000)
-    found, _ = await overseeing.oversee_accounts(desk, ADMIN, None, "", 5)
+    found, _ = await account_summaries.list_account_summaries(desk, ADMIN, None, "", 5)
     held = [each["books"] for each in found if each["books"]["production"]["orders"]]
     assert len(held) == 1
     (books,) = held
@@ -91,14 +91,14 @@ async def test_books_are_told_apart_and_measured(engine: Engine) -> None:
     assert books["test"]["gold"]["used"] == "0.0000"
     assert books["test"]["orders"] == 0
     (login_id,) = [each["login_id"] for each in found if each["books"] == books]
-    alone = await overseeing.oversee_account(desk, ADMIN, login_id)
+    alone = await account_summaries.get_account_summary(desk, ADMIN, login_id)
     assert alone["books"] == books
 
 
 def test_a_bar_is_full_when_all_is_used_and_not_before() -> None:
-    measured = [overseeing._percent(used, 1000) for used in (0, 1, 999, 1000, 1001)]
+    measured = [account_summaries._percent(used, 1000) for used in (0, 1, 999, 1000, 1001)]
     assert measured == [0, 1, 100, 100, 101]
-    assert overseeing._percent(5, 0) == 101
+    assert account_summaries._percent(5, 0) == 101
 
 
 async def found(desk: Desk, limit: int = 50, **wanted: Any) -> tuple[list[int], int | None]:

@@ -26,11 +26,11 @@ from .errors import error_answer, error_content
 from .frame import banner, document, framed, top
 from .html import Html
 from .login import login_page
-from .page import Action, Elsewhere, Mistyped, Page, Surroundings, Visit
+from .page import Action, ConsoleSettings, FormErrors, Page, Redirect, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .shared_read import NotYet
 from .watch import Watches
-from .widgets.pieces import empty
+from .widgets.components import empty
 
 _log = structlog.get_logger("console")
 _FORGED = RefusalCode(
@@ -52,7 +52,7 @@ class Console:
     doorkeeper: Doorkeeper
     sessions: Sessions
     watches: Watches
-    around: Surroundings
+    settings: ConsoleSettings
     pages: Sequence[Page]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,10 +65,10 @@ class Console:
             answer = await self._answer(call, scope, receive, request_id.decode("ascii"))
         except CallerLeft:
             return
-        except Mistyped as mistyped:
+        except FormErrors as mistyped:
             told = {"refused": mistyped.message, "fields": mistyped.troubles}
             answer = answers.told(told, mistyped.refusal.status)
-        except Elsewhere as elsewhere:
+        except Redirect as elsewhere:
             answer = answers.redirect(elsewhere.path)
         except RefusalError as refused:
             answer = error_answer(call, refused)
@@ -214,7 +214,7 @@ class Console:
             actor=session.actor,
             watch=watch,
             news=await watch.news(session.actor),
-            around=self.around,
+            settings=self.settings,
             rest=rest,
             query=call.query,
             form=form or {},
@@ -245,7 +245,7 @@ async def _guarded(
     """
     try:
         return HTTPStatus.OK, await render(visit)
-    except Elsewhere:
+    except Redirect:
         raise
     except NotYet as slow:
         return HTTPStatus.OK, empty(str(slow), "The page looks again by itself.")

@@ -15,7 +15,7 @@ from .watch import BrokerWatch, News
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ConsoleSettings:
     """What holds for everybody at this console."""
 
     production: bool
@@ -32,7 +32,7 @@ class Visit:
     actor: Actor
     watch: BrokerWatch
     news: News
-    around: Surroundings
+    settings: ConsoleSettings
     rest: tuple[str, ...]
     """What follows the page's name in the path, such as the id of an order."""
     query: Mapping[str, str]
@@ -54,7 +54,7 @@ class Visit:
         return self.actor.role.includes(role)
 
 
-class Elsewhere(Exception):
+class Redirect(Exception):
     """What was asked for has an address of its own: the browser is sent there. Not for live looks."""
 
     def __init__(self, path: str) -> None:
@@ -73,7 +73,7 @@ class Result:
     """Nothing was done yet: another dialog in place of the first, sent to the same action."""
 
 
-class Mistyped(RefusalError):
+class FormErrors(RefusalError):
     """What somebody typed cannot be taken: what is wrong stands beside each field, and nothing was done."""
 
     def __init__(self, troubles: Mapping[str, str]) -> None:

@@ -10,8 +10,8 @@ from bullion.records.token import Role
 
 from .html import Html, el
 from .page import Action, Result, Visit
+from .widgets.components import BAD, GOOD, OFF, WARN, state
 from .widgets.dialog import action_button, dialog
-from .widgets.pieces import BAD, GOOD, OFF, WARN, state
 from .widgets.times import day_and_clock
 
 FRAME = "frame"
@@ -53,7 +53,7 @@ class _Turn:
 
 
 def _beyond(visit: Visit, turn: _Turn) -> list[str]:
-    if turn.field == "production" and turn.to and not visit.around.production:
+    if turn.field == "production" and turn.to and not visit.settings.production:
         return [_DEPLOYMENT_CLOSED]
     return []
 
@@ -157,8 +157,8 @@ def switchboard(visit: Visit) -> Html:
         unknown = state(WARN, "not known: the switches cannot be read")
         return el("div", el("div", el("b", "Switches"), unknown, class_="switch"), class_="switchboard")
     halted, paused, production = held["halted"], held["paused"], held["production"]
-    opened = production and visit.around.production
-    shut = "closed by the deployment" if production and not visit.around.production else "closed"
+    opened = production and visit.settings.production
+    shut = "closed by the deployment" if production and not visit.settings.production else "closed"
     return el(
         "div",
         _shown(

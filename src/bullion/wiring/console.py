@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from bullion.console.app import Console
-from bullion.console.page import Surroundings
+from bullion.console.page import ConsoleSettings
 from bullion.console.pages import PAGES
 from bullion.console.sessions import Sessions
 from bullion.console.watch import Probe, Watches
@@ -42,7 +42,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
                 doorkeeper=Doorkeeper(identities, limiter, SourceAddress(settings.trusted_proxies)),
                 sessions=Sessions(store.hashers.console),
                 watches=watches,
-                around=Surroundings(settings.production, settings.console_late_s),
+                settings=ConsoleSettings(settings.production, settings.console_late_s),
                 pages=PAGES,
             )
         await watches.stop()

@@ -5,9 +5,9 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.pages.orders.addresses import order_path
 from bullion.console.shared_read import Reading
 from bullion.console.watch import Listed
+from bullion.console.widgets.components import BAD, Column, Line, card, state, table
 from bullion.console.widgets.dialog import action_button, dialog, field
-from bullion.console.widgets.numbers import weight
-from bullion.console.widgets.pieces import BAD, Column, Line, card, state, table
+from bullion.console.widgets.formatting import weight
 from bullion.desk.actions import breaks
 from bullion.desk.bodies import NoteBody
 from bullion.desk.conversion import convert

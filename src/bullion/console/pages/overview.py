@@ -10,12 +10,11 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Page, Visit
 from bullion.console.pages.accounts.addresses import account_path
 from bullion.console.pages.breaks import PAGE_NAME, SETTLE, breaks_card, order_link
-from bullion.console.pages.market.reads import unreadable_of
+from bullion.console.pages.market.market_data import unreadable_of
 from bullion.console.shared_read import Reading
 from bullion.console.watch import COURSE_S, MINUTES, Listed
 from bullion.console.widgets.charts import bar_chart, line_chart
-from bullion.console.widgets.numbers import grouped, rupees, signed_weight, times_words, weight
-from bullion.console.widgets.pieces import (
+from bullion.console.widgets.components import (
     BAD,
     GOOD,
     OFF,
@@ -27,6 +26,7 @@ from bullion.console.widgets.pieces import (
     state,
     table,
 )
+from bullion.console.widgets.formatting import grouped, rupees, signed_weight, times_words, weight
 from bullion.console.widgets.times import age, clock
 from bullion.console.widgets.unreadable import unreadable_card
 from bullion.desk.desk import View
@@ -200,7 +200,7 @@ def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
         shown = empty(
             "Nothing waits.",
             "A production order stands here from its booking until the venue, or the desk for it, answers. "
-            f"One that waits longer than {age(visit.around.late_s)} turns red.",
+            f"One that waits longer than {age(visit.settings.late_s)} turns red.",
         )
         return card(title, shown, aside=_freshness(reading), name="pending")
     columns = (
@@ -219,14 +219,14 @@ def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
     count = f"{total} waiting" if total == len(waiting) else f"the oldest {len(waiting)} of {total}"
     aside = [
         _freshness(reading),
-        state(BAD, f"{late} over {age(visit.around.late_s)}") if late else None,
+        state(BAD, f"{late} over {age(visit.settings.late_s)}") if late else None,
         el("span", count, class_="hint"),
     ]
     return card(title, table(columns, lines, name="pending-table"), aside=aside, name="pending")
 
 
 def _late(visit: Visit, each: View) -> bool:
-    return bool(each["age_s"] >= visit.around.late_s)
+    return bool(each["age_s"] >= visit.settings.late_s)
 
 
 def _pending_cells(visit: Visit, each: View) -> Sequence[Child]:

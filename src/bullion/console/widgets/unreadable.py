@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bullion.console.html import Html, el
 from bullion.desk.desk import View
 
-from .pieces import BAD, Column, Line, card, state, table
+from .components import BAD, Column, Line, card, state, table
 
 _COLUMNS = (Column("What"), Column("Why"), Column("What that stops"), Column("What to do"))
 

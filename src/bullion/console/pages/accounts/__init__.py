@@ -3,12 +3,12 @@
 from bullion.console.html import Html
 from bullion.console.page import Page, Visit
 
-from . import account_actions, key_actions, listing, one
+from . import account_actions, account_list, account_page, key_actions
 from .addresses import PAGE_NAME
 
 
 async def _render(visit: Visit) -> Html:
-    return await (one.render(visit) if visit.rest else listing.render(visit))
+    return await (account_page.render(visit) if visit.rest else account_list.render(visit))
 
 
 PAGE = Page(

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from bullion.console.html import Child, Html, el
-from bullion.console.overtaken import if_still, seen
 from bullion.console.page import Action, Result, Visit
+from bullion.console.stale_form import if_still, seen
 from bullion.console.widgets.dialog import choice, dialog, field, hidden, tick
-from bullion.console.widgets.numbers import grouped, weight
-from bullion.desk.actions import accounts, book_reset, groups, overseeing
+from bullion.console.widgets.formatting import grouped, weight
+from bullion.desk.actions import account_summaries, accounts, book_reset, groups
 from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import OnlyIf, View
@@ -134,7 +134,7 @@ async def _edit(visit: Visit) -> Result:
 
 
 async def _ask_allocate(visit: Visit) -> Html:
-    now = await overseeing.oversee_account(visit.desk, visit.actor, _login(visit))
+    now = await account_summaries.get_account_summary(visit.desk, visit.actor, _login(visit))
     held = [
         f"{metal.capitalize()}: {weight(position['used'], position['unit'])} used in {environment} now."
         for environment in (Environment.PRODUCTION, Environment.TEST)
@@ -264,7 +264,7 @@ async def _turn(visit: Visit) -> Result:
 
 
 async def _ask_reset(visit: Visit) -> Html:
-    now = await overseeing.oversee_account(visit.desk, visit.actor, _login(visit))
+    now = await account_summaries.get_account_summary(visit.desk, visit.actor, _login(visit))
     book = now["books"][Environment.TEST.value]
     held = [f"{weight(book[metal]['used'], book[metal]['unit'])} of {metal}" for metal in Metal]
     return dialog(

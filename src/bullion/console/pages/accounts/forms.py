@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from bullion.console.page import Mistyped
-from bullion.console.widgets.numbers import ungrouped
+from bullion.console.page import FormErrors
+from bullion.console.widgets.formatting import ungrouped
 from bullion.orders.instant import instant_text
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import FieldError, RefusalError
@@ -31,15 +31,15 @@ def beside_fields(*fields: str, conflict: str | None = None) -> Iterator[None]:
     """Refusals about one of these fields are told there; `conflict` names what must not be there twice."""
     try:
         yield
-    except Mistyped:
+    except FormErrors:
         raise
     except RefusalError as refused:
         if refused.refusal is CONFLICT and conflict is not None:
-            raise Mistyped({conflict: refused.message}) from refused
+            raise FormErrors({conflict: refused.message}) from refused
         # The allocation's fields are named by their metal alone in a form.
         told = {str(each.loc[-1 if "allocation" in each.loc else 1]): each for each in refused.errors}
         if told and told.keys() <= set(fields):
-            raise Mistyped({field: _words(field, each) for field, each in told.items()}) from refused
+            raise FormErrors({field: _words(field, each) for field, each in told.items()}) from refused
         raise
 
 
@@ -55,7 +55,7 @@ def weights(form: Mapping[str, str]) -> dict[str, str]:
     typed = {metal: ungrouped(form.get(metal, "").strip()) for metal in ("gold", "silver")}
     missing = {metal: f"{_SHAPES[metal]} 0 is none." for metal, text in typed.items() if not text}
     if missing:
-        raise Mistyped(missing)
+        raise FormErrors(missing)
     return typed
 
 
@@ -72,7 +72,7 @@ def last_day(form: Mapping[str, str], zone: ZoneInfo) -> str | None:
         day = date.fromisoformat(text)
         return instant_text(int(datetime.combine(day, _END_OF_DAY, zone).timestamp()) * 1_000_000)
     except (ValueError, OverflowError):
-        raise Mistyped({"expires_at": "Choose a day, such as 2027-03-31, or leave it empty."}) from None
+        raise FormErrors({"expires_at": "Choose a day, such as 2027-03-31, or leave it empty."}) from None
 
 
 def day_of(instant: str | None, zone: ZoneInfo) -> str:

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.times import age, moment
-from bullion.desk.actions.overseeing import SOON_S
+from bullion.desk.actions.account_summaries import SOON_S
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
 

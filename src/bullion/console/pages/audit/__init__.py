@@ -2,7 +2,7 @@
 
 from bullion.console.page import Page
 
-from . import checking, listing
+from . import audit_list, trail_check
 from .addresses import PAGE_NAME
 
-PAGE = Page(PAGE_NAME, "Audit", listing.render, live_s=3, actions=(checking.CHECK,))
+PAGE = Page(PAGE_NAME, "Audit", audit_list.render, live_s=3, actions=(trail_check.CHECK,))

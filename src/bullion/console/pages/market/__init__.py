@@ -9,9 +9,9 @@ from bullion.console.widgets.unreadable import unreadable_card
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from . import duties, groups, hours, limits, rates, symbols, venue
+from . import duty_tables, groups, rate_limits, rates, symbols, trading_hours, venue
+from .market_data import unreadable_of
 from .names import PAGE_NAME
-from .reads import unreadable_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ _TABS = (
     _Tab("symbols", "Symbols", "symbol", symbols.render),
     _Tab("groups", "Groups", "group", groups.render),
     _Tab("rates", "Rates", "rate", rates.render),
-    _Tab("duty", "Duty", "duty", duties.render),
-    _Tab("hours", "Hours", "switches", hours.render),
-    _Tab("limits", "Limits", "switches", limits.render),
+    _Tab("duty", "Duty", "duty", duty_tables.render),
+    _Tab("hours", "Hours", "switches", trading_hours.render),
+    _Tab("limits", "Limits", "switches", rate_limits.render),
     _Tab("venue", "Venue", "venue", venue.render),
 )
 
@@ -69,9 +69,9 @@ PAGE = Page(
         *symbols.ACTIONS,
         *groups.ACTIONS,
         *rates.ACTIONS,
-        *duties.ACTIONS,
-        *hours.ACTIONS,
-        *limits.ACTIONS,
+        *duty_tables.ACTIONS,
+        *trading_hours.ACTIONS,
+        *rate_limits.ACTIONS,
         *venue.ACTIONS,
     ),
 )

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from bullion.console.page import Mistyped
-from bullion.console.widgets.numbers import grouped, ungrouped
+from bullion.console.page import FormErrors
+from bullion.console.widgets.formatting import grouped, ungrouped
 from bullion.metals.scaled import NotAnAmount, scaled
 from bullion.refusals.refusal import RefusalError
 
@@ -72,7 +72,7 @@ class Form:
 
     def check(self) -> None:
         if self.troubles:
-            raise Mistyped(self.troubles)
+            raise FormErrors(self.troubles)
 
 
 @contextmanager
@@ -80,12 +80,12 @@ def beside_fields(names: Mapping[str, str]) -> Iterator[None]:
     """A refusal of the desk that is about a field of this form is told beside the field."""
     try:
         yield
-    except Mistyped:
+    except FormErrors:
         raise
     except RefusalError as refused:
         told = {str(each.loc[-1]): each.msg for each in refused.errors}
         if told and told.keys() <= set(names):
-            raise Mistyped(told) from None
+            raise FormErrors(told) from None
         raise
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from bullion.console.html import Child, Html, el
-from bullion.console.overtaken import new, seen, still
-from bullion.console.page import Action, Mistyped, Result, Visit
+from bullion.console.page import Action, FormErrors, Result, Visit
+from bullion.console.stale_form import new, seen, still
+from bullion.console.widgets.components import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, choice, dialog, field, hidden
-from bullion.console.widgets.numbers import rupees, weight
-from bullion.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import rupees, weight
 from bullion.desk.actions import groups, symbols
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.conversion import require_code
@@ -23,8 +23,8 @@ from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 from .forms import NOTHING, Form, beside_fields, saved, short
+from .market_data import groups_of, symbols_of
 from .names import PAGE_NAME
-from .reads import groups_of, symbols_of
 
 DEFAULT = ""
 """Stands for a symbol's code where the default terms are meant."""
@@ -201,7 +201,7 @@ async def _require_symbol(visit: Visit, symbol: str) -> None:
         await symbols.get_symbol(visit.desk, visit.actor, symbol)
     except RefusalError as refused:
         if refused.refusal in (INVALID_BODY, NOT_FOUND) and "symbol" in visit.form:
-            raise Mistyped({"symbol": f"There is no symbol {symbol[:32]!r}."}) from None
+            raise FormErrors({"symbol": f"There is no symbol {symbol[:32]!r}."}) from None
         raise
 
 

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
+from bullion.console.widgets.components import BAD, GOOD, OFF, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, dialog, field, hidden
-from bullion.console.widgets.numbers import grouped, off_words
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import grouped, off_words
 from bullion.console.widgets.times import age, clock
 from bullion.desk.actions import rates
 from bullion.desk.bodies import RateBody
@@ -19,8 +19,8 @@ from bullion.rates.tick import PLACES
 from bullion.records.token import Role
 
 from .forms import NOTHING, Form, beside_fields, short
+from .market_data import rates_of, symbols_of
 from .names import PAGE_NAME
-from .reads import rates_of, symbols_of
 
 _JUMP_PERCENT = 3
 """A rate that moves by more at once is asked about again: a digit may be lost."""

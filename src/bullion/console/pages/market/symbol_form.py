@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bullion.console.html import Child, Html, el
-from bullion.console.overtaken import new, overtaken, seen, still
-from bullion.console.page import Action, Mistyped, Result, Visit
+from bullion.console.page import Action, FormErrors, Result, Visit
+from bullion.console.stale_form import new, overtaken, seen, still
+from bullion.console.widgets.components import BAD, state
 from bullion.console.widgets.dialog import choice, dialog, field, hidden, preview_place
-from bullion.console.widgets.numbers import rupees, weight
-from bullion.console.widgets.pieces import BAD, state
+from bullion.console.widgets.formatting import rupees, weight
 from bullion.console.widgets.times import clock
 from bullion.desk.actions import quotes, symbols
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
@@ -20,9 +20,9 @@ from bullion.records.token import Role
 from bullion.refusals.refusal import RefusalError
 
 from .forms import Form, beside_fields, saved, short
+from .market_data import duties_of, rates_of
 from .names import PAGE_NAME
-from .reads import duties_of, rates_of
-from .symbol_words import KINDS, PART_NAMES, part_words, spoken
+from .symbol_text import KINDS, PART_NAMES, part_words, spoken
 
 _FACTOR_PLACES = 10
 _SECONDS_MAX = 10_000_000
@@ -215,8 +215,8 @@ async def _make(visit: Visit) -> Result:
     code = form.code("code")
     try:
         body = _body(visit.form)
-    except Mistyped as mistyped:
-        raise Mistyped({**form.troubles, **mistyped.troubles}) from None
+    except FormErrors as mistyped:
+        raise FormErrors({**form.troubles, **mistyped.troubles}) from None
     form.check()
     only_if = new("code", f"There is a symbol {code} already.")
     with beside_fields(visit.form):
@@ -236,7 +236,7 @@ async def _preview(visit: Visit) -> Html:
         body = _body(visit.form)
         with beside_fields(visit.form):
             found = await quotes.preview_quote(visit.desk, visit.actor, code, body)
-    except Mistyped as mistyped:
+    except FormErrors as mistyped:
         (name, words), *_ = mistyped.troubles.items()
         return _no_price(f"No price yet. {_LABELS.get(name, name)}: {words}")
     except RefusalError as refused:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, dialog
-from bullion.console.widgets.numbers import grouped, weight
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import grouped, weight
 from bullion.console.widgets.times import age
 from bullion.desk.actions import symbols
 from bullion.desk.bodies import SymbolBody
@@ -17,9 +17,9 @@ from bullion.records.token import Role
 
 from . import symbol_form
 from .forms import NOTHING, saved
+from .market_data import quotes_of, symbols_of
 from .names import PAGE_NAME
-from .reads import quotes_of, symbols_of
-from .symbol_words import SIDES, pricing_words, spoken
+from .symbol_text import SIDES, pricing_words, spoken
 
 _STATES = {
     "live": (GOOD, "live"),

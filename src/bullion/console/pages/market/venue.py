@@ -3,11 +3,11 @@
 import asyncio
 
 from bullion.console.html import Html, el
-from bullion.console.overtaken import seen, still
 from bullion.console.page import Action, Result, Visit
+from bullion.console.stale_form import seen, still
+from bullion.console.widgets.components import BAD, GOOD, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, choice, dialog, field, hidden
-from bullion.console.widgets.numbers import grouped
-from bullion.console.widgets.pieces import BAD, GOOD, WARN, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import grouped
 from bullion.desk.actions import hedge
 from bullion.desk.bodies import HedgeBody
 from bullion.desk.conversion import Changes
@@ -17,8 +17,8 @@ from bullion.hedge.simulated import DELAY_MS_MAX
 from bullion.records.token import Role
 
 from .forms import Form, saved
+from .market_data import symbols_of, venue_of
 from .names import PAGE_NAME
-from .reads import symbols_of, venue_of
 
 _MODES = {
     "fill": (GOOD, "fills", "Every order is confirmed."),

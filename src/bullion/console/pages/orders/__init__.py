@@ -5,12 +5,12 @@ from bullion.console.page import Page, Visit
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from .acting import ACTIONS
 from .addresses import DECISIONS, PAGE_NAME
-from .decision import decision_page
-from .listing import list_page
-from .order import order_page
-from .search import find
+from .decision_page import decision_page
+from .order_actions import ACTIONS
+from .order_list import list_page
+from .order_page import order_page
+from .order_search import find
 
 
 async def _render(visit: Visit) -> Html:

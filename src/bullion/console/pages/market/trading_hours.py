@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 from bullion.accounts.trading_hours import DAYS
 from bullion.console.html import Child, Html, el
-from bullion.console.overtaken import seen, still
-from bullion.console.page import Action, Mistyped, Result, Visit
+from bullion.console.page import Action, FormErrors, Result, Visit
+from bullion.console.stale_form import seen, still
+from bullion.console.widgets.components import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, choice, dialog, field, hidden, lines
-from bullion.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.times import age, day_and_clock
 from bullion.desk.actions import switches
 from bullion.desk.bodies import SwitchesBody
@@ -19,10 +19,10 @@ from bullion.desk.desk import OnlyIf, View
 from bullion.records.token import Role
 from bullion.refusals.refusal import RefusalError
 
-from .duties import day_words
+from .duty_tables import day_words
 from .forms import Form, saved
+from .market_data import opening_of, switches_of
 from .names import PAGE_NAME
-from .reads import opening_of, switches_of
 
 _NAMES = dict(
     zip(DAYS, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
@@ -225,7 +225,7 @@ async def _patched(visit: Visit, only_if: OnlyIf, hours: View | None) -> View | 
         after = await switches.patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
     except RefusalError as refused:
         if any(each.loc == ("body", "trading_hours", "zone") for each in refused.errors):
-            raise Mistyped({"zone": "This is not a time zone such as Asia/Kolkata."}) from None
+            raise FormErrors({"zone": "This is not a time zone such as Asia/Kolkata."}) from None
         raise
     found: View | None = after["trading_hours"]
     return found
@@ -253,12 +253,12 @@ async def _set_holidays(visit: Visit) -> Result:
     days = sorted({line.strip() for line in visit.form.get("holidays", "").splitlines() if line.strip()})
     wrong = [day for day in days if not _is_day(day)]
     if wrong:
-        raise Mistyped({"holidays": f"{wrong[0][:30]!r} is not a date such as 2026-11-09."})
+        raise FormErrors({"holidays": f"{wrong[0][:30]!r} is not a date such as 2026-11-09."})
     held = await switches.get_switches(visit.desk, visit.actor)
     only_if = still(visit, "The list of holidays", held, lambda each: _hours_in(each) or {"holidays": []})
     before = _hours_in(held)
     if before is None:
-        raise Mistyped({"holidays": "Set the trading hours first: round the clock knows no holidays."})
+        raise FormErrors({"holidays": "Set the trading hours first: round the clock knows no holidays."})
     after = await _patched(visit, only_if, {**before, "holidays": days})
     was, now = set(before["holidays"]), set((after or before)["holidays"])
     added = [f"{day_words(day)} added" for day in sorted(now - was)]

@@ -5,7 +5,7 @@ from typing import Any
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
+from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, state
 from bullion.console.widgets.times import moment
 from bullion.desk.actions import orders, traces
 from bullion.desk.desk import Desk, View
@@ -16,9 +16,9 @@ from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
 from .addresses import DECISIONS, PAGE_NAME, decision_path, order_path
-from .compared import asked_words, compared_facts, compared_words
-from .showing import account_link, environment, facts
-from .stages import stages
+from .check_stages import stages
+from .comparison import asked_words, compared_facts, compared_words
+from .order_format import account_link, environment, facts
 
 _REPLAYED, _SCENARIO = "replayed", "scenario"
 _NAMES: dict[str, str] = {

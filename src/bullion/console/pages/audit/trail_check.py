@@ -10,7 +10,7 @@ from bullion.console.html import Html
 from bullion.console.page import Action, Result, Visit
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.dialog import dialog
-from bullion.console.widgets.numbers import grouped
+from bullion.console.widgets.formatting import grouped
 from bullion.desk.actions.audit import Checked, check_audit
 from bullion.desk.desk import Desk
 from bullion.faults import StoreFault

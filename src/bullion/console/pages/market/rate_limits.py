@@ -1,11 +1,11 @@
 """Price tolerance and budgets: how far a price may move, and how many calls are taken."""
 
 from bullion.console.html import Html, el
-from bullion.console.overtaken import seen, still
 from bullion.console.page import Action, Result, Visit
+from bullion.console.stale_form import seen, still
+from bullion.console.widgets.components import Column, Line, card, table
 from bullion.console.widgets.dialog import action_button, dialog, field, hidden
-from bullion.console.widgets.numbers import grouped
-from bullion.console.widgets.pieces import Column, Line, card, table
+from bullion.console.widgets.formatting import grouped
 from bullion.desk.actions import switches
 from bullion.desk.bodies import SwitchesBody
 from bullion.desk.conversion import Changes
@@ -13,8 +13,8 @@ from bullion.desk.desk import View
 from bullion.records.token import Role
 
 from .forms import Form, beside_fields, saved, short
+from .market_data import switches_of
 from .names import PAGE_NAME
-from .reads import switches_of
 
 _BUDGETS = {
     "reads_per_minute": (

@@ -8,9 +8,9 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
 from bullion.console.watch import Listed
+from bullion.console.widgets.components import Column, Line, card, empty, table
 from bullion.console.widgets.dialog import choice
-from bullion.console.widgets.numbers import grouped
-from bullion.console.widgets.pieces import Column, Line, card, empty, table
+from bullion.console.widgets.formatting import grouped
 from bullion.console.widgets.times import moment, zone_name
 from bullion.desk.actions import orders, symbols
 from bullion.desk.desk import Desk, View
@@ -19,7 +19,7 @@ from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .addresses import PAGE_NAME, list_path, order_path
-from .showing import NOTHING, deal, environment, freshness, status, what
+from .order_format import NOTHING, deal, environment, freshness, status, what
 
 PAGE_SIZE = 50
 _OFFSET_MAX = 10_000_000

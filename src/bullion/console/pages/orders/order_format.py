@@ -6,8 +6,8 @@ from typing import TypeVar
 from bullion.console.html import Child, Html, el
 from bullion.console.pages.accounts.addresses import account_path
 from bullion.console.shared_read import Reading
-from bullion.console.widgets.numbers import weight
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, state
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, state
+from bullion.console.widgets.formatting import weight
 from bullion.console.widgets.times import age
 from bullion.desk.desk import View
 from bullion.environment import Environment

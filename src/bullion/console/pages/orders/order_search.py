@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from bullion.console.page import Elsewhere, Visit
+from bullion.console.page import Redirect, Visit
 from bullion.desk.actions import accounts, orders, traces
 from bullion.records.page import Page
 from bullion.refusals.desk import NOT_FOUND
@@ -21,26 +21,26 @@ async def find(visit: Visit, typed: str) -> NoReturn:
     """
     lower = typed.lower()
     if orders.ORDER_ID.fullmatch(lower) and await _is_order(visit, lower):
-        raise Elsewhere(order_path(lower))
+        raise Redirect(order_path(lower))
     if traces.REQUEST_ID.fullmatch(lower):
         await _find_request(visit, lower)
     named = await _count(visit, client_order_id=typed)
     account = await _is_account(visit, typed)
     if account and not named:
-        raise Elsewhere(list_path({"login_id": typed}))
-    raise Elsewhere(list_path({"client_order_id": typed, "also": "account" if account else ""}))
+        raise Redirect(list_path({"login_id": typed}))
+    raise Redirect(list_path({"client_order_id": typed, "also": "account" if account else ""}))
 
 
 async def _find_request(visit: Visit, request_id: str) -> None:
     found, _ = await orders.list_orders(visit.desk, visit.actor, {"request_id": request_id}, _ONE)
     if found:
-        raise Elsewhere(order_path(found[0]["id"]))
+        raise Redirect(order_path(found[0]["id"]))
     try:
         await traces.get_trace(visit.desk, visit.actor, request_id)
     except RefusalError as refused:
         if refused.refusal is not NOT_FOUND or await _count(visit, client_order_id=request_id):
             return
-    raise Elsewhere(decision_path(request_id))
+    raise Redirect(decision_path(request_id))
 
 
 async def _count(visit: Visit, **filters: str | None) -> int:

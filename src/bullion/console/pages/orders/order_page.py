@@ -2,8 +2,8 @@
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.widgets.numbers import rupees, times_words, weight
-from bullion.console.widgets.pieces import BAD, GOOD, WARN, card, empty, state
+from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, state
+from bullion.console.widgets.formatting import rupees, times_words, weight
 from bullion.console.widgets.times import moment
 from bullion.desk.actions import hedge, orders
 from bullion.desk.desk import Desk, View
@@ -13,11 +13,11 @@ from bullion.records.hedges import BROKEN, WAITING
 from bullion.records.page import Page
 from bullion.records.token import Actor
 
-from .acting import buttons
 from .addresses import PAGE_NAME, decision_path
-from .anatomy import anatomy_card
-from .decision import decision_card
-from .showing import account_link, deal, environment, facts, freshness, in_words, is_test, status, what
+from .decision_page import decision_card
+from .order_actions import buttons
+from .order_format import account_link, deal, environment, facts, freshness, in_words, is_test, status, what
+from .price_breakdown import anatomy_card
 
 _EXECUTIONS = Page(50, 0)
 _Whole = tuple[View, list[View]]

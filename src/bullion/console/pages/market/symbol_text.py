@@ -1,6 +1,6 @@
 """A symbol in words: for the list, and for what a change came to."""
 
-from bullion.console.widgets.numbers import grouped, rupees, weight
+from bullion.console.widgets.formatting import grouped, rupees, weight
 from bullion.console.widgets.times import age
 from bullion.desk.desk import View
 

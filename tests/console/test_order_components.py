@@ -10,9 +10,9 @@ import pytest
 
 from bullion.console.html import el
 from bullion.console.page import Visit
-from bullion.console.pages.orders.acting import buttons
-from bullion.console.pages.orders.anatomy import price_steps
-from bullion.console.pages.orders.stages import STAGES, stages
+from bullion.console.pages.orders.check_stages import STAGES, stages
+from bullion.console.pages.orders.order_actions import buttons
+from bullion.console.pages.orders.price_breakdown import price_steps
 from bullion.console.shared_read import SharedRead
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.charts import Step, waterfall

@@ -7,12 +7,12 @@ from typing import Any
 
 from bullion.console.html import Child, el
 from bullion.console.page import Visit
-from bullion.console.widgets.numbers import grouped, rupees, signed_weight, weight
+from bullion.console.widgets.formatting import grouped, rupees, signed_weight, weight
 from bullion.console.widgets.times import age, moment
 from bullion.desk.desk import View
 
 from .addresses import decision_path
-from .showing import NOTHING
+from .order_format import NOTHING
 
 _DIGITS = 100
 _PERCENT = Decimal("0.01")

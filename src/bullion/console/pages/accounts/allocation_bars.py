@@ -2,7 +2,7 @@
 
 from bullion.console.html import Html, el
 from bullion.console.widgets.charts import meter
-from bullion.console.widgets.numbers import grouped, weight
+from bullion.console.widgets.formatting import grouped, weight
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal

@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bullion.console.page import Mistyped
+from bullion.console.page import FormErrors
 from bullion.console.pages.accounts.forms import addresses, beside_fields, day_of, last_day, weights
 from bullion.console.pages.accounts.key_table import key_state
-from bullion.console.pages.audit.difference import changes
-from bullion.console.pages.audit.words import called
+from bullion.console.pages.audit.action_names import called
+from bullion.console.pages.audit.entry_changes import changes
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import FieldError, RefusalError
 
@@ -70,7 +70,7 @@ def test_weights_may_be_grouped_and_must_be_there() -> None:
     assert weights({"gold": " 1,23,456.5 ", "silver": "0"}) == {"gold": "123456.5", "silver": "0"}
     # A comma elsewhere may be a lost digit, or was meant as a point: the desk refuses what has one.
     assert weights({"gold": "1,5", "silver": "12,34.5"}) == {"gold": "1,5", "silver": "12,34.5"}
-    with pytest.raises(Mistyped) as caught:
+    with pytest.raises(FormErrors) as caught:
         weights({"gold": " "})
     assert caught.value.troubles.keys() == {"gold", "silver"}
 
@@ -94,7 +94,7 @@ def test_a_last_day_ends_in_the_brokers_zone() -> None:
     assert last_day({"expires_at": ""}, INDIA) is None
     assert day_of(None, INDIA) == ""
     for text in ("tomorrow", "2027-02-30"):
-        with pytest.raises(Mistyped):
+        with pytest.raises(FormErrors):
             last_day({"expires_at": text}, INDIA)
 
 
@@ -116,7 +116,7 @@ def test_a_last_day_ends_in_the_brokers_zone() -> None:
     ],
 )
 def test_a_refusal_is_told_beside_its_field(error: FieldError, troubles: dict[str, str]) -> None:
-    with pytest.raises(Mistyped) as caught, beside_fields("login_id", "gold", "group"):
+    with pytest.raises(FormErrors) as caught, beside_fields("login_id", "gold", "group"):
         raise RefusalError(INVALID_BODY, errors=[error])
     assert caught.value.troubles.keys() == troubles.keys()
     for field, words in troubles.items():
@@ -124,7 +124,7 @@ def test_a_refusal_is_told_beside_its_field(error: FieldError, troubles: dict[st
 
 
 def test_a_refusal_about_something_else_stays_what_it_is() -> None:
-    with pytest.raises(Mistyped), beside_fields("login_id", conflict="login_id"):
+    with pytest.raises(FormErrors), beside_fields("login_id", conflict="login_id"):
         raise RefusalError(CONFLICT, "There is one already.")
     for refusal, message in (
         (CONFLICT, "It is revoked."),

@@ -2,9 +2,9 @@
 
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
+from bullion.console.widgets.components import BAD, state
 from bullion.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
-from bullion.console.widgets.numbers import off_words, rupees, ungrouped, weight
-from bullion.console.widgets.pieces import BAD, state
+from bullion.console.widgets.formatting import off_words, rupees, ungrouped, weight
 from bullion.desk.actions import breaks, order_life, orders
 from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
 from bullion.desk.conversion import convert
@@ -18,7 +18,7 @@ from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 
 from .addresses import PAGE_NAME
-from .showing import deal, is_test
+from .order_format import deal, is_test
 
 _LOGGED = "It holds at once, and your name stands in the order's life and in the audit trail."
 _FAR_PERCENT = 10

@@ -7,19 +7,19 @@ from datetime import date, datetime, time, timedelta
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, copyable
-from bullion.console.widgets.numbers import grouped
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import grouped
 from bullion.console.widgets.times import age, moment
 from bullion.desk.actions.audit import Found, Wanted, audit_head, find_audit
 from bullion.desk.desk import Desk, View
 from bullion.records.audit import Head
 from bullion.records.token import Actor
 
+from .action_names import ACTIONS, called
 from .addresses import PAGE_NAME, entry_path, trail_path
-from .checking import CHECK, TrailCheck, check_of
-from .difference import difference
-from .words import ACTIONS, called
+from .entry_changes import difference
+from .trail_check import CHECK, TrailCheck, check_of
 
 AT_ONCE = 50
 _TEXT_MAX = 100

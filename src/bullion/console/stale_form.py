@@ -10,7 +10,7 @@ from bullion.desk.unreadable import is_unreadable
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 
-from .page import Mistyped, Visit
+from .page import FormErrors, Visit
 
 
 def _all(view: View) -> View:
@@ -32,7 +32,7 @@ def new(field: str, words: str) -> OnlyIf:
 
     def judge(before: View | None) -> None:
         if before is not None and not is_unreadable(before):
-            raise Mistyped({field: words})
+            raise FormErrors({field: words})
 
     return judge
 

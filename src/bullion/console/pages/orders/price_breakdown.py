@@ -6,12 +6,12 @@ from decimal import Decimal, localcontext
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.widgets.charts import Step, waterfall
-from bullion.console.widgets.numbers import grouped, rupees, weight
-from bullion.console.widgets.pieces import card
+from bullion.console.widgets.components import card
+from bullion.console.widgets.formatting import grouped, rupees, weight
 from bullion.console.widgets.times import moment
 from bullion.desk.desk import View
 
-from .showing import facts
+from .order_format import facts
 
 _DIGITS = 300
 """More than the widest numbers of a formula fill."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.pages.orders.addresses import decision_path
-from bullion.console.pages.orders.compared import compared_facts, compared_words
+from bullion.console.pages.orders.comparison import compared_facts, compared_words
 from bullion.console.shared_read import Reading
-from bullion.console.widgets.numbers import weight
-from bullion.console.widgets.pieces import Column, Line, card, empty, table
+from bullion.console.widgets.components import Column, Line, card, empty, table
+from bullion.console.widgets.formatting import weight
 from bullion.console.widgets.times import moment
 from bullion.desk.desk import View
 from bullion.refusals.catalogue import CATALOGUE

@@ -7,11 +7,11 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.charts import meter
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, card, state
 from bullion.console.widgets.dialog import action_button
-from bullion.console.widgets.numbers import grouped, weight
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, card, state
+from bullion.console.widgets.formatting import grouped, weight
 from bullion.console.widgets.times import age, moment
-from bullion.desk.actions import keys, overseeing, traces
+from bullion.desk.actions import account_summaries, keys, traces
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
@@ -20,9 +20,9 @@ from bullion.records.token import Actor
 
 from .account_actions import ALLOCATE, EDIT, RESET, SWITCHES, TURN, Switch
 from .addresses import PAGE_NAME, list_path
-from .bars import ENVIRONMENTS, percent_words, side_words
+from .allocation_bars import ENVIRONMENTS, percent_words, side_words
 from .key_table import KEYS_SHOWN, keys_card
-from .refusals import DECISIONS_READ, refusals_card
+from .recent_refusals import DECISIONS_READ, refusals_card
 
 _REFUSALS_EVERY_S = 5.0
 """The newest decisions may have to be looked for far back."""
@@ -46,7 +46,7 @@ async def render(visit: Visit) -> Html:
 
 async def _account(visit: Visit, login_id: str) -> Reading[View]:
     async def read(desk: Desk, actor: Actor) -> View:
-        return await overseeing.oversee_account(desk, actor, login_id)
+        return await account_summaries.get_account_summary(desk, actor, login_id)
 
     return await visit.watch.shared(f"account {login_id}", read).get(visit.actor)
 

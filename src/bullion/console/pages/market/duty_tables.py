@@ -5,11 +5,11 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from bullion.console.html import Child, Html, el
-from bullion.console.overtaken import new, seen, still
-from bullion.console.page import Action, Mistyped, Result, Visit
+from bullion.console.page import Action, FormErrors, Result, Visit
+from bullion.console.stale_form import new, seen, still
+from bullion.console.widgets.components import GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button, dialog, field, hidden
-from bullion.console.widgets.numbers import rupees
-from bullion.console.widgets.pieces import GOOD, OFF, WARN, Column, Line, card, empty, state, table
+from bullion.console.widgets.formatting import rupees
 from bullion.desk.actions import duties
 from bullion.desk.bodies import DutyBody
 from bullion.desk.desk import View
@@ -20,8 +20,8 @@ from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 from .forms import Form, beside_fields
+from .market_data import duties_of, symbols_of
 from .names import PAGE_NAME
-from .reads import duties_of, symbols_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 """Duty dates are Indian dates, whatever the zone of the trading hours."""
@@ -151,9 +151,9 @@ async def _add(visit: Visit) -> Result:
     before = await _found(visit, name)
     only_if = still(visit, f"The duty {name}", before, _kept)
     if any(each["from"] == entry.from_date for each in before["duties"]):
-        raise Mistyped({"from_date": "There is an entry from that date already."})
+        raise FormErrors({"from_date": "There is an entry from that date already."})
     if date.fromisoformat(entry.from_date) < today(visit):
-        raise Mistyped({"from_date": "That day is over: an entry can hold from today on."})
+        raise FormErrors({"from_date": "That day is over: an entry can hold from today on."})
     with beside_fields(visit.form):
         after = await duties.put_duty(visit.desk, visit.actor, name, [*_rows(before), entry], only_if=only_if)
     (added,) = [each for each in after["duties"] if each["from"] == entry.from_date]

@@ -18,7 +18,7 @@ SOON_S = 14 * 86_400
 _US_PER_S = 1_000_000
 
 
-async def oversee_accounts(
+async def list_account_summaries(
     desk: Desk, actor: Actor, search: str | None, after: str, limit: int
 ) -> tuple[list[View], bool]:
     """Accounts whose login or firm has these words in it, after a login; and whether there are more."""
@@ -32,7 +32,7 @@ async def oversee_accounts(
     return [view_of(each, _view) for each in found[:limit]], len(found) > limit
 
 
-async def oversee_account(desk: Desk, actor: Actor, login_id: str) -> View:
+async def get_account_summary(desk: Desk, actor: Actor, login_id: str) -> View:
     """One account with its books."""
 
     async def work(records: Records) -> View:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.dialog import action_button
-from bullion.console.widgets.pieces import BAD, GOOD, OFF, WARN, Column, Line, card, empty, state, table
 from bullion.console.widgets.times import age
 from bullion.console.widgets.unreadable import unreadable_card
-from bullion.desk.actions.overseeing import SOON_S, oversee_accounts
+from bullion.desk.actions.account_summaries import SOON_S, list_account_summaries
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable
 from bullion.records.token import Actor
 
 from .account_actions import CREATE
 from .addresses import PAGE_NAME, account_path, list_path
-from .bars import ENVIRONMENTS, used_bars
+from .allocation_bars import ENVIRONMENTS, used_bars
 
 AT_ONCE = 50
 _SEARCH_MAX = 100
@@ -37,7 +37,7 @@ async def render(visit: Visit) -> Html:
     after = visit.query.get("after", "")[:_SEARCH_MAX].replace("\0", "")
 
     async def read(desk: Desk, actor: Actor) -> tuple[list[View], bool]:
-        return await oversee_accounts(desk, actor, search, after, AT_ONCE)
+        return await list_account_summaries(desk, actor, search, after, AT_ONCE)
 
     reading = await visit.watch.shared(f"accounts {(after, search)}", read).get(visit.actor)
     if reading.value is None:
