@@ -37,7 +37,7 @@ def test_an_account_is_made_and_mistakes_are_told_beside_their_fields(
     someone.expect_trouble("Failed to load resource")  # Refusals are answers like any other.
     page.get_by_role("button", name="New account").click()
     dialog = page.get_by_role("dialog")
-    make = dialog.get_by_role("button", name="Make the account")
+    make = dialog.get_by_role("button", name="Create")
     dialog.get_by_label("Login").fill("not a login")
     make.click()
     login = dialog.locator("label", has_text="Login")
@@ -49,7 +49,9 @@ def test_an_account_is_made_and_mistakes_are_told_beside_their_fields(
     dialog.get_by_label("Firm").fill("<script>document.title = 'x'</script>")
     dialog.get_by_label("Gold, in grams").fill("1,50x")
     make.click()
-    expect(dialog.locator("label", has_text="Gold").locator(".wrong")).to_contain_text("weight in grams")
+    expect(dialog.locator("label", has_text="Gold").locator(".wrong")).to_contain_text(
+        "is not a plain decimal number"
+    )
     dialog.get_by_label("Gold, in grams").fill("1,500.5")
     dialog.get_by_label("Production trading").check()
     make.click()
@@ -103,11 +105,11 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("a program")
     dialog.get_by_label("Place orders").uncheck()
-    dialog.get_by_label("Works through").fill("2001-01-01")
+    dialog.get_by_label("Last day").fill("2001-01-01")
     someone.expect_trouble("Failed to load resource")
     dialog.get_by_role("button", name="Issue the key").click()
     expect(dialog.locator(".wrong")).to_contain_text("Is in the past")
-    dialog.get_by_label("Works through").fill("2099-12-31")
+    dialog.get_by_label("Last day").fill("2099-12-31")
     dialog.get_by_role("button", name="Issue the key").click()
     expect(dialog).to_contain_text("It is shown only now.")
     first = revealed(page)
@@ -117,7 +119,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     dialog.get_by_role("button", name="Copy: the key").click()
     assert page.evaluate("getSelection().toString()") == first
     expect(dialog.locator(".copied")).not_to_be_empty()
-    dialog.get_by_role("button", name="I have it, close").click()
+    dialog.get_by_role("button", name="I have copied it, close").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
     assert first not in page.content()
     row = page.locator("#keys-table tbody tr")
@@ -131,7 +133,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     dialog.get_by_role("button", name="Rotate the key").click()
     expect(dialog).to_contain_text("It is shown only now.")
     second = revealed(page)
-    dialog.get_by_role("button", name="I have it, close").click()
+    dialog.get_by_role("button", name="I have copied it, close").click()
     works(office, second)
     assert office.me_code(first) == "ok"
     old = page.locator(f"[data-key='{first.split('.')[2]}']")
@@ -141,7 +143,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     assert kept[0]["expires_at"] == kept[1]["expires_at"]
     # Revoked at once, after a question.
     old.get_by_role("button", name="Revoke a program").click()
-    expect(dialog).to_contain_text("It cannot be undone.")
+    expect(dialog).to_contain_text("This cannot be undone.")
     dialog.get_by_role("button", name="Revoke the key").click()
     expect(old).to_contain_text("revoked")
     until(lambda: office.me_code(first) == "credential_revoked", within_s=5)
@@ -162,16 +164,16 @@ def test_an_account_is_changed_and_its_switches_turned(someone: Visitor, office:
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Gold, in grams")).to_have_value("5")
     dialog.get_by_label("Gold, in grams").fill("1,23,456.5")
-    dialog.get_by_role("button", name="Change the allocation").click()
+    dialog.get_by_role("button", name="Save").click()
     expect(page.locator("[data-held='test gold']")).to_contain_text("of 1,23,456.5\N{NO-BREAK SPACE}g")
     page.get_by_role("button", name="Change firm or group").click()
     dialog.get_by_label("Group").select_option("trade")
-    dialog.get_by_role("button", name="Change", exact=True).click()
+    dialog.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".heading .group")).to_contain_text("trade")
     for button, field, says in (
         ("Close the API", "api_access", "api_access_disabled"),
         ("Allow production trading", "production_trading", "real orders"),
-        ("Allow scenarios", "scenarios", "In test alone"),
+        ("Allow scenarios", "scenarios", "In the test environment only"),
         ("Deactivate", "active", "account_inactive"),
     ):
         before = office.desk.do("GET", "/accounts/asha")[field]
@@ -205,10 +207,10 @@ def test_a_test_book_is_reset_and_refusals_are_told(someone: Visitor, dealing: D
         expect(page.locator("#refusals-table")).to_contain_text("BUY 4,00,000 GOLD", ignore_case=True)
         page.get_by_role("button", name="Reset the test book").click()
         dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("out of its list and positions: one order in test")
-        expect(dialog).to_contain_text("everything in production stay as they are")
+        expect(dialog).to_contain_text("1 order in test")
+        expect(dialog).to_contain_text("production do not change")
         dialog.get_by_role("button", name="Reset the test book").click()
-        expect(page.locator("#test-book")).to_contain_text("0 orders in its list, 1 set aside")
+        expect(page.locator("#test-book")).to_contain_text("0 orders, 1 archived")
         expect(page.locator("[data-held='test gold']")).to_contain_text("nothing open")
         assert http.get(ORDERS).json()["total"] == 0
         assert http.get(f"{ORDERS}/{made.json()['id']}").status_code == 200
@@ -232,7 +234,7 @@ def test_a_viewer_sees_accounts_and_cannot_act(
     with session_of(console, token) as (client, csrf):
         for path, fields in {
             "issue-key?login=asha": {"environment": "test", "name": "x", "scope account:read": "yes"},
-            "turn?login=asha&switch=active&to=off": {},
+            "switch?login=asha&switch=active&to=off": {},
             "allocate?login=asha": {"gold": "1", "silver": "1"},
             "reset?login=asha": {},
         }.items():

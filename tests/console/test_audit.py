@@ -38,16 +38,16 @@ def test_an_entry_shows_what_was_before_and_after(
     page.get_by_label("About").fill("ASH")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows).to_have_count(2)
-    page.get_by_label("Did what").select_option("made an account")
+    page.get_by_label("Action").select_option("created an account")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows).to_have_count(1)
     expect(rows.first.locator("ins", has_text="Asha Jewels")).to_have_count(1)
     page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=2001-12-31")
-    expect(page.locator(".empty")).to_contain_text("no further entry")
+    expect(page.locator(".empty")).to_contain_text("No more matching entries")
     now = datetime.now(ZoneInfo("Asia/Kolkata"))
     yesterday, today = (now - timedelta(days=1)).date(), now.date()
     page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=9999-12-31&who=nobody")
-    expect(page.locator("#trail")).to_contain_text("is not a day")
+    expect(page.locator("#trail")).to_contain_text("is not a date")
     page.goto(f"{someone.console.url}/audit?what=create_account&from={yesterday}&to={today}&who=AN+admin")
     expect(rows).to_have_count(2)
 
@@ -76,7 +76,7 @@ def test_the_chain_is_checked_and_a_break_is_shown_at_its_entry(
     expect(page.locator("#head-hash")).to_have_text(head["hash"])
     expect(page.locator("#outcome")).to_contain_text("not checked since the console was started")
     someone.confirm("Check the trail")
-    expect(page.locator("#outcome")).to_contain_text(f"whole: all {head['ordinal']} entries")
+    expect(page.locator("#outcome")).to_contain_text(f"intact: all {head['ordinal']} entries")
     expect(page.locator("#outcome")).to_contain_text("IST")
     with sqlite3.connect(office.node.folder / "var/bullion.db", timeout=20) as store:
         store.execute(

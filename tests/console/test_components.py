@@ -11,7 +11,7 @@ from bullion.console import sessions as sessions_module
 from bullion.console import shared_read as shared_read_module
 from bullion.console.html import Html, el, join
 from bullion.console.sessions import IDLE_S, LASTS_S, Sessions
-from bullion.console.shared_read import NotYet, SharedRead
+from bullion.console.shared_read import ReadPending, SharedRead
 from bullion.console.widgets.charts import bar_chart, line_chart
 from bullion.console.widgets.formatting import grouped, rupees, signed_weight, weight
 from bullion.console.widgets.times import age, clock, moment
@@ -205,12 +205,12 @@ async def test_what_was_known_stays_while_the_store_is_away(now: list[float]) ->
     for _ in range(3):
         now[0] += 2
         reading = await shared.get(SOMEBODY)
-    assert (reading.value, reading.trouble) == (1, "The store cannot be reached.")
-    assert (reading.age_s, reading.trouble_s) == (6, 4)
+    assert (reading.value, reading.error) == (1, "The store cannot be reached.")
+    assert (reading.age_s, reading.error_age_s) == (6, 4)
     source.answer = source._plain
     now[0] += 2
     reading = await shared.get(SOMEBODY)
-    assert (reading.value, reading.trouble) == (5, None)
+    assert (reading.value, reading.error) == (5, None)
 
 
 @pytest.mark.anyio
@@ -226,17 +226,17 @@ async def test_a_page_does_not_wait_for_a_store_that_hangs(monkeypatch: pytest.M
     source.answer = hangs
     shared = SharedRead(source.read)
     reading = await shared.get(SOMEBODY)
-    assert (reading.value, reading.trouble) == (None, "The store takes long to answer.")
-    with pytest.raises(NotYet, match="takes long"):
-        reading.required()
+    assert (reading.value, reading.error) == (None, "The store is slow to answer.")
+    with pytest.raises(ReadPending, match="slow"):
+        reading.require()
     monkeypatch.setattr(shared_read_module, "_SLOW_S", 0.0)
     reading = await shared.get(SOMEBODY)
-    assert (reading.value, reading.trouble) == (None, "The store cannot be reached.")
+    assert (reading.value, reading.error) == (None, "The store cannot be reached.")
     with pytest.raises(RefusalError) as away:
-        reading.required()
+        reading.require()
     assert away.value.refusal.status == 503
     assert source.reads == 1
     hanging.set()
     reading = await shared.get(SOMEBODY)
-    assert (reading.value, reading.trouble) == (9, None)
+    assert (reading.value, reading.error) == (9, None)
     await shared.stop()

@@ -37,7 +37,7 @@ def test_somebody_logs_in_and_out_again(someone: Visitor, admin: str, console: C
 
 def test_who_is_not_logged_in_comes_to_where_they_wanted_afterwards(someone: Visitor, admin: str) -> None:
     someone.page.goto(f"{someone.console.url}/overview?from=mail")
-    expect(someone.page.locator("main")).to_contain_text("To go on where you were, log in")
+    expect(someone.page.locator("main")).to_contain_text("Log in to continue where you were")
     someone.page.get_by_label("Desk token").fill(f"  {admin} ")
     someone.page.keyboard.press("Enter")
     someone.page.wait_for_url("**/overview?from=mail")

@@ -38,12 +38,12 @@ def answer_to(
         ("/orders/not-an-id", "There is no such order on this broker.", 'href="/orders"'),
         ("/orders/%ff", "There is no such order on this broker.", 'href="/orders"'),
         ("/orders/%3Fpage=1", "There is no such order on this broker.", 'href="/orders"'),
-        (f"/orders/decision/{'0' * 24}", "There is no decision on such a call", "looks again by itself"),
+        (f"/orders/decision/{'0' * 24}", "There is no decision on such a call", "refreshes by itself"),
         ("/orders/decision/x", "There is no decision on such a call", 'href="/orders"'),
         ("/orders/a/b", "There is no such page about orders.", 'href="/orders"'),
         ("/accounts/nobody", "There is no such account on this broker.", 'href="/accounts"'),
         ("/accounts/nobody/else", "There is no such page in the console.", 'href="/accounts"'),
-        ("/market/nothing", "There is no such part of the market", 'href="/market"'),
+        ("/market/nothing", "There is no such tab of the market page", 'href="/market"'),
         ("/overview/nothing", "There is no such page in the console.", 'href="/overview"'),
         ("/audit/nothing", "There is no such page in the console.", 'href="/audit"'),
         ("/nothing", "There is no such page in the console.", 'href="/overview"'),
@@ -146,7 +146,7 @@ def test_the_page_of_an_unknown_decision_looks_again(someone: Visitor, admin: st
     request_id = "f" * 24
     page = someone.open(admin, f"orders/decision/{request_id}")
     expect(page.locator("#main")).to_contain_text("There is no decision on such a call")
-    expect(page.locator("#main")).to_contain_text("looks again by itself")
+    expect(page.locator("#main")).to_contain_text("refreshes by itself")
     # It really does: this is what the script asks for again and again.
     with page.expect_response(lambda answer: f"/live/orders/decision/{request_id}" in answer.url) as found:
         pass

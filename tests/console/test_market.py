@@ -114,7 +114,7 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
     for name, value in typed.items():
         dialog.locator(f".landed input[name={name}]").fill(value)
     preview = dialog.locator(".preview")
-    words = "missing is a rate of XAUUSD and a rate of USDINR and a duty gold in force"
+    words = "Missing: a rate of XAUUSD and a rate of USDINR and a duty gold in force"
     expect(preview).to_contain_text(words)
     desk.do("PUT", "/rates/XAUUSD", {"bid": "4085.10", "ask": "4085.60"})
     desk.do("PUT", "/rates/USDINR", {"bid": "88.61", "ask": "88.63"})
@@ -127,8 +127,8 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
     expect(preview.locator("[data-part=margin]").first).to_have_text("300.00")
     assert desk.state() == before
     shown = {side: preview.locator(f"[data-preview-price={side}]").inner_text() for side in ("buy", "sell")}
-    save(dialog, "Make it")
-    told(page, "LANDED is made")
+    save(dialog, "Create")
+    told(page, "LANDED is created")
     (quote,) = [each for each in desk.all("/quotes") if each["symbol_code"] == "LANDED"]
     plain = {side: text.replace(",", "").split("\N{NO-BREAK SPACE}")[1] for side, text in shown.items()}
     assert plain == {"buy": quote["ask"], "sell": quote["bid"]}
@@ -142,7 +142,7 @@ def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
 ) -> None:
     page = someone.open(hire("dealer"), "market")
     dialog = asked(page, "Freeze GOLD")
-    expect(dialog).to_contain_text("clients are told symbol_frozen")
+    expect(dialog).to_contain_text("refused with symbol_frozen")
     save(dialog, "Freeze")
     told(page, "GOLD: frozen no → yes.")
     expect(page.locator("#symbols-table tr[data-key=GOLD] .state")).to_have_text("▲frozen")
@@ -160,20 +160,20 @@ def test_a_rate_that_lost_a_digit_is_asked_about_again(
     someone: Visitor, office: Office, hire: Callable[[str], str]
 ) -> None:
     page = someone.open(hire("dealer"), "market/rates")
-    expect(page.locator("#board")).to_contain_text("There is no rate yet.")
-    dialog = asked(page, "Put another rate")
+    expect(page.locator("#board")).to_contain_text("There are no rates yet.")
+    dialog = asked(page, "Set another rate")
     dialog.get_by_label("Instrument").fill("METAL")
     dialog.locator("input[name=bid]").fill("1,23,400.50")
     dialog.locator("input[name=ask]").fill("123450")
-    save(dialog, "Put it")
+    save(dialog, "Set rate")
     told(page, "METAL: none → 1,23,400.50 / 1,23,450.00")
-    dialog = asked(page, "Put a rate of METAL")
+    dialog = asked(page, "Set rate of METAL")
     dialog.locator("input[name=bid]").fill("12340")
-    save(dialog, "Put it")
+    save(dialog, "Set rate")
     expect(dialog).to_contain_text("The bid is 90.0 % below the last one, which was 1,23,400.50.")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "123400.500000"
-    save(dialog, "It is right, put it")
+    save(dialog, "Yes, set rate")
     told(page, "→ 12,340.00 / 1,23,450.00")
     assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "12340.000000"
 
@@ -185,12 +185,12 @@ def test_a_duty_dated_tomorrow_is_to_come_and_todays_is_marked(
     page = someone.open(admin, "market/duty")
     dialog = asked(page, "Add an entry to gold")
     tomorrow = (datetime.now(INDIA) + timedelta(days=1)).date()
-    assert dialog.get_by_label("Holds from").input_value() == tomorrow.isoformat()
+    assert dialog.get_by_label("Applies from").input_value() == tomorrow.isoformat()
     dialog.get_by_label("Duty, ₹").fill("8,250")
-    save(dialog, "Add it")
+    save(dialog, "Add")
     told(page, "Duty gold: ₹\N{NO-BREAK SPACE}7,500.00 → ₹\N{NO-BREAK SPACE}8,250.00 from")
-    expect(page.locator("tr[data-key='2024-01-01'] .state")).to_have_text("●holds today")
-    expect(page.locator(f"tr[data-key='{tomorrow}'] .state")).to_have_text("▲to come")
+    expect(page.locator("tr[data-key='2024-01-01'] .state")).to_have_text("●applies today")
+    expect(page.locator(f"tr[data-key='{tomorrow}'] .state")).to_have_text("▲upcoming")
     (kept,) = office.desk.do("GET", "/duties")["items"]
     assert kept["duties"][1] == {"from": tomorrow.isoformat(), "rupees": "8250.00"}
     assert kept["in_force"]["rupees"] == "7500.00"
@@ -202,7 +202,7 @@ def test_hours_that_are_over_close_the_market(
     someone: Visitor, dealing: Dealing, trader: Trader, admin: str
 ) -> None:
     page = someone.open(admin, "market/hours")
-    expect(page.locator("#hours")).to_contain_text("open round the clock")
+    expect(page.locator("#hours")).to_contain_text("open around the clock")
     someone.expect_trouble("422")
     dialog = asked(page, "Change the hours")
     expect(dialog.get_by_label("The market is open")).to_have_value("always")
@@ -211,7 +211,7 @@ def test_hours_that_are_over_close_the_market(
     day = (datetime.now(INDIA) + timedelta(days=2)).strftime("%A")
     dialog.get_by_label(day).fill("9:00 - 25:30")
     save(dialog)
-    expect(dialog.locator("label", has_text=day).locator(".wrong")).to_contain_text("no clock shows")
+    expect(dialog.locator("label", has_text=day).locator(".wrong")).to_contain_text("has an invalid time")
     dialog.get_by_label(day).fill("9:00 - 17:30, 18:00-23:30")
     save(dialog)
     told(page, "The market is closed now.")
@@ -227,7 +227,7 @@ def test_hours_that_are_over_close_the_market(
     expect(dialog.get_by_label("The market is open")).to_have_value("week")
     dialog.get_by_label("The market is open").select_option("always")
     save(dialog)
-    expect(page.locator("#hours")).to_contain_text("open round the clock")
+    expect(page.locator("#hours")).to_contain_text("open around the clock")
     expect(page.locator("[data-switch=halted] .state")).to_have_text("●open")
     becomes(trader, None)
 
@@ -250,20 +250,20 @@ def test_groups_limits_and_the_venue_are_changed_with_words(
     dialog.get_by_label("Tolerance").fill("1.5")
     save(dialog)
     told(page, "0.5 % → 1.5 %")
-    dialog = asked(page, "Change the budgets")
-    dialog.get_by_label("Orders of one account").fill("120")
+    dialog = asked(page, "Change the limits")
+    dialog.get_by_label("Orders per account").fill("120")
     save(dialog)
-    told(page, "orders of one account a minute 60 → 120.")
-    dialog = asked(page, "Change the budgets")
-    dialog.get_by_label("Orders of one account").fill("0")
+    told(page, "orders per account per minute 60 → 120.")
+    dialog = asked(page, "Change the limits")
+    dialog.get_by_label("Orders per account").fill("0")
     save(dialog)
-    told(page, "orders of one account a minute 120 → 0.")
+    told(page, "orders per account per minute 120 → 0.")
     dealing.desk.do("PATCH", "/switches", {"budgets": {"account_orders_per_minute": 60}})
     page.goto(f"{someone.console.url}/market/venue")
-    dialog = asked(page, "Change its conduct")
+    dialog = asked(page, "Venue behaviour")
     dialog.get_by_label("The venue").select_option("hold")
     save(dialog)
-    told(page, "it fills → holds.")
+    told(page, "behaviour fills → holds.")
     until(lambda: dealing.place().status_code == 202, within_s=5)
 
 
@@ -274,7 +274,7 @@ def test_who_saves_what_was_changed_meanwhile_is_told(someone: Visitor, dealing:
     dealing.desk.do("PATCH", "/symbols/GOLD", {"step": "0.5", "minimum": "0.5"})
     dialog.get_by_label("Largest order").fill("10")
     save(dialog)
-    expect(dialog).to_contain_text("GOLD was changed since you opened this, so nothing was saved.")
+    expect(dialog).to_contain_text("GOLD was changed since you opened this form, so nothing was saved.")
     gold = dealing.desk.do("GET", "/symbols")["items"][0]
     assert (gold["maximum"], gold["step"]) == ("1000000.0000", "0.5000")
 
@@ -296,8 +296,8 @@ def test_a_viewer_sees_all_of_it_and_can_do_nothing(
         assert buttons.evaluate_all("all => all.every(each => each.disabled && each.title)")
     calls: list[tuple[str, dict[str, str]]] = [
         ("freeze?code=GOLD", {}),
-        ("put-rate", {"instrument": "METAL", "bid": "1", "ask": "1"}),
-        ("add-duty?name=gold", {"from_date": "2099-01-01", "rupees": "1"}),
+        ("set-rate", {"instrument": "METAL", "bid": "1", "ask": "1"}),
+        ("add-duty?name=gold", {"from": "2099-01-01", "rupees": "1"}),
         ("new-group", {"code": "mine", "buy_premium": "0"}),
     ]
     with session_of(console, token) as (client, csrf):

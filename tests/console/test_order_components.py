@@ -47,7 +47,7 @@ def test_a_landed_price_is_told_step_by_step() -> None:
         "Interbank",
         "Duty",
         "Symbol's price",
-        "Terms of the group",
+        "Group premium",
         "Price",
     ]
     added = sum(step.amount for step in steps if not step.whole)
@@ -140,4 +140,4 @@ def test_a_break_takes_nothing_else_away(status: str, left: list[str]) -> None:
     }
     shown = str(el("div", buttons(cast("Visit", visit), order)))
     assert re.findall(r"<button[^>]*>([^<]+)</button>", shown) == left
-    assert "nothing is left to do" not in shown
+    assert "there is nothing to do" not in shown

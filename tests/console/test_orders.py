@@ -58,7 +58,7 @@ def test_an_order_appears_by_itself_and_is_text(someone: Visitor, dealing: Deali
     first.get_by_role("link").click()
     page.wait_for_url(f"**/orders/{placed['id']}")
     expect(page.locator("#about")).to_contain_text(SCRIPT)
-    expect(page.locator(".title")).to_contain_text("nothing is left to do")
+    expect(page.locator(".title")).to_contain_text("there is nothing to do")
 
 
 def test_the_list_is_narrowed_down_in_the_address(someone: Visitor, dealing: Dealing, admin: str) -> None:
@@ -67,7 +67,7 @@ def test_the_list_is_narrowed_down_in_the_address(someone: Visitor, dealing: Dea
     page = someone.open(admin, "orders")
     expect(rows(page)).to_have_count(3)
     page.evaluate("window.sameAsBefore = true")
-    page.get_by_label("Where").select_option("production")
+    page.get_by_label("Environment").select_option("production")
     expect(rows(page)).to_have_count(2)
     page.get_by_label("Account").fill("client")
     page.get_by_label("Account").press("Enter")
@@ -78,20 +78,20 @@ def test_the_list_is_narrowed_down_in_the_address(someone: Visitor, dealing: Dea
     page.reload()
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text("sell 1 kg SILVER")
-    expect(page.get_by_label("Where")).to_have_value("production")
+    expect(page.get_by_label("Environment")).to_have_value("production")
     expect(page.get_by_label("Account")).to_have_value("client")
     page.get_by_label("State").select_option("rejected")
-    expect(page.locator("#orders")).to_contain_text("No order is like that.")
+    expect(page.locator("#orders")).to_contain_text("No matching orders.")
     page.go_back()
     expect(rows(page)).to_have_count(1)
     page.goto(f"{someone.console.url}/orders?from=2090-01-01T00:00")
-    expect(page.locator("#orders")).to_contain_text("No order is like that.")
+    expect(page.locator("#orders")).to_contain_text("No matching orders.")
     page.goto(f"{someone.console.url}/orders?since=today&symbol_code=GOLD")
     expect(rows(page)).to_have_count(2)
     page.goto(f"{someone.console.url}/orders?status=<b>")
     expect(page.locator("#orders .empty")).to_contain_text("status: is one of filled, pending")
     page.goto(f"{someone.console.url}/orders?page=2")
-    expect(page.locator("#orders .empty")).to_contain_text("There are not so many pages.")
+    expect(page.locator("#orders .empty")).to_contain_text("There are not that many pages.")
 
 
 def test_pages_of_fifty(someone: Visitor, dealing: Dealing, admin: str) -> None:
@@ -164,7 +164,7 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     decision = page.locator("#decision")
     expect(decision).to_contain_text(
         "The client's position was 0 g. With the order it would have been +9,00,000 g, "
-        "past the allocation of 1,00,000 g."
+        "above the allocation of 1,00,000 g."
     )
     expect(decision.locator("li.failed")).to_have_count(1)
     expect(decision.locator("li.failed")).to_contain_text("It fits the client's allocation")
@@ -174,13 +174,13 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     refused(answer, "price_moved")
     page.goto(f"{someone.console.url}/orders/decision/{answer.headers['x-request-id']}")
     expect(page.locator("#decision")).to_contain_text(
-        "The client expected ₹ 70,000 and the price was ₹ 71,240.00: 1.77 percent away."
+        "The client expected ₹ 70,000 and the price was ₹ 71,240.00: 1.77 percent off."
     )
-    expect(page.locator("#meaning")).to_contain_text("It is spent")
+    expect(page.locator("#meaning")).to_contain_text("It is used up")
     # An order that was taken has its decision too.
     order = dealing.placed()
     page.goto(f"{someone.console.url}/orders/decision/{order['request_id']}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Taken")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Accepted")
     expect(page.locator("#asked")).to_contain_text("buy 1 g GOLD")
     page.get_by_role("link", name="See the order").click()
     page.wait_for_url(f"**/orders/{order['id']}")

@@ -33,9 +33,9 @@ def still_in_place(page: Page) -> bool:
 
 def test_a_broker_without_anything_is_told_what_to_do(someone: Visitor, admin: str) -> None:
     page = someone.open(admin)
-    expect(page.locator("#rates")).to_contain_text("There is no symbol yet.")
-    expect(page.locator("#pending")).to_contain_text("Nothing waits.")
-    expect(page.locator("#activity")).to_contain_text("No order came in the last 15 minutes.")
+    expect(page.locator("#rates")).to_contain_text("There are no symbols yet.")
+    expect(page.locator("#pending")).to_contain_text("No orders are waiting.")
+    expect(page.locator("#activity")).to_contain_text("No orders in the last 15 minutes.")
     expect(page.locator("#exposure")).to_contain_text("0 g")
 
 
@@ -83,7 +83,7 @@ def test_an_order_waits_turns_red_and_goes(someone: Visitor, dealing: Dealing, a
     expect(page.locator("#pending .state.bad")).to_contain_text("1 over 3 s")
     expect(row).to_contain_text("The simulated venue holds orders.")
     dealing.venue(mode="fill")
-    expect(page.locator("#pending")).to_contain_text("Nothing waits.", timeout=10_000)
+    expect(page.locator("#pending")).to_contain_text("No orders are waiting.", timeout=10_000)
     expect(net.locator(".price.open")).to_have_count(0)
     expect(net).to_contain_text("−20.5 g")
     assert still_in_place(page)
@@ -101,12 +101,12 @@ def test_orders_and_refusals_are_counted(someone: Visitor, dealing: Dealing, adm
         for number in range(3):
             booked(order(number, 1))
         refused(order(4, 900_000), "limit_exceeded")
-    taken = page.locator("tr[data-key='test taken'] td")
+    taken = page.locator("tr[data-key='test accepted'] td")
     expect(taken.last).to_have_text("3")
     told = page.locator("tr[data-key='test limit_exceeded'] td")
     expect(told.last).to_have_text("1")
     # The usher's order came by the desk.
-    expect(page.locator("tr[data-key='production taken'] td").last).to_have_text("1")
+    expect(page.locator("tr[data-key='production accepted'] td").last).to_have_text("1")
     assert page.locator("#activity figure").count() == 2
 
 

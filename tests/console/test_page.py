@@ -91,7 +91,7 @@ def test_a_console_that_does_not_answer_is_told_and_comes_back(someone: Visitor,
     someone.expect_trouble("ERR_INTERNET_DISCONNECTED|Failed to fetch")
     page.context.set_offline(True)
     banner = page.locator("#banner")
-    expect(banner).to_contain_text("The console does not answer. What you see is", timeout=8_000)
+    expect(banner).to_contain_text("The console does not answer. This page is", timeout=8_000)
     expect(page.locator("#rates")).to_be_visible()
     page.get_by_role("button", name="Halt trading").click()
     expect(page.locator("#toasts")).to_contain_text("Try again in a moment.")
@@ -124,7 +124,7 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
             expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
             line.pull()
             expect(banner).to_contain_text("The store cannot be reached. Since", timeout=10_000)
-            expect(banner).to_contain_text("old. It is tried again every second")
+            expect(banner).to_contain_text("old. The console tries again every second")
             # What was known is still there, and acting is refused in words.
             expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
             someone.expect_trouble("503")

@@ -106,6 +106,6 @@ def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
         assert "No price" not in at.preview("market/edit-symbol?code=GOLD")
         at.do("market/tolerance", price_tolerance_percent="1.5")
         assert dealing.desk.do("GET", "/switches")["price_tolerance_percent"] == "1.5000"
-        at.do("market/add-duty?name=gold", from_date="2099-01-01", rupees="8000")
+        at.do("market/add-duty?name=gold", **{"from": "2099-01-01", "rupees": "8000"})
         assert len(dealing.desk.do("GET", "/duties")["items"][0]["duties"]) == 2
-        assert at.do("audit/check")["done"].startswith("The trail is whole: ")
+        assert at.do("audit/check")["done"].startswith("The trail is intact: ")

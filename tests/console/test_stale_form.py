@@ -19,7 +19,7 @@ def at(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
 
 def test_what_is_there_is_not_made_again(at: Clerk, office: Office) -> None:
     symbol = {"minimum": "1", "maximum": "5", "step": "1", "instrument": "X"}
-    entry = {"from_date": "2099-01-01", "rupees": "9"}
+    entry = {"from": "2099-01-01", "rupees": "9"}
     # The lists that the pages share have been read before these are made.
     for tab in ("groups", "symbols", "duty"):
         at.see(f"market/{tab}")
@@ -51,7 +51,7 @@ def test_an_account_is_changed_by_who_saw_it_as_it_is(at: Clerk, office: Office)
         ):
             answer = at.send(action, fields)
             assert answer.status_code == 409, answer.text
-            assert "was changed since you opened this" in answer.json()["refused"]
+            assert "was changed since you opened this form" in answer.json()["refused"]
     # What the form is not about may have changed.
     edited, allocated = at.ask(edit), at.ask(allocate)
     office.desk.do("PATCH", "/accounts/asha", {"active": True})
@@ -70,7 +70,7 @@ def test_a_stock_that_moved_meanwhile_is_not_set(at: Clerk, office: Office) -> N
     with nothing_changed(office.desk):
         answer = at.send(edit, {**fields, "stock": "200"})
         assert answer.status_code == 409, answer.text
-        assert "The stock of GOLD was changed since you opened this" in answer.json()["refused"]
+        assert "The stock of GOLD was changed since you opened this form" in answer.json()["refused"]
     # Who leaves the stock alone may save the rest, and the stock stays what bookings made of it.
     assert at.send(edit, {**fields, "maximum": "500"}).status_code == 200
     (gold,) = [each for each in office.desk.all("/symbols") if each["code"] == "GOLD"]

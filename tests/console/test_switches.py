@@ -62,7 +62,7 @@ def test_a_viewer_sees_but_cannot_act(
 ) -> None:
     token = hire("viewer")
     page = someone.open(token)
-    expect(page.locator(".who")).to_contain_text("you can look, not act")
+    expect(page.locator(".who")).to_contain_text("read only")
     buttons = page.locator(".switchboard button")
     assert buttons.count() == 3
     for number in range(3):

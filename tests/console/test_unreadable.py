@@ -50,7 +50,7 @@ REPAIRS: dict[str, dict[str, str]] = {
         "buy": "70000",
     },
     "market/new-group": {"code": "retail"},
-    "market/put-rate?instrument=SPOT": {"bid": "2000", "ask": "2001"},
+    "market/set-rate?instrument=SPOT": {"bid": "2000", "ask": "2001"},
     "market/new-duty": {"name": "customs", "rupees": "200"},
     "market/hours": {"kind": "always"},
     "market/venue": {"mode": "fill"},
@@ -87,7 +87,7 @@ def test_the_overview_tells_what_of_the_market_cannot_be_read(at: Clerk, dealing
     def told() -> bool:
         shown = words(at.see("overview"))
         names = ("symbol GOLD", "group retail", "rate SPOT", "duty customs", f"broker {broker}")
-        return all(name in shown for name in names) and "7 out of trade" in shown
+        return all(name in shown for name in names) and "7 not traded" in shown
 
     until(told, within_s=15)
 

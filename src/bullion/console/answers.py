@@ -1,4 +1,4 @@
-"""Answers of the console: pages, redirects and the little JSON that its own script reads."""
+"""Answers of the console: pages, redirects, and JSON for its own script."""
 
 from http import HTTPStatus
 from typing import Any
@@ -8,8 +8,7 @@ import msgspec
 from bullion.refusals.refusal import RefusalError
 from bullion.web.answer import JSON, Answer, Headers, refusal_headers
 
-_encode = msgspec.json.Encoder(enc_hook=str).encode
-"""Markup is text too."""
+_encode = msgspec.json.Encoder(enc_hook=str).encode  # Html is a str.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -27,13 +26,13 @@ def page(html: bytes, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer
     return Answer(status, html, (*_PAGE, *more))
 
 
-def told(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
-    """For the console's own script."""
+def json_answer(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
+    """For the console's script."""
     return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin"), *more))
 
 
-def told_refused(refused: RefusalError) -> Answer:
-    return told({"refused": refused.message}, refused.refusal.status, refusal_headers(refused))
+def refusal_answer(refused: RefusalError) -> Answer:
+    return json_answer({"refused": refused.message}, refused.refusal.status, refusal_headers(refused))
 
 
 def redirect(path: str, more: Headers = ()) -> Answer:

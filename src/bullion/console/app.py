@@ -1,4 +1,4 @@
-"""The console's application: log-in, pages, their live parts, dialogs and actions, over one session check."""
+"""The console's application: login, pages, their live parts, dialogs and actions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,13 @@ from . import answers, switchboard
 from .assets import FILES
 from .call import Call
 from .errors import error_answer, error_content
+from .forms import FormErrors
 from .frame import banner, document, framed, top
 from .html import Html
 from .login import login_page
-from .page import Action, ConsoleSettings, FormErrors, Page, Redirect, Visit
+from .page import Action, ConsoleSettings, Page, Redirect, Visit
 from .sessions import LASTS_S, Session, Sessions
-from .shared_read import NotYet
+from .shared_read import ReadPending
 from .watch import Watches
 from .widgets.components import empty
 
@@ -38,10 +39,10 @@ _FORGED = RefusalCode(
     403,
     Env.BOTH,
     "A form or a call of the script did not come from a page of this console.",
-    "This did not come from a page of this console. Open the console anew and try again.",
+    "This did not come from a page of this console. Reload the console and try again.",
 )
-_UNREADABLE = "This address cannot be read: what its percent signs stand for is not UTF-8."
-_NOT_KNOWN = "This is not a desk token, or it was deleted. Try another."
+_UNREADABLE = "This address cannot be read: its percent-encoded characters are not UTF-8."
+_LOGIN_REFUSED = "This is not a desk token, or it was deleted. Try another."
 _KEPT_S = 31_536_000
 _METHODS = ("GET", "POST")
 
@@ -65,11 +66,11 @@ class Console:
             answer = await self._answer(call, scope, receive, request_id.decode("ascii"))
         except CallerLeft:
             return
-        except FormErrors as mistyped:
-            told = {"refused": mistyped.message, "fields": mistyped.troubles}
-            answer = answers.told(told, mistyped.refusal.status)
-        except Redirect as elsewhere:
-            answer = answers.redirect(elsewhere.path)
+        except FormErrors as errors:
+            body = {"refused": errors.message, "fields": errors.by_field}
+            answer = answers.json_answer(body, errors.refusal.status)
+        except Redirect as redirect:
+            answer = answers.redirect(redirect.path)
         except RefusalError as refused:
             answer = error_answer(call, refused)
         except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
@@ -103,7 +104,7 @@ class Console:
 
     async def _session(self, call: Call) -> Session | None:
         session = self.sessions.find(call.session_cookie)
-        if session is None or await self.watches.may_stay(session.actor):
+        if session is None or await self.watches.is_token_valid(session.actor):
             return session
         self._leave(session)
         return None
@@ -126,8 +127,8 @@ class Console:
         except (RefusalError, StoreFault) as error:
             refused = error if isinstance(error, RefusalError) else unavailable(error)
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)
-            words = _NOT_KNOWN if refused.refusal is TOKEN_REQUIRED else refused.message
-            html = login_page(theme=call.theme, go_to=go_to, trouble=words)
+            message = _LOGIN_REFUSED if refused.refusal is TOKEN_REQUIRED else refused.message
+            html = login_page(theme=call.theme, go_to=go_to, error=message)
             return answers.page(html, refused.refusal.status, refusal_headers(refused))
         session = self.sessions.begin(actor)
         _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
@@ -145,24 +146,25 @@ class Console:
             case ("previews", page_name, action_name):
                 action = self._action(page_name, action_name)
                 if action.preview is None:
-                    raise RefusalError(NOT_FOUND, "There is nothing to look at beforehand.")
+                    raise RefusalError(NOT_FOUND, "This action has no preview.")
                 visit = await self._visit(call, session, (), request_id, form)
-                # Half typed is no fault: whatever it is, it is shown in words.
+                # Input that is half typed is not an error: the preview shows what is missing.
                 _, contents = await _guarded(action.preview, visit)
-                return answers.told({"contents": contents})
+                return answers.json_answer({"contents": contents})
             case _:
-                raise RefusalError(NOT_FOUND, "There is nothing of that name in the console.")
+                raise RefusalError(NOT_FOUND, "There is no such action in the console.")
 
     async def _perform(self, visit: Visit, action: Action) -> Answer:
         try:
-            done = await action.do(visit)
+            done = await action.perform(visit)
         except StoreFault as fault:
             _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
-            return answers.told_refused(unavailable(fault))
+            return answers.refusal_answer(unavailable(fault))
         finally:
             visit.watch.expire()
-        told = {"done": done.words, "reveal": done.reveal, "go_to": done.go_to, "ask_again": done.ask_again}
-        return answers.told(told)
+        again = None if done.confirm is None else action.dialog_html(done.confirm, visit)
+        body = {"done": done.message, "reveal": done.reveal, "go_to": done.go_to, "ask_again": again}
+        return answers.json_answer(body)
 
     async def _get(self, call: Call, session: Session, request_id: str) -> Answer:
         match call.path:
@@ -171,16 +173,16 @@ class Console:
             case ("dialogs", page_name, action_name):
                 action = self._action(page_name, action_name)
                 visit = await self._visit(call, session, (), request_id)
-                contents = await _guarded(action.ask, visit)
+                contents = await _guarded(action.dialog, visit)
                 query = f"?{urlencode(call.query)}" if call.query else ""
                 path = f"/actions/{page_name}/{action_name}{query}"
-                return answers.told({"action": path, "contents": contents[1]}, contents[0])
+                return answers.json_answer({"action": path, "contents": contents[1]}, contents[0])
             case ("live", page_name, *rest):
                 page = self._page(page_name, rest)
                 visit = await self._visit(call, session, tuple(rest), request_id)
                 _, content = await _guarded(page.render, visit, page)
                 parts = {"top": top(visit, self.pages, page), "banner": banner(visit), "main": content}
-                return answers.told({"parts": parts})
+                return answers.json_answer({"parts": parts})
             case (page_name, *rest):
                 visit = await self._visit(call, session, tuple(rest), request_id)
                 return await self._whole(call, visit, page_name)
@@ -189,7 +191,7 @@ class Console:
     async def _whole(self, call: Call, visit: Visit, page_name: str) -> Answer:
         named = [page for page in self.pages if page.name == page_name]
         there = bool(named) and len(visit.rest) <= named[0].parts_max
-        page = named[0] if there else _NOWHERE
+        page = named[0] if there else _NOT_FOUND
         status, content = await _guarded(page.render, visit, (named or self.pages)[0])
         html = document(
             page.title,
@@ -213,7 +215,7 @@ class Console:
             desk=self.desk,
             actor=session.actor,
             watch=watch,
-            news=await watch.news(session.actor),
+            frame=await watch.frame_state(session.actor),
             settings=self.settings,
             rest=rest,
             query=call.query,
@@ -239,51 +241,51 @@ class Console:
 async def _guarded(
     render: Callable[[Visit], Awaitable[Html]], visit: Visit, page: Page | None = None
 ) -> tuple[int, Html]:
-    """What a page or dialog shows; when it cannot be made, what is wrong in words instead.
+    """The contents of a page or dialog; where that fails, the error message instead.
 
-    `page` is where to look for what is not there.
+    `page` is linked where something was not found.
     """
     try:
         return HTTPStatus.OK, await render(visit)
     except Redirect:
         raise
-    except NotYet as slow:
-        return HTTPStatus.OK, empty(str(slow), "The page looks again by itself.")
+    except ReadPending as pending:
+        return HTTPStatus.OK, empty(str(pending), "The page refreshes by itself.")
     except RefusalError as refused:
-        status, words = refused.refusal.status, refused.message
+        status, message = refused.refusal.status, refused.message
     except StoreFault as fault:
         _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
-        told = unavailable(fault)
-        status, words = told.refusal.status, told.message
+        away = unavailable(fault)
+        status, message = away.refusal.status, away.message
     except Exception:  # noqa: BLE001 - one part of the console must not take the frame with it
         _log.exception("internal_error", request_id=visit.request_id)
         status = INTERNAL_ERROR.status
-        words = f"This part of the console failed. The log says why, under {visit.request_id}."
-    return status, error_content(words, status, page)
+        message = f"This part of the console failed. The log says why, under {visit.request_id}."
+    return status, error_content(message, status, page)
 
 
-async def _nothing_there(_visit: Visit) -> Html:
+async def _render_not_found(_visit: Visit) -> Html:
     raise RefusalError(NOT_FOUND, "There is no such page in the console.")
 
 
-_NOWHERE = Page("", "Not found", _nothing_there)
+_NOT_FOUND = Page("", "Not found", _render_not_found)
 
 
 def _to_login(call: Call) -> Answer:
     if call.by_script:
-        return answers.told({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
+        return answers.json_answer({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
     asked = f"?{urlencode({'next': call.whole_path})}" if call.path and call.method == "GET" else ""
     return answers.redirect(f"/login{asked}")
 
 
 def _own_path(text: str) -> str:
-    """Where to go after the log-in: a path of ours, never another site."""
+    """Where to go after the login: a path of this console, never another site."""
     plain = text.isascii() and text.isprintable() and " " not in text
     return text if plain and text.startswith("/") and not text.startswith(("//", "/\\")) else "/"
 
 
 async def _send_asset(call: Call, send: Send) -> None:
-    """Kept by the browser for good: another content has another address."""
+    """Cached for good: changed content has another address."""
     kind, content = FILES.get("/".join(call.path[1:]), ("text/plain", b""))
     found = bool(content) and call.method == "GET"
     headers = [

@@ -1,4 +1,4 @@
-"""What is shown in place of a page: what went wrong, and what to do next. The console's script reads JSON."""
+"""Error pages: what went wrong, and what to do next. The console's script gets JSON instead."""
 
 from http import HTTPStatus
 
@@ -15,7 +15,7 @@ _NEXT: dict[int, str] = {
     HTTPStatus.BAD_REQUEST: "Check the address, or start from the first page.",
     HTTPStatus.NOT_FOUND: "Check the address, or start from the first page.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "Go back and send less.",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "Try again in a moment. The log of the console has the cause.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Try again in a moment. The console's log has the cause.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
 }
 _NEXT_ELSE = "Go back, or start from the first page."
@@ -24,7 +24,7 @@ _NEXT_ELSE = "Go back, or start from the first page."
 def error_answer(call: Call, refused: RefusalError) -> Answer:
     """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
     if call.by_script:
-        return answers.told_refused(refused)
+        return answers.refusal_answer(refused)
     status = refused.refusal.status
     title = HTTPStatus(status).phrase
     body = el(
@@ -43,18 +43,15 @@ def error_answer(call: Call, refused: RefusalError) -> Answer:
     return answers.page(document(title, body, theme=call.theme), status, refusal_headers(refused))
 
 
-def error_content(words: str, status: int, page: Page | None = None) -> Html:
-    """In the frame of the console, where the page itself would be; in a dialog, without a `page`."""
+def error_content(message: str, status: int, page: Page | None = None) -> Html:
+    """In place of the page, inside the frame; in a dialog, without a `page`."""
     next_step = _next_step(status, page)
-    told = el("p", words, class_="what"), el("p", next_step) if next_step else None
-    content = el("div", told, class_="empty trouble", role="alert")
-    return (
-        content
-        if page is None
-        else el(
-            "div", el("h1", HTTPStatus(status).phrase), el("section", content, class_="card"), class_="wide"
-        )
-    )
+    text = el("p", message, class_="what"), el("p", next_step) if next_step else None
+    content = el("div", text, class_="empty trouble", role="alert")
+    if page is None:
+        return content
+    title = el("h1", HTTPStatus(status).phrase)
+    return el("div", title, el("section", content, class_="card"), class_="wide")
 
 
 def _next_step(status: int, page: Page | None) -> Child:

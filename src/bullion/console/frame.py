@@ -1,4 +1,4 @@
-"""The frame around every page: who and where, the pages, the switches, and a banner when all is not well."""
+"""The frame around every page: navigation, user, switches, and a banner when something is wrong."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,13 +18,13 @@ _MARK = el("svg", el("path", d="M6 2h12l4 12H2z"), class_="mark", viewBox="0 0 2
 def document(
     title: str, body: Child, *, theme: str, live: str | None = None, live_s: int | None = None
 ) -> bytes:
-    """A whole page. Everything it needs comes from this server, and nothing in it runs that is not a file."""
+    """A whole page. Its scripts and styles are files of this server; nothing is inline."""
     head = el(
         "head",
         el("meta", charset="utf-8"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
-        # Without it browsers hide the origin of forms, by which we tell ours from those of other sites.
+        # Without it browsers hide the origin of forms, which tells our own from those of other sites.
         el("meta", name="referrer", content="same-origin"),
         el("title", f"{title} · Bullion"),
         el("link", rel="icon", href=href("mark.svg"), type="image/svg+xml"),
@@ -68,7 +68,7 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
         "header",
         el(
             "div",
-            el("a", _MARK, el("span", visit.news.broker), class_="brand", href="/"),
+            el("a", _MARK, el("span", visit.frame.broker), class_="brand", href="/"),
             el("nav", links, aria_label="Pages"),
             el("span", clock(visit.now, visit.zone), class_="clock", title=f"Times are in {visit.zone.key}"),
             _who(visit),
@@ -80,14 +80,10 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
 
 def _who(visit: Visit) -> Html:
     role = visit.actor.role
-    can = {
-        Role.VIEWER: "viewer: you can look, not act",
-        Role.DEALER: "dealer",
-        Role.ADMIN: "admin",
-    }[role]
+    role_text = "viewer: read only" if role == Role.VIEWER else role.value
     return el(
         "div",
-        el("span", el("b", visit.actor.name.partition(" (")[0]), el("small", can), class_="name"),
+        el("span", el("b", visit.actor.name.partition(" (")[0]), el("small", role_text), class_="name"),
         el("button", "Theme", type="button", class_="small quiet", data_theme_button=True),
         el(
             "form",
@@ -105,26 +101,16 @@ def _csrf(visit: Visit) -> Html:
 
 
 def banner(visit: Visit) -> Html:
-    """What is wrong, in words, how old the page is, and what happens next. Nothing when all is well."""
-    held = visit.news.switches
-    if held.trouble is not None:
-        since = clock(visit.now - timedelta(seconds=held.trouble_s), visit.zone)
-        old = (
-            "Nothing could be read so far."
-            if held.read_at is None
-            else f"What you see is {age(held.age_s)} old."
-        )
-        return _banner(
-            "bad",
-            f"{held.trouble} Since {since}. {old} It is tried again every second, and the page mends itself.",
-        )
-    if visit.news.api.value:
-        return _banner(
-            "bad",
-            f"{visit.news.api.value} Clients' orders are not taken there. It is looked at every second.",
-        )
+    """What is wrong, how old the page is, and what happens next. Empty when all is well."""
+    held = visit.frame.switches
+    if held.error is not None:
+        since = clock(visit.now - timedelta(seconds=held.error_age_s), visit.zone)
+        old = "No data yet." if held.read_at is None else f"This page is {age(held.age_s)} old."
+        return _banner(f"{held.error} Since {since}. {old} The console tries again every second.")
+    if visit.frame.api.value:
+        return _banner(f"{visit.frame.api.value} It accepts no orders. The console tries again every second.")
     return Html("")
 
 
-def _banner(kind: str, words: str) -> Html:
-    return el("p", words, class_=f"banner {kind}", role="alert")
+def _banner(message: str) -> Html:
+    return el("p", message, class_="banner bad", role="alert")

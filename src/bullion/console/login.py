@@ -1,20 +1,20 @@
-"""The page at the door: a token is shown once, and the browser gets a session in its place."""
+"""The login page: the browser sends a desk token once, and gets a session."""
 
 from .frame import document
 from .html import el
 
-_TO_GO_ON = "To go on where you were, log in: a session also ends when the console is started anew."
+_CONTINUE = "Log in to continue where you were. A session ends when the console is restarted."
 
 
-def login_page(*, theme: str, go_to: str, trouble: str | None = None) -> bytes:
+def login_page(*, theme: str, go_to: str, error: str | None = None) -> bytes:
     body = el(
         "main",
         el(
             "form",
             el("h1", "The desk"),
-            el("p", "Log in with your desk token. It is not kept: this browser gets a session for the day."),
-            el("p", trouble, class_="refused", role="alert") if trouble else None,
-            el("p", _TO_GO_ON, class_="hint") if go_to != "/" and not trouble else None,
+            el("p", "Log in with your desk token. It is not stored: this browser gets a session."),
+            el("p", error, class_="refused", role="alert") if error else None,
+            el("p", _CONTINUE, class_="hint") if go_to != "/" and not error else None,
             el(
                 "label",
                 el("span", "Desk token"),
@@ -33,7 +33,7 @@ def login_page(*, theme: str, go_to: str, trouble: str | None = None) -> bytes:
             el("button", "Log in", class_="primary"),
             el(
                 "p",
-                "No token? An admin of the desk makes one: ",
+                "No token? An admin of the desk can create one: ",
                 el("code", "bullion desk tokens create"),
                 ".",
                 class_="hint",

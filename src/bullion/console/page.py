@@ -1,50 +1,55 @@
-"""What a page and an action of the console are. Pages are listed in `pages`; the frame does the rest."""
+"""Pages and actions of the console: what each declares, and the request that it answers."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
+from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from bullion.desk.desk import Desk
+from bullion.desk.desk import Desk, require
 from bullion.records.token import Actor, Role
-from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError
 
-from .html import Html
-from .watch import BrokerWatch, News
+from .forms import Dialog, Fields, Values, beside_fields, dialog_html, fields_html, read_fields
+from .html import Child, Html, el
+from .shared_read import EVERY_S, Reading
+from .watch import BrokerWatch, FrameState
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSettings:
-    """What holds for everybody at this console."""
-
     production: bool
-    """Whether the deployment is open to production at all."""
+    """Whether the deployment accepts production orders at all."""
     late_s: int
-    """From this age on a hedge that waits is late."""
+    """A hedge that has waited this long is late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page or an action as somebody asks for it: who, with which words, and what is known by now."""
+    """One request of a person who is logged in: for a page, a dialog, a preview or an action."""
 
     desk: Desk
     actor: Actor
     watch: BrokerWatch
-    news: News
+    frame: FrameState
     settings: ConsoleSettings
     rest: tuple[str, ...]
-    """What follows the page's name in the path, such as the id of an order."""
+    """The parts of the path after the page's name, such as the id of an order."""
     query: Mapping[str, str]
     form: Mapping[str, str]
-    """What was typed and chosen in a dialog; empty for a page."""
+    """The fields of a dialog as they were sent; empty for a page."""
     csrf: str
     request_id: str
+    values: Values = field(default_factory=dict)
+    """The fields of an action's form, parsed."""
 
     @property
     def zone(self) -> ZoneInfo:
-        """The broker's: times are shown in it."""
-        return self.news.zone
+        """The broker's time zone: times are shown in it."""
+        return self.frame.zone
 
     @property
     def now(self) -> datetime:
@@ -53,9 +58,19 @@ class Visit:
     def may(self, role: Role) -> bool:
         return self.actor.role.includes(role)
 
+    def param(self, name: str) -> str:
+        """A parameter of the address; empty where it is missing."""
+        return self.query.get(name, "")
+
+    async def read(
+        self, key: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
+    ) -> Reading[T]:
+        """A read of the store that all open pages of the broker share; `key` identifies it among them."""
+        return await self.watch.shared(key, read, every_s).get(self.actor)
+
 
 class Redirect(Exception):
-    """What was asked for has an address of its own: the browser is sent there. Not for live looks."""
+    """Sends the browser to another address. Pages that refresh by themselves must not raise it."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -64,49 +79,97 @@ class Redirect(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an action came to, in words; `reveal` is shown in the dialog until it is closed."""
+    """What an action did, as a message; `reveal` is shown in the dialog until it is closed."""
 
-    words: str
+    message: str
     reveal: Html | None = None
     go_to: str | None = None
-    ask_again: Html | None = None
-    """Nothing was done yet: another dialog in place of the first, sent to the same action."""
-
-
-class FormErrors(RefusalError):
-    """What somebody typed cannot be taken: what is wrong stands beside each field, and nothing was done."""
-
-    def __init__(self, troubles: Mapping[str, str]) -> None:
-        super().__init__(INVALID_BODY, "Nothing was changed. Look at what is marked.")
-        self.troubles = troubles
-        """Words by the name of the field."""
+    confirm: Dialog | None = None
+    """Nothing was done yet: this dialog replaces the first, and is sent to the same action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that changes something: asked for in a dialog that says what will happen, then done.
+    """A change, made in a dialog that says first what will happen.
 
-    `do` calls an action of `bullion.desk.actions`, which looks at the role again and writes the audit entry.
-    `role` is for the button alone: who may not do it sees it disabled, with the reason.
+    `do` calls an action of `bullion.desk.actions`, which checks the role again and writes the audit entry.
     """
 
+    page: str
     name: str
+    label: str
+    """The text of its button."""
     role: Role
-    ask: Callable[[Visit], Awaitable[Html]]
-    """The dialog's contents: see `widgets.dialog.dialog`."""
+    ask: Callable[[Visit], Awaitable[Dialog]]
     do: Callable[[Visit], Awaitable[Result]]
+    fields: Fields = ()
+    """Parsed before `do` is called, which finds them in `visit.values`."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
-    """What would come of what is typed so far. It is asked while somebody types, and must change nothing."""
+    """Shown while somebody types. It must change nothing."""
+    preview_required: bool = False
+    """The dialog can be confirmed only with a preview of exactly what was typed."""
+
+    def button(
+        self,
+        visit: Visit,
+        about: Mapping[str, str] | None = None,
+        *,
+        text: str | None = None,
+        kind: str = "",
+        label: str | None = None,
+    ) -> Html:
+        """Opens the dialog; disabled, with the reason, for people whose role is too low.
+
+        `about` identifies what is changed, such as an order: it comes back in `visit.query`.
+        """
+        may = visit.may(self.role)
+        return el(
+            "button",
+            text or self.label,
+            type="button",
+            class_=kind or None,
+            data_dialog=self._path("dialogs", about or {}),
+            aria_haspopup="dialog",
+            aria_label=label,
+            disabled=not may,
+            title=None if may else f"This needs the role {self.role}; yours is {visit.actor.role}.",
+        )
+
+    async def dialog(self, visit: Visit) -> Html:
+        return self.dialog_html(await self.ask(visit), visit)
+
+    async def perform(self, visit: Visit) -> Result:
+        require(visit.actor, self.role)
+        values = read_fields(self.fields, visit.form)
+        try:
+            return await self.do(replace(visit, values=values))
+        except RefusalError as refused:
+            raise beside_fields(refused, self.fields) from refused
+
+    def dialog_html(self, dialog: Dialog, visit: Visit) -> Html:
+        fields = self.fields if dialog.fields is None else dialog.fields
+        shown: list[Child] = [*fields_html(fields, dialog.values, dialog.options)]
+        if self.preview is not None:
+            path = self._path("previews", visit.query)
+            needed = self.preview_required
+            shown.append(
+                el("div", class_="preview", data_preview=path, data_needed=needed, aria_live="polite")
+            )
+        return dialog_html(dialog, shown)
+
+    def _path(self, kind: str, about: Mapping[str, str]) -> str:
+        query = f"?{urlencode(about)}" if about else ""
+        return f"/{kind}/{quote(self.page)}/{quote(self.name)}{query}"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     name: str
-    """Its path is a slash and this. The first page is also what the console opens with."""
+    """Its path is a slash and this. The console opens with the first page."""
     title: str
     render: Callable[[Visit], Awaitable[Html]]
     live_s: int | None = None
-    """How often it looks anew by itself; None: when it is opened."""
+    """How often it refreshes by itself; None: only when it is opened."""
     actions: tuple[Action, ...] = ()
     parts_max: int = 0
-    """How many parts may follow its name in the path; with more there is no such page."""
+    """How many parts may follow its name in the path."""

@@ -1,4 +1,4 @@
-"""Who is logged in: in the memory of this process. The browser has a signed cookie, and not the token."""
+"""Sessions, in the memory of this process. The browser has a signed cookie, not the token."""
 
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -9,9 +9,9 @@ from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor
 
 LASTS_S = 12 * 3600
-"""A working day: then the token has to be shown again, whatever was done meanwhile."""
+"""A working day; then the user has to log in again."""
 IDLE_S = 3600
-"""An open page asks every second; this is for one that was closed."""
+"""An open page sends a request every second, so this ends sessions without an open page."""
 _KEPT_MAX = 10_000
 
 
@@ -20,7 +20,7 @@ class Session:
     id: str
     actor: Actor
     csrf: str
-    """Comes with every form: a page of another site cannot know it."""
+    """Sent with every form; another site cannot know it."""
     made_at: float
     used_at: float
 
@@ -59,7 +59,7 @@ class Sessions:
         return self._hasher.hash(session_id.encode("latin-1", "replace")).hex()
 
     def _drop_old(self, now: float) -> None:
-        """Also the one that was used longest ago, when there are very many."""
+        """Also drops the session that was idle longest where there are too many."""
         self._open = {key: each for key, each in self._open.items() if not _over(each, now)}
         if len(self._open) >= _KEPT_MAX:
             del self._open[min(self._open.values(), key=lambda each: each.used_at).id]

@@ -1,7 +1,7 @@
-"""A read of the store that all open pages share: at most one under way, about one a second.
+"""A read of the store that all open pages share: at most one at a time, about one per second.
 
-Pages ask for it and nobody else: when none is open, nothing is read. A read that is slow is done more seldom,
-so that looking never takes more than a small part of the store's time.
+Only open pages cause reads. A slow read is repeated less often, so that pages never take more than a small
+part of the store's time.
 """
 
 import asyncio
@@ -20,44 +20,42 @@ from bullion.refusals.refusal import RefusalError
 T = TypeVar("T")
 
 EVERY_S = 0.8
-"""A little less than the second after which a page asks again: what is a whole second old by then is news."""
+"""A little less than the second after which a page asks again, so that each request gets fresh data."""
 _SHARE = 20
-"""Of the time between two reads, one in so many parts may be spent on reading."""
+"""At most one part in this many of the time between two reads is spent reading."""
 _EVERY_S_MAX = 10.0
 _PATIENCE_S = 1.0
-"""A page does not wait longer for news: it shows what is known, and how old that is."""
+"""A page does not wait longer for a read: it shows the last data, and how old that is."""
 STORE_AWAY = "The store cannot be reached."
-STORE_SLOW = "The store takes long to answer."
+STORE_SLOW = "The store is slow to answer."
 _SLOW_S = 5.0
-"""After so long without a word it counts as away."""
-_BROKEN = "This could not be read: the log says why."
+"""A read that takes longer counts as failed."""
+_FAILED = "This could not be read. The log says why."
 
 _log = structlog.get_logger("console")
 
 
-class NotYet(Exception):
-    """The read is under way. Its message is for people."""
+class ReadPending(Exception):
+    """The read has not finished yet. Its message is for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """What was read last, and what is wrong since, if anything is."""
+    """The last data, and the error since then, if any."""
 
     value: T | None = None
     read_at: float | None = None
-    trouble: str | None = None
-    troubled_since: float | None = None
+    error: str | None = None
+    error_since: float | None = None
     refused: RefusalError | None = None
-    """The trouble is the desk's own answer, not the store's: asking again gives the same."""
+    """The error is a refusal of the desk: trying again gives the same."""
 
-    def required(self) -> T:
-        """What was read, for a page that is about this one thing. Without it, the page is an error."""
+    def require(self) -> T:
+        """The data, for a page that shows nothing else. Without it, the page is an error."""
         if self.value is None:
-            if self.trouble == STORE_SLOW:
-                raise NotYet(self.trouble)
-            raise self.refused or RefusalError(
-                SERVICE_UNAVAILABLE, self.trouble or "Not read yet.", retry_after_s=1
-            )
+            if self.error == STORE_SLOW:
+                raise ReadPending(self.error)
+            raise self.refused or RefusalError(SERVICE_UNAVAILABLE, self.error or "Loading.", retry_after_s=1)
         return self.value
 
     @property
@@ -65,8 +63,8 @@ class Reading(Generic[T]):
         return 0 if self.read_at is None else int(monotonic() - self.read_at)
 
     @property
-    def trouble_s(self) -> int:
-        return 0 if self.troubled_since is None else int(monotonic() - self.troubled_since)
+    def error_age_s(self) -> int:
+        return 0 if self.error_since is None else int(monotonic() - self.error_since)
 
 
 class SharedRead(Generic[T]):
@@ -79,11 +77,11 @@ class SharedRead(Generic[T]):
         self.reading: Reading[T] = Reading()
 
     def expire(self) -> None:
-        """Something was changed: whoever asks next is told the news."""
+        """Data was changed: the next request reads again."""
         self._due_at = 0.0
 
     async def get(self, actor: Actor) -> Reading[T]:
-        """As fresh as it may be. The first to ask reads in their own name for all of their broker."""
+        """The freshest data allowed. The first to ask reads as themselves for everybody of their broker."""
         if self._task is None and monotonic() >= self._due_at:
             self._started_at = monotonic()
             self._task = asyncio.create_task(self._run(actor))
@@ -92,7 +90,7 @@ class SharedRead(Generic[T]):
             await asyncio.wait({task}, timeout=_PATIENCE_S)
             if not task.done():
                 waited_s = monotonic() - self._started_at
-                self._note_trouble(STORE_SLOW if waited_s < _SLOW_S else STORE_AWAY)
+                self._set_error(STORE_SLOW if waited_s < _SLOW_S else STORE_AWAY)
         return self.reading
 
     async def stop(self) -> None:
@@ -104,12 +102,12 @@ class SharedRead(Generic[T]):
         try:
             value = await self._read(actor)
         except StoreFault:
-            self._note_trouble(STORE_AWAY)
+            self._set_error(STORE_AWAY)
         except RefusalError as refused:
-            self._note_trouble(refused.message, refused)
-        except Exception:  # noqa: BLE001 - a page must not end with what one of its parts met
+            self._set_error(refused.message, refused)
+        except Exception:  # noqa: BLE001 - one failed read must not fail the whole page
             _log.exception("internal_error", request_id=None)
-            self._note_trouble(_BROKEN)
+            self._set_error(_FAILED)
         else:
             self.reading = Reading(value, monotonic())
         finally:
@@ -117,11 +115,11 @@ class SharedRead(Generic[T]):
             self._due_at = self._started_at + min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
             self._task = None
 
-    def _note_trouble(self, words: str, refused: RefusalError | None = None) -> None:
-        since = self.reading.troubled_since
+    def _set_error(self, message: str, refused: RefusalError | None = None) -> None:
+        since = self.reading.error_since
         self.reading = replace(
             self.reading,
-            trouble=words,
-            troubled_since=monotonic() if since is None else since,
+            error=message,
+            error_since=monotonic() if since is None else since,
             refused=refused,
         )

@@ -1,210 +1,144 @@
-"""The big switches: in the frame of every page, with their state, and a question before each is turned."""
+"""The broker's switches in the frame of every page, with their state and a dialog before each change."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
-from bullion.desk.actions import switches
+from bullion.desk.actions.switches import patch_switches
 from bullion.desk.bodies import SwitchesBody
 from bullion.desk.conversion import Changes
-from bullion.records.token import Role
+from bullion.desk.registry import role_of
 
+from .forms import Dialog
 from .html import Html, el
 from .page import Action, Result, Visit
 from .widgets.components import BAD, GOOD, OFF, WARN, state
-from .widgets.dialog import action_button, dialog
 from .widgets.times import day_and_clock
 
 FRAME = "frame"
 """Stands for a page's name in the paths of the frame's own actions."""
-_AT_ONCE = "It holds within a second, on every node, and your name stands in the audit trail."
-
-
+_AT_ONCE = "It takes effect within a second on every node. The audit trail records your name."
+_KEPT = "Recorded orders stay: pending orders continue to their hedge, and open orders can be closed."
 _DEPLOYMENT_CLOSED = (
-    "The deployment itself is closed to production: until it is started with BULLION_PRODUCTION=on, "
-    "orders over the API are refused all the same."
+    "The deployment itself is closed to production. API orders stay refused until it is started with "
+    "BULLION_PRODUCTION=on."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """One way of turning a switch."""
+def _switch(
+    name: str, label: str, field: str, title: str, *text: str, to: bool, done: str, danger: bool = False
+) -> Action:
+    async def ask(visit: Visit) -> Dialog:
+        more = [_DEPLOYMENT_CLOSED] if name == "open-production" and not visit.settings.production else []
+        return Dialog(title=title, text=[*text, _AT_ONCE, *more], confirm=label, danger=danger)
 
-    name: str
-    button: str
-    field: str
-    to: bool
-    role: Role
-    title: str
-    explanation: tuple[str, ...]
-    done: str
-    danger: bool = False
+    async def do(visit: Visit) -> Result:
+        await patch_switches(visit.desk, visit.actor, Changes(SwitchesBody, {field: to}))
+        return Result(done)
 
-    def action(self) -> Action:
-        async def ask(visit: Visit) -> Html:
-            words = [*self.explanation, *_beyond(visit, self)]
-            return dialog(self.title, words, confirm=self.button, danger=self.danger)
-
-        async def do(visit: Visit) -> Result:
-            changes = Changes(SwitchesBody, {self.field: self.to})
-            await switches.patch_switches(visit.desk, visit.actor, changes)
-            return Result(self.done)
-
-        return Action(self.name, self.role, ask, do)
+    return Action(FRAME, name, label, role_of(patch_switches, [field]), ask, do)
 
 
-def _beyond(visit: Visit, turn: _Turn) -> list[str]:
-    if turn.field == "production" and turn.to and not visit.settings.production:
-        return [_DEPLOYMENT_CLOSED]
-    return []
-
-
-_KEPT = "What is recorded stays: pending orders go on to their hedge, and open ones can be closed."
-_HALT = _Turn(
+_HALT = _switch(
     "halt",
     "Halt trading",
     "halted",
+    "Halt all trading?",
+    "Every new order is refused: in every symbol, in production and in test, by API and at the desk.",
+    "Clients get the error trading_halted.",
+    _KEPT,
     to=True,
-    role=Role.DEALER,
-    title="Halt all trading?",
-    explanation=(
-        "Every new order is refused: in every symbol, in production and in test, by API and at the desk.",
-        "Clients are told trading_halted.",
-        _KEPT,
-        _AT_ONCE,
-    ),
     done="Trading is halted.",
     danger=True,
 )
-_RESUME = _Turn(
+_RESUME = _switch(
     "resume",
     "Resume trading",
     "halted",
+    "Resume trading?",
+    "New orders are accepted again at current rates. Check the rates before you confirm.",
     to=False,
-    role=Role.DEALER,
-    title="Resume trading?",
-    explanation=(
-        "New orders are taken again, at the rates of that moment. Look at the rates before you confirm.",
-        _AT_ONCE,
-    ),
-    done="Trading goes on.",
+    done="Trading is resumed.",
 )
-_PAUSE = _Turn(
+_PAUSE = _switch(
     "pause",
     "Pause production",
     "paused",
+    "Pause production?",
+    "New production orders are refused, over the API and at the desk. Test orders are accepted.",
+    "Clients are asked to retry later.",
+    _KEPT,
     to=True,
-    role=Role.ADMIN,
-    title="Pause production?",
-    explanation=(
-        "New production orders are refused, over the API and at the desk. Test orders go on.",
-        "Clients are told to try again later.",
-        _KEPT,
-        _AT_ONCE,
-    ),
     done="Production is paused.",
     danger=True,
 )
-_GO_ON = _Turn(
-    "go-on",
+_END_PAUSE = _switch(
+    "end-pause",
     "End the pause",
     "paused",
+    "End the pause?",
+    "New production orders are accepted again.",
     to=False,
-    role=Role.ADMIN,
-    title="End the pause?",
-    explanation=("New production orders are taken again.", _AT_ONCE),
-    done="The pause is over.",
+    done="The pause has ended.",
 )
-_OPEN = _Turn(
+_OPEN = _switch(
     "open-production",
     "Open production",
     "production",
+    "Open production over the API?",
+    "Clients with production trading switched on can then place real orders.",
+    "Each is hedged at the venue and becomes a deal.",
     to=True,
-    role=Role.ADMIN,
-    title="Open production over the API?",
-    explanation=(
-        "Clients whose own production switch is on can then place real orders.",
-        "Each is covered at the venue and becomes a deal.",
-        _AT_ONCE,
-    ),
     done="Production is open.",
     danger=True,
 )
-_CLOSE = _Turn(
+_CLOSE = _switch(
     "close-production",
     "Close production",
     "production",
+    "Close production over the API?",
+    "Clients' real orders are refused with production_trading_disabled.",
+    "Orders that the desk places for them, and test orders, are still accepted.",
+    _KEPT,
     to=False,
-    role=Role.ADMIN,
-    title="Close production over the API?",
-    explanation=(
-        "Clients' real orders are refused: they are told production_trading_disabled.",
-        "Orders that the desk places for them go on, and so do test orders.",
-        _KEPT,
-        _AT_ONCE,
-    ),
     done="Production is closed.",
     danger=True,
 )
-_TURNS = (_HALT, _RESUME, _PAUSE, _GO_ON, _OPEN, _CLOSE)
-_BY_TURN = {turn.name: turn.action() for turn in _TURNS}
-ACTIONS = tuple(_BY_TURN.values())
+ACTIONS = (_HALT, _RESUME, _PAUSE, _END_PAUSE, _OPEN, _CLOSE)
 
 
 def switchboard(visit: Visit) -> Html:
-    """Trading, production, pause: each with its state in words and the button that turns it."""
-    held = visit.news.switches.value
+    """Trading, production and pause, each with its state and the button that changes it."""
+    held = visit.frame.switches.value
     if held is None:
-        unknown = state(WARN, "not known: the switches cannot be read")
+        unknown = state(WARN, "unknown: the switches cannot be read")
         return el("div", el("div", el("b", "Switches"), unknown, class_="switch"), class_="switchboard")
     halted, paused, production = held["halted"], held["paused"], held["production"]
-    opened = production and visit.settings.production
-    shut = "closed by the deployment" if production and not visit.settings.production else "closed"
+    deployed = visit.settings.production
+    closed = "closed by the deployment" if production and not deployed else "closed"
+    production_state = state(GOOD, "open") if production and deployed else state(OFF, closed)
+    trading_state = state(BAD, "halted") if halted else _by_trading_hours(visit)
+    pause_state = state(WARN, "paused") if paused else state(GOOD, "not paused")
     return el(
         "div",
-        _shown(
-            visit,
-            "Trading",
-            state(BAD, "halted") if halted else _by_timetable(visit),
-            _RESUME if halted else _HALT,
-            alarmed=halted,
-        ),
-        _shown(
-            visit,
-            "Production",
-            state(GOOD, "open") if opened else state(OFF, shut),
-            _CLOSE if production else _OPEN,
-        ),
-        _shown(
-            visit,
-            "Pause",
-            state(WARN, "paused") if paused else state(GOOD, "not paused"),
-            _GO_ON if paused else _PAUSE,
-            alarmed=paused,
-        ),
+        _shown(visit, "Trading", "halted", trading_state, _RESUME if halted else _HALT, alarmed=halted),
+        _shown(visit, "Production", "production", production_state, _CLOSE if production else _OPEN),
+        _shown(visit, "Pause", "paused", pause_state, _END_PAUSE if paused else _PAUSE, alarmed=paused),
         class_="switchboard",
         role="group",
         aria_label="Switches",
     )
 
 
-def _by_timetable(visit: Visit) -> Html:
-    """Not halted; so the broker's hours decide."""
-    opening = visit.news.opening.value
+def _by_trading_hours(visit: Visit) -> Html:
+    opening = visit.frame.opening.value
     if opening is None or opening["open"]:
         return state(GOOD, "open")
     if opening["changes_at"] is None:
-        return state(OFF, "closed by the timetable")
+        return state(OFF, "closed by the trading hours")
     at = datetime.fromisoformat(opening["changes_at"])
     return state(OFF, f"closed, opens {day_and_clock(at, visit.zone)}")
 
 
-def _shown(visit: Visit, name: str, now: Html, turn: _Turn, *, alarmed: bool = False) -> Html:
-    button = action_button(visit, FRAME, _BY_TURN[turn.name], turn.button, kind="small")
-    return el(
-        "div",
-        el("b", name),
-        now,
-        button,
-        class_="switch alarmed" if alarmed else "switch",
-        data_switch=turn.field,
-    )
+def _shown(visit: Visit, name: str, field: str, now: Html, action: Action, *, alarmed: bool = False) -> Html:
+    css = "switch alarmed" if alarmed else "switch"
+    button = action.button(visit, kind="small")
+    return el("div", el("b", name), now, button, class_=css, data_switch=field)

@@ -1,4 +1,4 @@
-"""What the console keeps an eye on for a broker, once for all pages that are open."""
+"""The data that pages show of a broker, read once for all pages that are open."""
 
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable
@@ -22,43 +22,43 @@ from .shared_read import EVERY_S, Reading, SharedRead
 T = TypeVar("T")
 Listed = tuple[list[View], int]
 Probe = Callable[[], Awaitable[str | None]]
-"""What is wrong with the trading API, in words; None: it answers."""
+"""Says what is wrong with the trading API; None: it answers."""
 
 _SYMBOLS_MAX = 200
 _QUEUE_SHOWN = 100
 _SHARED_MAX = 500
-"""Of reads that are about one thing each, such as an order, or what somebody searched for: the last ones."""
-COURSE_S = 300
-"""How long the small charts of rates look back."""
+"""How many reads of single things, such as one order or one search, are kept."""
+HISTORY_S = 300
+"""How far back the small charts of rates go."""
 MINUTES = traces.MINUTES_USUAL
-"""How long the counts of orders look back."""
-_USUAL_ZONE = ZoneInfo("Asia/Kolkata")
-"""Of a broker that has set no trading hours."""
+"""How far back the counts of orders go."""
+_DEFAULT_ZONE = ZoneInfo("Asia/Kolkata")
+"""For a broker without trading hours."""
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What the frame of every page shows: the switches, and whether all is well."""
+class FrameState:
+    """What the frame of every page shows: the broker, the switches, and whether all is well."""
 
     broker: str
     switches: Reading[View]
     api: Reading[str]
-    """Its value is empty while the API answers, and else says what is wrong."""
+    """Its value says what is wrong with the API, and is empty while it answers."""
     opening: Reading[View]
-    """Whether the timetable has the market open, and when that changes."""
+    """Whether the market is open by its trading hours, and when that changes."""
 
     @property
     def zone(self) -> ZoneInfo:
         hours = None if self.switches.value is None else self.switches.value["trading_hours"]
-        return _USUAL_ZONE if hours is None else ZoneInfo(hours["zone"])
+        return _DEFAULT_ZONE if hours is None else ZoneInfo(hours["zone"])
 
 
 class BrokerWatch:
     def __init__(self, desk: Desk, probe: SharedRead[str]) -> None:
         self._api = probe
         self._desk = desk
-        self.courses: dict[str, deque[tuple[int, int]]] = {}
-        """By symbol, the middle of bid and ask in paise at times in seconds, oldest first."""
+        self.price_history: dict[str, deque[tuple[int, int]]] = {}
+        """By symbol: times in seconds with the mid price in paise, oldest first."""
         self._through: int | None = None
         self._counts: dict[tuple[str, str, str], int] = {}
         self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
@@ -80,28 +80,28 @@ class BrokerWatch:
         return self.switches, self.opening, self.quotes, self.queue, self.breaks, self.exposure, self.activity
 
     def shared(
-        self, about: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
+        self, key: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
     ) -> SharedRead[T]:
-        """The read of one thing, for all who look at the same: a list as it was narrowed down, or one order.
+        """The read of one thing, such as a filtered list or an order, for everybody who looks at it.
 
-        `about` tells it from all others of the broker, so it begins with the page's name.
+        `key` identifies it among all reads of the broker.
         """
-        known = self._kept.get(about)
+        known = self._kept.get(key)
         if known is None:
-            known = self._kept[about] = SharedRead(lambda actor: read(self._desk, actor), every_s)
-        self._kept.move_to_end(about)
+            known = self._kept[key] = SharedRead(lambda actor: read(self._desk, actor), every_s)
+        self._kept.move_to_end(key)
         while len(self._kept) > _SHARED_MAX:
             self._kept.popitem(last=False)
         return known
 
-    async def news(self, actor: Actor) -> News:
+    async def frame_state(self, actor: Actor) -> FrameState:
         switches = await self.switches.get(actor)
         broker = await self.broker.get(actor)
         opening = await self.opening.get(actor)
-        return News(broker.value or actor.broker, switches, await self._api.get(actor), opening)
+        return FrameState(broker.value or actor.broker, switches, await self._api.get(actor), opening)
 
     def expire(self) -> None:
-        """Something was changed here: whoever looks next sees it."""
+        """Data was changed: the next request of any page reads it again."""
         for each in (*self._reads, *self._kept.values()):
             each.expire()
 
@@ -119,14 +119,14 @@ class BrokerWatch:
         now_s = int(time())
         for each in listed[0]:
             if each["state"] == quotes.LIVE and each["bid"] and each["ask"]:
-                course = self.courses.setdefault(each["symbol_code"], deque(maxlen=COURSE_S))
-                course.append((now_s, (paise(each["bid"]) + paise(each["ask"])) // 2))
-                while course[0][0] < now_s - COURSE_S:
-                    course.popleft()
+                history = self.price_history.setdefault(each["symbol_code"], deque(maxlen=HISTORY_S))
+                history.append((now_s, (paise(each["bid"]) + paise(each["ask"])) // 2))
+                while history[0][0] < now_s - HISTORY_S:
+                    history.popleft()
         return listed
 
     async def _read_activity(self, actor: Actor) -> list[View]:
-        """What is new since the last look is added to what is known; what is old is let go."""
+        """Adds what is new since the last read, and drops what is too old."""
         counted = await traces.count_traces(self._desk, actor, MINUTES, self._through)
         self._through = counted["through"]
         for each in counted["items"]:
@@ -141,7 +141,7 @@ class BrokerWatch:
 
 
 class Watches:
-    """One watch for each broker that somebody is logged in for, and one look at each token."""
+    """The data of each broker that somebody is logged in for, and the state of each token in use."""
 
     def __init__(self, desk: Desk, identities: Identities, probe: Probe) -> None:
         self._desk = desk
@@ -149,10 +149,10 @@ class Watches:
         self._brokers: dict[str, BrokerWatch] = {}
         self._tokens: dict[str, SharedRead[bool]] = {}
 
-        async def asked(_actor: Actor) -> str:
+        async def probe_api(_actor: Actor) -> str:
             return await probe() or ""
 
-        self._api: SharedRead[str] = SharedRead(asked)
+        self._api: SharedRead[str] = SharedRead(probe_api)
 
     def of(self, broker: str) -> BrokerWatch:
         found = self._brokers.get(broker)
@@ -160,8 +160,8 @@ class Watches:
             found = self._brokers[broker] = BrokerWatch(self._desk, self._api)
         return found
 
-    async def may_stay(self, actor: Actor) -> bool:
-        """Whether the token that somebody came in with still holds; if nobody can tell, they may look on."""
+    async def is_token_valid(self, actor: Actor) -> bool:
+        """Whether the token of a session still exists. While the store is away, the session goes on."""
         if actor.token_id is None:
             return True
         found = self._tokens.get(actor.token_id)

@@ -77,6 +77,7 @@ def action(
     return declare
 
 
-def role_of(work: Work) -> Role:
-    """The role that somebody needs to use an action at all."""
-    return _ACTIONS[work.__name__].least_role
+def role_of(work: Work, fields: Iterable[str] | None = None) -> Role:
+    """The role that an action needs: for these fields, or else to use it at all."""
+    declared = _ACTIONS[work.__name__]
+    return declared.least_role if fields is None else declared.role_for(fields)

@@ -1,4 +1,4 @@
-// The little that a page cannot do by itself: look anew, ask before acting, and keep the theme.
+// What a page cannot do without a script: refresh itself, open dialogs, and keep the theme.
 "use strict";
 
 const PATIENCE_MS = 6000;
@@ -12,7 +12,7 @@ let turn = 0;
 let acting = false;
 let unansweredSince = null;
 
-// --- Taking news over without losing what somebody is typing, has focused, or has opened ----------------
+// --- Refreshing the page without losing what somebody types, has focused or has opened ------------------
 
 function morph(old, fresh) {
   if (old.isEqualNode(fresh)) return;
@@ -71,7 +71,7 @@ function parsed(html) {
   return new DOMParser().parseFromString(html, "text/html").body;
 }
 
-// --- Looking anew ---------------------------------------------------------------------------------------
+// --- Refreshing -----------------------------------------------------------------------------------------
 
 async function look() {
   if (looking || !body.dataset.live) return;
@@ -85,7 +85,7 @@ async function look() {
     if (!answer.ok) throw new Error(answer.status);
     const { parts } = await answer.json();
     unansweredSince = null;
-    if (path !== body.dataset.live) return; // Something else was chosen meanwhile.
+    if (path !== body.dataset.live) return; // Other filters were chosen meanwhile.
     for (const [name, html] of Object.entries(parts)) {
       if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
     }
@@ -100,7 +100,7 @@ async function look() {
   }
 }
 
-// Forms that narrow a list down: the address follows what is chosen, and the page stays where it is.
+// Forms of filters: the address follows what is chosen, without loading the page again.
 function narrow(form) {
   const chosen = [...new FormData(form)].filter(([, value]) => value !== "");
   const path = form.getAttribute("action") + (chosen.length ? `?${new URLSearchParams(chosen)}` : "");
@@ -117,8 +117,8 @@ function tellAway() {
   words.className = "banner bad";
   words.setAttribute("role", "alert");
   words.textContent =
-    `The console does not answer. What you see is ${seconds} s old. ` +
-    "It is tried again by itself. If it was started anew, you have to log in again.";
+    `The console does not answer. This page is ${seconds} s old. ` +
+    "The page tries again by itself. If the console was restarted, you have to log in again.";
   shown.banner = null;
   document.getElementById("banner").replaceChildren(words);
 }
@@ -129,26 +129,26 @@ function toLogin() {
 
 function keepLooking() {
   const every = Number(body.dataset.liveS || 0);
-  // A page that does not move by itself still has the switches and the banner to show.
+  // A page without live data still refreshes the switches and the banner.
   setInterval(() => {
-    // One that nobody sees asks now and then, so that its session goes on.
+    // A hidden page refreshes once a minute, to keep its session.
     if (!document.hidden || Date.now() - askedAt > 60000) look();
   }, 1000 * (every || 5));
-  // A console that hangs says nothing at all: the page's age is told without it.
+  // Also while a request hangs.
   setInterval(() => document.hidden || tellAway(), 1000);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) look();
   });
 }
 
-// --- Dialogs and what they do ---------------------------------------------------------------------------
+// --- Dialogs --------------------------------------------------------------------------------------------
 
 async function ask(path, button) {
   const mine = ++turn;
   button.setAttribute("aria-busy", "true");
   const answer = await sent(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
   button.removeAttribute("aria-busy");
-  // Something else was asked meanwhile, or is open: an answer that comes late must not take its place.
+  // A late answer must not replace a dialog that was opened meanwhile.
   if (!answer || mine !== turn || dialog.open) return;
   if (!answer.contents) return toast(answer.refused, "bad");
   const form = dialog.querySelector("form");
@@ -157,7 +157,7 @@ async function ask(path, button) {
   dialog.showModal();
   preview(form, 0);
   const fields = ["input:not([type=hidden])", "select", "textarea"].map((each) => `.contents ${each}`).join(", ");
-  // Enter by mistake must not do what cannot be undone.
+  // So that Enter by mistake does nothing dangerous.
   const harmful = form.querySelector("button.danger");
   const first = form.querySelector(harmful ? "[data-close]" : `${fields}, .contents [data-close]`);
   if (first) first.focus();
@@ -168,7 +168,7 @@ async function act(form) {
   tellFields(form, {});
   const buttons = form.querySelectorAll("button");
   buttons.forEach((each) => (each.disabled = true));
-  acting = true; // Until it is answered the dialog stays: its answer may be something that is shown once.
+  acting = true; // The dialog stays open until the answer, which may be a key that is shown once.
   const answer = await sent(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
   acting = false;
   buttons.forEach((each) => (each.disabled = false));
@@ -197,7 +197,7 @@ async function act(form) {
   look();
 }
 
-// What was revealed once must not stay behind a closed dialog, not even until the browser tells that it is closed.
+// A key that was shown once must not stay in a closed dialog, not even until the browser's close event.
 function shut() {
   dialog.close();
   forget();
@@ -214,7 +214,7 @@ function refuse(form, words) {
   place.hidden = false;
 }
 
-// What is wrong stands beside the field that it is about; the first of them has the focus.
+// Errors stand beside their fields; the first field with one gets the focus.
 function tellFields(form, troubles) {
   form.querySelectorAll(".wrong").forEach((each) => each.remove());
   form.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
@@ -232,11 +232,11 @@ function tellFields(form, troubles) {
   if (first) first.focus();
 }
 
-// What would come of what is typed so far. Where it must be seen before it is confirmed, it cannot be till then.
+// The preview of what was typed. Where it is required, the dialog cannot be confirmed without it.
 async function preview(form, pauseMs) {
   const place = form.querySelector("[data-preview]");
   if (!place) return;
-  const mine = ++turn; // Whatever is on its way is about something else than what is typed now.
+  const mine = ++turn; // A preview on its way is about older input.
   const waits = "needed" in place.dataset ? form.querySelector("[type=submit]") : {};
   waits.disabled = true;
   await new Promise((done) => setTimeout(done, pauseMs));
@@ -261,7 +261,7 @@ async function sent(path, options) {
     return {
       refused:
         options.method === "POST"
-          ? "The console does not answer. Look whether it was done before you repeat it."
+          ? "The console does not answer. Check whether the change was made before you repeat it."
           : "The console does not answer. Try again in a moment.",
     };
   }
@@ -276,7 +276,7 @@ function toast(words, kind) {
   setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000 + 60 * words.length);
 }
 
-// --- Texts to take along --------------------------------------------------------------------------------
+// --- Copying --------------------------------------------------------------------------------------------
 
 async function copy(button) {
   const text = document.getElementById(button.dataset.copy);
@@ -286,8 +286,8 @@ async function copy(button) {
     await navigator.clipboard.writeText(text.textContent);
     told.textContent = "Copied.";
   } catch {
-    // Without TLS or the permission there is no clipboard for a page; the old way may still be allowed.
-    told.textContent = document.execCommand("copy") ? "Copied." : "It is selected: press Ctrl+C.";
+    // Without TLS or the permission a page has no clipboard; the old command may still work.
+    told.textContent = document.execCommand("copy") ? "Copied." : "Selected: press Ctrl+C.";
   }
 }
 
@@ -332,8 +332,8 @@ if (dialog) {
     act(event.target);
   });
   dialog.addEventListener("input", () => preview(dialog.querySelector("form"), 200));
-  // What is shown once, or about to be, is not closed by the escape key, pressed by mistake. Both events: a browser
-  // asks about the second of two such keys only here.
+  // Escape does not close a key that is shown once. Both events: of two presses, browsers send only one the
+  // cancel event.
   for (const name of ["cancel", "keydown"]) {
     dialog.addEventListener(name, (event) => {
       const escape = name === "cancel" || event.key === "Escape";

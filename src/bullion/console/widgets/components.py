@@ -1,22 +1,41 @@
-"""Cards, tables, states and empty states: what every page is made of."""
+"""Cards, tables, states, searches and empty states: what every page is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bullion.console.html import Child, Html, el
+from bullion.console.page import Visit
+from bullion.console.shared_read import Reading
+
+from .times import age
 
 GOOD, WARN, BAD, OFF = "good", "warn", "bad", "off"
+NOTHING = "–"
 _MARKS = {GOOD: "●", WARN: "▲", BAD: "■", OFF: "○"}
-"""A shape as well as a colour: not everybody sees the difference of colours."""
+"""A shape as well as a colour, for people who cannot tell the colours apart."""
 
 
-def state(kind: str, words: str, title: str | None = None) -> Html:
-    """A state, told by a shape, a colour and a word."""
-    return el("span", el("i", _MARKS[kind], aria_hidden="true"), words, class_=f"state {kind}", title=title)
+def state(kind: str, text: str, title: str | None = None) -> Html:
+    """A state, shown by a shape, a colour and a word."""
+    return el("span", el("i", _MARKS[kind], aria_hidden="true"), text, class_=f"state {kind}", title=title)
+
+
+def on_off(*, on: bool, kind: str = GOOD, off: str = OFF) -> Html:
+    return state(kind, "on") if on else state(off, "off")
+
+
+def hint(*text: Child) -> Html:
+    return el("span", text, class_="hint")
+
+
+def small(text: Child) -> Html | None:
+    """A second line in a cell; nothing where there is no text."""
+    return el("small", text) if text else None
 
 
 def card(title: str, *content: Child, aside: Child = None, name: str | None = None) -> Html:
-    """A part of a page under its own heading; `aside` stands at the right of it."""
+    """A part of a page under its own heading; `aside` stands at the right of the heading."""
     heading = el("header", el("h2", title), el("div", aside, class_="aside") if aside else None)
     return el("section", heading, *content, class_="card", id=name, data_card=name)
 
@@ -26,18 +45,59 @@ def empty(what: str, next_step: Child) -> Html:
     return el("div", el("p", what, class_="what"), el("p", next_step), class_="empty")
 
 
+def not_read(reading: Reading[Any], next_step: Child = "It is tried again every second.") -> Html:
+    """In place of what could not be read."""
+    return empty(reading.error or "Loading.", next_step)
+
+
+def freshness(reading: Reading[Any]) -> Child:
+    """How old the data is, where it could not be read again."""
+    if reading.error is None or reading.read_at is None:
+        return None
+    return state(WARN, f"{age(reading.age_s)} old", reading.error)
+
+
+def facts(pairs: Sequence[tuple[str, Child]]) -> Html:
+    """Names and values; those without a value are left out."""
+    shown = [el("div", el("dt", name), el("dd", value)) for name, value in pairs if value]
+    return el("dl", shown, class_="facts")
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     title: str
+    cell: Callable[[Visit, Any], Child]
     number: bool = False
-    """Digits stand below digits: to the right."""
+    """Right-aligned, so that digits stand below digits."""
+
+    @property
+    def css(self) -> str | None:
+        return "number" if self.number else None
 
 
-def table(columns: Sequence[Column], rows: Sequence["Line"], *, name: str) -> Html:
-    head = el("tr", [el("th", each.title, scope="col", class_=_kind(each)) for each in columns])
+def table(
+    visit: Visit,
+    name: str,
+    columns: Sequence[Column],
+    rows: Sequence[Any],
+    *,
+    key: Callable[[Any], str],
+    css: Callable[[Any], str | None] = lambda _: None,
+) -> Html:
+    """`key` identifies a row when the table is refreshed; `css` is the class of a row."""
+    head = el("tr", [el("th", each.title, scope="col", class_=each.css) for each in columns])
+    body = [
+        el(
+            "tr",
+            [el("td", column.cell(visit, row), class_=column.css) for column in columns],
+            data_key=key(row),
+            class_=css(row),
+        )
+        for row in rows
+    ]
     return el(
         "div",
-        el("table", el("thead", head), el("tbody", [_row(columns, row) for row in rows]), id=name),
+        el("table", el("thead", head), el("tbody", body), id=name),
         class_="scroll",
         tabindex="0",
         role="region",
@@ -45,19 +105,25 @@ def table(columns: Sequence[Column], rows: Sequence["Line"], *, name: str) -> Ht
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row of a table; `key` tells it from the others when the table is looked at anew."""
+def search_form(path: str, name: str, *, value: str = "", placeholder: str, label: str, button: Html) -> Html:
+    box = el(
+        "input",
+        type="search",
+        name=name,
+        value=value,
+        placeholder=placeholder,
+        aria_label=label,
+        maxlength=100,
+        autocomplete="off",
+        spellcheck="false",
+    )
+    clear = el("a", "Show all", href=path) if value else None
+    return el(
+        "form", box, button, clear, method="get", action=path, role="search", class_="search", id="search"
+    )
 
-    key: str
-    cells: Sequence[Child]
-    kind: str | None = None
 
-
-def _row(columns: Sequence[Column], line: Line) -> Html:
-    cells = [el("td", cell, class_=_kind(column)) for column, cell in zip(columns, line.cells, strict=True)]
-    return el("tr", cells, data_key=line.key, class_=line.kind)
-
-
-def _kind(column: Column) -> str | None:
-    return "number" if column.number else None
+def paging(back: tuple[str, str] | None, forward: tuple[str, str] | None) -> Html | None:
+    """Links to the pages of a list before and after this one, each with its text and its address."""
+    links = [el("a", text, href=path) for text, path in (each for each in (back, forward) if each)]
+    return el("p", links, class_="paging") if links else None

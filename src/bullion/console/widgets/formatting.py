@@ -1,13 +1,13 @@
-"""Rupees, weights and counts as people in the trade write them. They are text and stay exact: no float."""
+"""Rupees, weights and counts as people in the trade write them. They are text, so they stay exact."""
 
 _MINUS = "\N{MINUS SIGN}"
 _THIN = "\N{NO-BREAK SPACE}"
 _TYPED_MAX = 40
-"""No number of ours is written longer; Python itself refuses to read those of thousands of digits."""
+"""Longer than any number of the service. Python refuses to parse numbers of thousands of digits."""
 
 
 def grouped(plain: str) -> str:
-    """The Indian way: the last three digits, then pairs: 1234567.50 is 12,34,567.50."""
+    """Indian grouping, the last three digits and then pairs: 1234567.50 is 12,34,567.50."""
     sign, digits = (_MINUS, plain[1:]) if plain.startswith("-") else ("", plain)
     whole, point, part = digits.partition(".")
     head, tail = whole[:-3], whole[-3:]
@@ -19,7 +19,7 @@ def grouped(plain: str) -> str:
 
 
 def ungrouped(text: str) -> str:
-    """Without commas where they stand as people put them: a comma in another place may be a lost digit."""
+    """Without the commas of Indian or Western grouping. Other commas stay: a digit may have been lost."""
     if len(text) > _TYPED_MAX:
         return text
     plain = text.replace(",", "").replace(_MINUS, "-")
@@ -35,29 +35,38 @@ def rupees(plain: str) -> str:
 
 
 def weight(plain: str, unit: str) -> str:
-    """Without the zeros that say nothing: 5.0000 g is 5 g."""
-    return f"{grouped(_short(plain))}{_THIN}{unit}"
+    """Without trailing zeros: 5.0000 g is 5 g."""
+    return f"{grouped(short(plain))}{_THIN}{unit}"
 
 
 def signed_weight(plain: str, unit: str) -> str:
-    """A net position: + is what clients have bought of us."""
-    short = _short(plain)
-    sign = "" if short == "0" or short.startswith("-") else "+"
-    return f"{sign}{grouped(short)}{_THIN}{unit}"
+    """A net position: + = client long."""
+    number = short(plain)
+    sign = "" if number == "0" or number.startswith("-") else "+"
+    return f"{sign}{grouped(number)}{_THIN}{unit}"
 
 
-def _short(plain: str) -> str:
-    short = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    return "0" if short in ("", "-0") else short
+def short(plain: str) -> str:
+    """A decimal number without trailing zeros, as one would type it."""
+    number = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "0" if number == "-0" else number
 
 
-def times_words(count: int) -> str:
+def is_zero(plain: str) -> bool:
+    return plain.strip("-0.") == ""
+
+
+def count(number: int) -> str:
+    return grouped(str(number))
+
+
+def times_text(number: int) -> str:
     """once, 2 times, 1,234 times"""
-    return "once" if count == 1 else f"{grouped(str(count))} times"
+    return "once" if number == 1 else f"{count(number)} times"
 
 
-def off_words(now: int, was: int) -> str:
-    """99.0 % below, 900.0 % above: how far a number is from what it was."""
+def deviation_text(now: int, was: int) -> str:
+    """99.0 % below, 900.0 % above: how far a number is from an earlier one."""
     tenths = abs(now - was) * 1000 // was
-    way = "above" if now > was else "below"
-    return f"{grouped(str(tenths // 10))}.{tenths % 10} % {way}"
+    direction = "above" if now > was else "below"
+    return f"{count(tenths // 10)}.{tenths % 10} % {direction}"

@@ -1,6 +1,6 @@
-"""Times in the broker's zone, always with the zone, and ages."""
+"""Times in the broker's zone, always with the zone; days; and ages."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from bullion.console.html import Html, el
@@ -21,19 +21,24 @@ def day_and_clock(at: datetime, zone: ZoneInfo) -> str:
 
 
 def zone_name(local: datetime) -> str:
-    """Zones without a name of letters are told by their distance from UTC."""
+    """Zones without a name of letters are shown by their offset from UTC."""
     name = local.tzname() or ""
     return name if name[:1].isalpha() else f"UTC{name}"
 
 
 def moment(text: str, zone: ZoneInfo, now: datetime | None = None) -> Html:
-    """An instant of the desk's actions; the day too unless it is today's. The exact one is in the title."""
+    """A time of the desk's actions, with its day unless that is today. The exact time is in the title."""
     at = datetime.fromisoformat(text)
     local, today = at.astimezone(zone), (now or datetime.now(UTC)).astimezone(zone)
     shown = clock(at, zone)
     if local.date() != today.date():
         shown = f"{local:%d %b %Y} {shown}"
     return el("time", shown, datetime=text, title=text)
+
+
+def day_text(text: str) -> str:
+    """Mon 16 Nov 2026"""
+    return f"{date.fromisoformat(text):%a %d %b %Y}"
 
 
 def age(seconds: int) -> str:

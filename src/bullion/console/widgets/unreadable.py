@@ -3,24 +3,22 @@
 from collections.abc import Sequence
 
 from bullion.console.html import Html, el
+from bullion.console.page import Visit
 from bullion.desk.desk import View
 
-from .components import BAD, Column, Line, card, state, table
+from .components import BAD, Column, card, state, table
 
-_COLUMNS = (Column("What"), Column("Why"), Column("What that stops"), Column("What to do"))
+_COLUMNS = (
+    Column("What", lambda _, each: el("b", each[0])),
+    Column("Why", lambda _, each: each[1]["unreadable"]),
+    Column("Effect", lambda _, each: each[1]["effect"]),
+    Column("What to do", lambda _, each: each[1]["remedy"]),
+)
 
 
-def unreadable_card(found: Sequence[tuple[str, View]]) -> Html | None:
+def unreadable_card(visit: Visit, rows: Sequence[tuple[str, View]]) -> Html | None:
     """Each with what it is, such as `symbol GOLD`. None when everything can be read."""
-    if not found:
+    if not rows:
         return None
-    lines = [
-        Line(name, (el("b", name), each["unreadable"], each["effect"], each["remedy"]), "late")
-        for name, each in found
-    ]
-    return card(
-        "Cannot be read",
-        table(_COLUMNS, lines, name="unreadable-table"),
-        aside=state(BAD, f"{len(found)} out of trade"),
-        name="unreadable",
-    )
+    shown = table(visit, "unreadable-table", _COLUMNS, rows, key=lambda each: each[0], css=lambda _: "late")
+    return card("Cannot be read", shown, aside=state(BAD, f"{len(rows)} not traded"), name="unreadable")

@@ -1,10 +1,10 @@
-"""Clients' accounts: a list to find one in, and one account with all that the desk does to it."""
+"""Clients' accounts: a list to search, and one account with everything that the desk can do to it."""
 
 from bullion.console.html import Html
 from bullion.console.page import Page, Visit
+from bullion.console.paths import ACCOUNTS
 
 from . import account_actions, account_list, account_page, key_actions
-from .addresses import PAGE_NAME
 
 
 async def _render(visit: Visit) -> Html:
@@ -12,7 +12,7 @@ async def _render(visit: Visit) -> Html:
 
 
 PAGE = Page(
-    PAGE_NAME,
+    ACCOUNTS,
     "Accounts",
     _render,
     live_s=3,

@@ -1,8 +1,8 @@
-"""The audit trail: who did what, what it was before and after, and whether the trail is whole."""
+"""The audit trail: who did what, before and after, and whether the trail is intact."""
 
 from bullion.console.page import Page
+from bullion.console.paths import AUDIT
 
 from . import audit_list, trail_check
-from .addresses import PAGE_NAME
 
-PAGE = Page(PAGE_NAME, "Audit", audit_list.render, live_s=3, actions=(trail_check.CHECK,))
+PAGE = Page(AUDIT, "Audit", audit_list.render, live_s=3, actions=(trail_check.CHECK,))

@@ -1,4 +1,4 @@
-"""What was before and what is after, field by field."""
+"""What an entry of the trail changed, field by field, before and after."""
 
 import re
 from collections.abc import Iterator
@@ -8,19 +8,19 @@ from zoneinfo import ZoneInfo
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
+from bullion.console.widgets.components import NOTHING, hint
 from bullion.console.widgets.times import clock
 from bullion.desk.desk import View
 
 _SHOWN = 4
 _SHOWN_OF_WHOLE = 3
-"""Of something that was made or went, where every field is news."""
-_NOTHING = "–"
+"""Of something that was created or deleted, where every field is listed."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00")
-"""As the desk's actions write times."""
+"""How the desk's actions write times."""
 
 
 def flat(value: Any, zone: ZoneInfo, name: str = "") -> Iterator[tuple[str, str]]:
-    """Every field by its whole name, with its value in words."""
+    """Every field by its full name, with its value as text."""
     match value:
         case dict():
             for key, below in sorted(value.items()):
@@ -29,15 +29,15 @@ def flat(value: Any, zone: ZoneInfo, name: str = "") -> Iterator[tuple[str, str]
             for number, each in enumerate(value, 1):
                 yield from flat(each, zone, f"{name} {number}")
         case list():
-            yield name, ", ".join(_in_words(each, zone) for each in value) or _NOTHING
+            yield name, ", ".join(_text(each, zone) for each in value) or NOTHING
         case _:
-            yield name, _in_words(value, zone)
+            yield name, _text(value, zone)
 
 
-def _in_words(value: Any, zone: ZoneInfo) -> str:
+def _text(value: Any, zone: ZoneInfo) -> str:
     match value:
         case None | "":
-            return _NOTHING
+            return NOTHING
         case True:
             return "yes"
         case False:
@@ -50,30 +50,28 @@ def _in_words(value: Any, zone: ZoneInfo) -> str:
 
 
 def changes(before: Any, after: Any, zone: ZoneInfo) -> list[tuple[str, str | None, str | None]]:
-    """Fields that differ, each with what it was and what it is; None: there was nothing at all."""
+    """Fields that differ, each before and after; None: it did not exist."""
     was, now = dict(flat(before or {}, zone)), dict(flat(after or {}, zone))
     names = [*was, *(name for name in now if name not in was)]
     return [(name, was.get(name), now.get(name)) for name in names if was.get(name) != now.get(name)]
 
 
-def difference(visit: Visit, entry: View) -> Html:
-    """A line for each field that changed: the first few at once, the others behind a word."""
+def changes_html(visit: Visit, entry: View) -> Html:
+    """A line for each field that changed; all but the first few are folded."""
     before, after = entry["before"], entry["after"]
     found = changes(before, after, visit.zone)
     if not found:
-        return el("span", "nothing changed", class_="hint")
+        return hint("nothing changed")
     shown = _SHOWN
     if before is None or after is None:
         shown = _SHOWN_OF_WHOLE
-        # Made or gone: what has no value says nothing.
-        found = [each for each in found if (each[1] or each[2]) != _NOTHING]
+        # Created or deleted: fields without a value are left out.
+        found = [each for each in found if (each[1] or each[2]) != NOTHING]
     first, rest = found[:shown], found[shown:]
     more = None
     if rest:
-        words = f"and {len(rest)} more"
-        more = el(
-            "details", el("summary", words), [_line(*each) for each in rest], id=f"more-{entry['ordinal']}"
-        )
+        summary = el("summary", f"and {len(rest)} more")
+        more = el("details", summary, [_line(*each) for each in rest], id=f"more-{entry['ordinal']}")
     return el("div", [_line(*each) for each in first], more, class_="difference")
 
 

@@ -1,4 +1,4 @@
-"""Whether the trail is whole: followed from the first entry to its head when somebody asks, once for all."""
+"""The check of the audit trail from its first entry to its head: one at a time, shared by all pages."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -6,28 +6,28 @@ from weakref import WeakKeyDictionary
 
 import structlog
 
-from bullion.console.html import Html
+from bullion.console.forms import Dialog
 from bullion.console.page import Action, Result, Visit
+from bullion.console.paths import AUDIT
 from bullion.console.watch import BrokerWatch
-from bullion.console.widgets.dialog import dialog
-from bullion.console.widgets.formatting import grouped
+from bullion.console.widgets.formatting import count
 from bullion.desk.actions.audit import Checked, check_audit
 from bullion.desk.desk import Desk
 from bullion.faults import StoreFault
 from bullion.records.token import Actor, Role
 
 _PATIENCE_S = 5.0
-"""A dialog does not wait longer; the page tells the rest."""
+"""A dialog does not wait longer; the page shows the result then."""
 _log = structlog.get_logger("console")
 
 
 class TrailCheck:
-    """The last check of a broker's trail, and the one under way."""
+    """The last check of a broker's trail, and the one that is running."""
 
     def __init__(self) -> None:
         self.checked: Checked | None = None
         self.at: datetime | None = None
-        self.trouble: str | None = None
+        self.error: str | None = None
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -35,7 +35,7 @@ class TrailCheck:
         return self._task is not None
 
     async def run(self, desk: Desk, actor: Actor) -> None:
-        """Check it anew; who comes while somebody else's check is under way waits for that one."""
+        """Start a check, or wait for the one that is running."""
         if self._task is None:
             self._task = asyncio.create_task(self._check(desk, actor))
         await asyncio.wait({self._task}, timeout=_PATIENCE_S)
@@ -43,15 +43,15 @@ class TrailCheck:
     async def _check(self, desk: Desk, actor: Actor) -> None:
         try:
             self.checked = await check_audit(desk, actor)
-            self.at, self.trouble = datetime.now(UTC), None
+            self.at, self.error = datetime.now(UTC), None
             if self.checked.breaks:
                 broken = [each.ordinal for each in self.checked.breaks]
                 _log.error("audit_broken", broker=actor.broker, entries=broken[:10])
         except StoreFault:
-            self.trouble = "The store could not be reached: the check was not finished."
-        except Exception:  # noqa: BLE001 - nobody awaits it: it must say itself what it met
+            self.error = "The store could not be reached. The check was not finished."
+        except Exception:  # noqa: BLE001 - nobody awaits this task
             _log.exception("internal_error", request_id=None)
-            self.trouble = "The check failed: the log says why."
+            self.error = "The check failed. The log says why."
         finally:
             self._task = None
 
@@ -66,12 +66,12 @@ def check_of(watch: BrokerWatch) -> TrailCheck:
     return found
 
 
-async def _ask(_visit: Visit) -> Html:
-    return dialog(
-        "Check the whole trail?",
-        [
-            "Every entry is read, and its hash compared with what it should be. Nothing is changed.",
-            "Trading goes on meanwhile. A long trail takes some seconds; the page says how it came out.",
+async def _ask(_visit: Visit) -> Dialog:
+    return Dialog(
+        title="Check the whole trail?",
+        text=[
+            "Every entry is read, and its hash is verified. Nothing is changed.",
+            "Trading continues. A long trail takes some seconds; the page shows the result.",
         ],
         confirm="Check the trail",
     )
@@ -81,13 +81,12 @@ async def _check(visit: Visit) -> Result:
     check = check_of(visit.watch)
     await check.run(visit.desk, visit.actor)
     if check.running:
-        return Result("The trail is being checked; the page will say how it came out.")
-    if check.trouble or check.checked is None:
-        return Result(check.trouble or "The trail was not checked.")
+        return Result("The trail is being checked. The page will show the result.")
+    if check.error or check.checked is None:
+        return Result(check.error or "The trail was not checked.")
     if check.checked.breaks:
         return Result(f"The trail is broken at entry {check.checked.breaks[0].ordinal}.")
-    return Result(f"The trail is whole: {grouped(str(check.checked.entries))} entries.")
+    return Result(f"The trail is intact: {count(check.checked.entries)} entries.")
 
 
-CHECK = Action("check", Role.VIEWER, _ask, _check)
-"""Whoever may read the trail may check it: it changes nothing."""
+CHECK = Action(AUDIT, "check", "Check the trail", Role.VIEWER, _ask, _check)

@@ -1,17 +1,17 @@
-"""How the market is set up: symbols, groups, rates, duty, hours, limits and the venue, each on a tab."""
+"""The market's set-up: symbols, groups, rates, duty, trading hours, limits and the venue, each on a tab."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bullion.console.html import Html, el
-from bullion.console.page import Page, Visit
+from bullion.console.page import Action, Page, Visit
+from bullion.console.paths import MARKET
 from bullion.console.widgets.unreadable import unreadable_card
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from . import duty_tables, groups, rate_limits, rates, symbols, trading_hours, venue
-from .market_data import unreadable_of
-from .names import PAGE_NAME
+from . import duty_tables, groups, limits, rates, symbols, trading_hours, venue
+from .market_data import unreadable_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,59 +19,47 @@ class _Tab:
     name: str
     title: str
     kind: str
-    """Of the rows that it is about: see `bullion.unreadable`."""
+    """Of the rows that it shows: see `bullion.unreadable`."""
     render: Callable[[Visit], Awaitable[Html]]
+    actions: tuple[Action, ...]
 
 
 _TABS = (
-    _Tab("symbols", "Symbols", "symbol", symbols.render),
-    _Tab("groups", "Groups", "group", groups.render),
-    _Tab("rates", "Rates", "rate", rates.render),
-    _Tab("duty", "Duty", "duty", duty_tables.render),
-    _Tab("hours", "Hours", "switches", trading_hours.render),
-    _Tab("limits", "Limits", "switches", rate_limits.render),
-    _Tab("venue", "Venue", "venue", venue.render),
+    _Tab("symbols", "Symbols", "symbol", symbols.render, symbols.ACTIONS),
+    _Tab("groups", "Groups", "group", groups.render, groups.ACTIONS),
+    _Tab("rates", "Rates", "rate", rates.render, rates.ACTIONS),
+    _Tab("duty", "Duty", "duty", duty_tables.render, duty_tables.ACTIONS),
+    _Tab("hours", "Hours", "switches", trading_hours.render, trading_hours.ACTIONS),
+    _Tab("limits", "Limits", "switches", limits.render, limits.ACTIONS),
+    _Tab("venue", "Venue", "venue", venue.render, venue.ACTIONS),
 )
 
 
 async def _render(visit: Visit) -> Html:
     name = visit.rest[0] if visit.rest else _TABS[0].name
-    chosen = [tab for tab in _TABS if tab.name == name]
-    if not chosen:
-        raise RefusalError(NOT_FOUND, "There is no such part of the market's set-up.")
+    chosen = next((tab for tab in _TABS if tab.name == name), None)
+    if chosen is None:
+        raise RefusalError(NOT_FOUND, "There is no such tab of the market page.")
     links = [
-        el(
-            "a",
-            tab.title,
-            href=f"/{PAGE_NAME}/{tab.name}",
-            aria_current="page" if tab is chosen[0] else None,
-        )
+        el("a", tab.title, href=f"/{MARKET}/{tab.name}", aria_current="page" if tab is chosen else None)
         for tab in _TABS
     ]
     return el(
         "div",
-        el("h1", f"Market: {chosen[0].title}", class_="unseen"),
-        el("nav", links, class_="tabs", aria_label="Parts of the market"),
-        unreadable_card(await unreadable_of(visit, chosen[0].kind)),
-        await chosen[0].render(visit),
-        # Another tab is another thing, not the same one with other words.
+        el("h1", f"Market: {chosen.title}", class_="unseen"),
+        el("nav", links, class_="tabs", aria_label="Tabs of the market page"),
+        unreadable_card(visit, await unreadable_rows(visit, chosen.kind)),
+        await chosen.render(visit),
+        # So that the script replaces one tab by another, instead of merging their contents.
         id=f"market-{name}",
     )
 
 
 PAGE = Page(
-    PAGE_NAME,
+    MARKET,
     "Market",
     _render,
     live_s=1,
     parts_max=1,
-    actions=(
-        *symbols.ACTIONS,
-        *groups.ACTIONS,
-        *rates.ACTIONS,
-        *duty_tables.ACTIONS,
-        *trading_hours.ACTIONS,
-        *rate_limits.ACTIONS,
-        *venue.ACTIONS,
-    ),
+    actions=tuple(action for tab in _TABS for action in tab.actions),
 )

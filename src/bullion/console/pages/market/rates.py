@@ -1,177 +1,170 @@
-"""Rates: what the board has of each instrument, and what the desk puts by hand, asked twice if it jumps."""
+"""Rates: the newest of each instrument, and setting one by hand, which asks again where it jumps."""
 
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from bullion.console.forms import Amount, Code, Dialog, Hidden
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
-from bullion.console.widgets.components import BAD, GOOD, OFF, Column, Line, card, empty, state, table
-from bullion.console.widgets.dialog import action_button, dialog, field, hidden
-from bullion.console.widgets.formatting import grouped, off_words
+from bullion.console.paths import MARKET
+from bullion.console.widgets.components import (
+    BAD,
+    GOOD,
+    NOTHING,
+    OFF,
+    Column,
+    card,
+    empty,
+    hint,
+    state,
+    table,
+)
+from bullion.console.widgets.formatting import deviation_text, grouped
 from bullion.console.widgets.times import age, clock
-from bullion.desk.actions import rates
+from bullion.desk.actions.rates import list_rates, put_rate
 from bullion.desk.bodies import RateBody
 from bullion.desk.desk import View
+from bullion.desk.registry import role_of
 from bullion.desk.unreadable import is_unreadable
 from bullion.metals.scaled import scaled
 from bullion.rates.tick import PLACES
-from bullion.records.token import Role
 
-from .forms import NOTHING, Form, beside_fields, short
 from .market_data import rates_of, symbols_of
-from .names import PAGE_NAME
 
 _JUMP_PERCENT = 3
-"""A rate that moves by more at once is asked about again: a digit may be lost."""
-_COLUMNS = (
-    Column("Instrument"),
-    Column("Bid", number=True),
-    Column("Ask", number=True),
-    Column("From"),
-    Column("Age", number=True),
-    Column("In the price of"),
-    Column("", number=True),
-)
+"""A rate that moves by more at once has to be confirmed: a digit may be missing."""
+_INSTRUMENT = Code("instrument", "Instrument", required=True)
+_BID = Amount("bid", "Bid", required=True, places=PLACES)
+_ASK = Amount("ask", "Ask", "not below the bid", required=True, places=PLACES)
+_CONFIRMED = Hidden("confirmed", "")
+"""The bid and the ask that somebody has confirmed."""
 
 
 async def render(visit: Visit) -> Html:
     found, (symbols, _) = await asyncio.gather(rates_of(visit), symbols_of(visit))
-    users = _users(symbols)
+    users: dict[str, list[str]] = {}
+    for each in symbols:
+        for part in ("instrument", "spot", "currency"):
+            if name := each["pricing"].get(part):
+                users.setdefault(name, []).append(each["code"])
     known = {each["instrument"]: each for each in found}
-    names = sorted({*known, *users})
-    other = action_button(visit, PAGE_NAME, PUT, "Put another rate", kind="small primary")
-    if not names:
+    rows = [
+        {"instrument": name, "rate": known.get(name), "users": users.get(name, [])}
+        for name in sorted({*known, *users})
+    ]
+    other = SET.button(visit, text="Set another rate", kind="small primary")
+    if not rows:
         shown = empty(
-            "There is no rate yet.",
-            "Rates come from the feed, or by hand with Put another rate. Symbols name the instruments that "
+            "There are no rates yet.",
+            "Rates come from the feed, or by hand with Set another rate. Symbols name the instruments that "
             "their prices are made of.",
         )
         return card("Rates", shown, aside=other, name="board")
-    rows = [Line(name, _cells(visit, name, known.get(name), users.get(name, []))) for name in names]
-    return card("Rates", table(_COLUMNS, rows, name="board-table"), aside=[_feed(visit), other], name="board")
+    fed = ", ".join(sorted(visit.desk.fed_instruments))
+    source = hint(f"the feed supplies {fed}" if fed else "the desk sets every rate")
+    shown = table(visit, "board-table", _COLUMNS, rows, key=lambda row: str(row["instrument"]))
+    return card("Rates", shown, aside=[source, other], name="board")
 
 
-def _feed(visit: Visit) -> Html:
-    fed = sorted(visit.desk.fed_instruments)
-    words = f"the feed supplies {', '.join(fed)}" if fed else "the desk puts every rate"
-    return el("span", words, class_="hint")
+def _source(_visit: Visit, row: View) -> Html:
+    if row["rate"] is None:
+        return state(BAD, "no rate yet")
+    return state(GOOD, "the desk") if row["rate"]["source"] == "desk" else state(OFF, "the feed")
 
 
-def _users(symbols: Sequence[View]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for each in symbols:
-        for name in ("instrument", "spot", "currency"):
-            instrument = each["pricing"].get(name)
-            if instrument:
-                found.setdefault(instrument, []).append(each["code"])
-    return found
+def _number(row: View, name: str) -> Child:
+    return NOTHING if row["rate"] is None else el("span", _rate(row["rate"][name]), class_="price")
 
 
-def _cells(visit: Visit, name: str, rate: View | None, users: Sequence[str]) -> Sequence[Child]:
-    fed = name in visit.desk.fed_instruments
-    put: Child = action_button(
-        visit,
-        PAGE_NAME,
-        PUT,
-        "Put a rate",
-        about={"instrument": name},
-        kind="small",
-        label=f"Put a rate of {name}",
-    )
-    if fed:
-        why = "The deployment's feed supplies it."
-        put = el("button", "Put a rate", type="button", class_="small", disabled=True, title=why)
-    if rate is None:
-        came: Child = state(BAD, "no rate yet")
-    else:
-        came = state(GOOD, "the desk") if rate["source"] == "desk" else state(OFF, "the feed")
-    return (
-        el("b", name),
-        _number(rate, "bid"),
-        _number(rate, "ask"),
-        came,
-        NOTHING if rate is None else age(rate["age_s"]),
-        ", ".join(users) or NOTHING,
-        put,
-    )
-
-
-def _number(rate: View | None, name: str) -> Child:
-    return NOTHING if rate is None else el("span", _shown(rate[name]), class_="price")
-
-
-def _shown(plain: str) -> str:
-    """With two decimals at least: digits stand below digits."""
+def _rate(plain: str) -> str:
+    """With at least two decimals, so that digits stand below digits."""
     whole, _, part = plain.partition(".")
     return grouped(f"{whole}.{part.rstrip('0').ljust(2, '0')}")
 
 
+def _button(visit: Visit, row: View) -> Html:
+    name = row["instrument"]
+    if name in visit.desk.fed_instruments:
+        why = "The deployment's feed supplies it."
+        return el("button", SET.label, type="button", class_="small", disabled=True, title=why)
+    return SET.button(visit, {"instrument": name}, kind="small", label=f"Set rate of {name}")
+
+
+_COLUMNS = (
+    Column("Instrument", lambda _, row: el("b", row["instrument"])),
+    Column("Bid", lambda _, row: _number(row, "bid"), number=True),
+    Column("Ask", lambda _, row: _number(row, "ask"), number=True),
+    Column("Source", _source),
+    Column("Age", lambda _, row: NOTHING if row["rate"] is None else age(row["rate"]["age_s"]), number=True),
+    Column("Used by", lambda _, row: ", ".join(row["users"]) or NOTHING),
+    Column("", _button, number=True),
+)
+
+
 async def _current(visit: Visit, instrument: str) -> View | None:
-    for each in await rates.list_rates(visit.desk, visit.actor):
+    for each in await list_rates(visit.desk, visit.actor):
         if each["instrument"] == instrument:
             return None if is_unreadable(each) else each
     return None
 
 
-async def _ask(visit: Visit) -> Html:
-    name = visit.query.get("instrument", "")
+async def _ask(visit: Visit) -> Dialog:
+    name = visit.param("instrument")
     now = await _current(visit, name) if name else None
-    words = ["Prices that are made of it follow within a second, in production and in test."]
+    text = ["Prices that use it follow within a second, in production and in test."]
     if now is not None:
-        words.insert(0, f"Just now {_shown(now['bid'])} / {_shown(now['ask'])}, {age(now['age_s'])} old.")
-    fields = [
-        hidden("instrument", name) if name else field("Instrument", "instrument", required=True),
-        field("Bid", "bid", value=short(now["bid"]) if now else "", required=True),
-        field("Ask", "ask", value=short(now["ask"]) if now else "", hint="not below the bid", required=True),
-    ]
-    return dialog(f"Put a rate of {name}" if name else "Put a rate", words, confirm="Put it", fields=fields)
+        text.insert(0, f"Now {_rate(now['bid'])} / {_rate(now['ask'])}, {age(now['age_s'])} old.")
+    return Dialog(
+        title=f"Set rate of {name}" if name else "Set rate",
+        text=text,
+        confirm="Set rate",
+        fields=[Hidden("instrument", "") if name else _INSTRUMENT, _BID, _ASK],
+        values={**(now or {}), "instrument": name},
+    )
 
 
-async def _put(visit: Visit) -> Result:
-    form = Form(visit.form)
-    name = form.code("instrument")
-    bid, ask = form.amount("bid", PLACES), form.amount("ask", PLACES)
-    form.check()
+async def _set(visit: Visit) -> Result:
+    name, bid, ask = (visit.values[each] for each in ("instrument", "bid", "ask"))
     before = await _current(visit, name)
-    odd = _odd(before, bid, ask)
-    if odd and form.text("sure") != f"{bid} {ask}":
-        return Result("", ask_again=_again(name, bid, ask, odd))
-    with beside_fields(visit.form):
-        done = await rates.put_rate(visit.desk, visit.actor, name, RateBody(bid=bid, ask=ask))
-    now = f"{_shown(done['bid'])} / {_shown(done['ask'])}"
+    warnings = _warnings(before, bid, ask)
+    if warnings and visit.form.get(_CONFIRMED.name) != f"{bid} {ask}":
+        return Result("", confirm=_confirmation(name, bid, ask, warnings))
+    done = await put_rate(visit.desk, visit.actor, name, RateBody(bid=bid, ask=ask))
+    now = f"{_rate(done['bid'])} / {_rate(done['ask'])}"
     if not done["taken"]:
-        return Result(f"{name}: a newer rate came meanwhile, and holds: {now}.")
-    was = f"{_shown(before['bid'])} / {_shown(before['ask'])}" if before else "none"
+        return Result(f"{name}: a newer rate arrived meanwhile and stays: {now}.")
+    was = f"{_rate(before['bid'])} / {_rate(before['ask'])}" if before else "none"
     at = clock(datetime.fromisoformat(done["at"]), visit.zone)
     return Result(f"{name}: {was} → {now}, at {at}.")
 
 
-def _again(name: str, bid: str, ask: str, odd: Sequence[str]) -> Html:
-    """What was typed goes along unseen; that somebody is sure holds for these very numbers alone."""
-    kept = {"instrument": name, "bid": bid, "ask": ask, "sure": f"{bid} {ask}"}
-    return dialog(
-        f"Is {_shown(bid)} / {_shown(ask)} right?",
-        [*odd, "Nothing was changed so far. Clients trade at this rate as soon as you put it."],
-        confirm="It is right, put it",
+def _confirmation(name: str, bid: str, ask: str, warnings: Sequence[str]) -> Dialog:
+    """It is valid for exactly these numbers."""
+    values = {"instrument": name, "bid": bid, "ask": ask, _CONFIRMED.name: f"{bid} {ask}"}
+    return Dialog(
+        title=f"Is {_rate(bid)} / {_rate(ask)} correct?",
+        text=[*warnings, "Nothing was changed yet. Clients trade at this rate as soon as you set it."],
+        confirm="Yes, set rate",
         danger=True,
-        fields=[hidden(*each) for each in kept.items()],
+        fields=[Hidden(each, "") for each in values],
+        values=values,
     )
 
 
-def _odd(before: View | None, bid: str, ask: str) -> list[str]:
-    """Why somebody should look twice, in words."""
+def _warnings(before: View | None, bid: str, ask: str) -> list[str]:
+    """Why somebody should look twice."""
     bid_e6, ask_e6 = scaled(bid, PLACES), scaled(ask, PLACES)
-    odd = []
+    found = []
     for name, now_e6 in (("bid", bid_e6), ("ask", ask_e6)):
         was_e6 = scaled(before[name], PLACES) if before else 0
         if before and was_e6 and abs(now_e6 - was_e6) * 100 > was_e6 * _JUMP_PERCENT:
-            off = off_words(now_e6, was_e6)
-            odd.append(f"The {name} is {off} the last one, which was {_shown(before[name])}.")
+            deviation = deviation_text(now_e6, was_e6)
+            found.append(f"The {name} is {deviation} the last one, which was {_rate(before[name])}.")
     if 0 < bid_e6 < ask_e6 and (ask_e6 - bid_e6) * 100 > bid_e6 * _JUMP_PERCENT:
-        odd.append(f"The ask is more than {_JUMP_PERCENT} % above the bid.")
-    return odd
+        found.append(f"The ask is more than {_JUMP_PERCENT} % above the bid.")
+    return found
 
 
-PUT = Action("put-rate", Role.DEALER, _ask, _put)
-ACTIONS = (PUT,)
+SET = Action(MARKET, "set-rate", "Set rate", role_of(put_rate), _ask, _set, (_INSTRUMENT, _BID, _ASK))
+ACTIONS = (SET,)

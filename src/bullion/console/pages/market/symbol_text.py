@@ -1,10 +1,10 @@
-"""A symbol in words: for the list, and for what a change came to."""
+"""A symbol as text: its price, its state, and its settings."""
 
-from bullion.console.widgets.formatting import grouped, rupees, weight
+from bullion.console.html import Child, Html, el
+from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, WARN, state
+from bullion.console.widgets.formatting import grouped, rupees, short, weight
 from bullion.console.widgets.times import age
 from bullion.desk.desk import View
-
-from .forms import short
 
 _DECIMALS_SHOWN = 6
 KINDS = {"direct": "One rate", "fixed": "Fixed by the desk", "landed": "Landed cost"}
@@ -12,8 +12,8 @@ SIDES = {"buy": "clients only buy", "sell": "clients only sell"}
 PART_NAMES = {
     "spot": "Spot, $",
     "premium_usd": "Premium, $",
-    "currency": "Currency, ₹ a $",
-    "interbank": "Interbank, ₹ a $",
+    "currency": "Currency, ₹ per $",
+    "interbank": "Interbank, ₹ per $",
     "conversion": "Conversion",
     "metal": "Metal, ₹",
     "duty": "Duty, ₹",
@@ -24,9 +24,31 @@ PART_NAMES = {
     "ask": "Ask, ₹",
     "symbol_price": "Price, ₹",
 }
+_STATES = {
+    "live": (GOOD, "live"),
+    "stale": (BAD, "stale"),
+    "no_rate": (BAD, "no rate"),
+    "frozen": (WARN, "frozen"),
+    "halted": (WARN, "halted"),
+    "closed": (OFF, "closed"),
+    "off": (OFF, "not traded"),
+    "unreadable": (BAD, "cannot be read"),
+}
 
 
-def pricing_words(pricing: View) -> str:
+def price_state(quote: View) -> Html:
+    kind, text = _STATES[quote["state"]]
+    return state(kind, text, quote["words"])
+
+
+def price(quote: View | None, side: str) -> Child:
+    """Grey where nobody can trade at it."""
+    if quote is None or quote[side] is None:
+        return NOTHING
+    return el("span", grouped(quote[side]), class_="price" if quote["state"] == "live" else "price old")
+
+
+def pricing_text(pricing: View) -> str:
     match pricing["kind"]:
         case "direct":
             return f"rate {pricing['instrument']}"
@@ -36,10 +58,10 @@ def pricing_words(pricing: View) -> str:
             return f"landed: {pricing['spot']} in {pricing['currency']}, duty {pricing['duty']}"
 
 
-def spoken(symbol: View) -> dict[str, str]:
-    """Each thing that can be changed, by its name."""
-    unit = symbol["unit"]
-    told = {
+def settings_text(symbol: View) -> dict[str, str]:
+    """Every setting by its name."""
+    unit, pricing = symbol["unit"], symbol["pricing"]
+    return {
         "metal": symbol["metal"],
         "quoted weight": weight(symbol["quoted_weight"], unit),
         "trading": "on" if symbol["trading"] else "off",
@@ -48,12 +70,12 @@ def spoken(symbol: View) -> dict[str, str]:
         "minimum": weight(symbol["minimum"], unit),
         "maximum": weight(symbol["maximum"], unit),
         "step": weight(symbol["step"], unit),
-        "oldest rate": _limit(symbol["rate_age_s_max"]),
+        "maximum rate age": _limit(symbol["rate_age_s_max"]),
         "freeze after": _limit(symbol["freeze_after_s"]),
         "stock": "not counted" if symbol["stock"] is None else weight(symbol["stock"], unit),
+        "pricing": KINDS[pricing["kind"]].lower(),
+        **_pricing(pricing),
     }
-    pricing = symbol["pricing"]
-    return {**told, "pricing": KINDS[pricing["kind"]].lower(), **_pricing(pricing)}
 
 
 def _limit(seconds: int | None) -> str:
@@ -79,8 +101,8 @@ def _pricing(pricing: View) -> dict[str, str]:
             }
 
 
-def part_words(value: str) -> str:
-    """A part of a price: a number is grouped, and cut for the eye where it is long; a name is neither."""
+def part_text(value: str) -> str:
+    """A part of a price: a number is grouped and cut for display; a name stays as it is."""
     if not value.lstrip("-").replace(".", "").isdigit():
         return value
     whole, point, part = value.partition(".")

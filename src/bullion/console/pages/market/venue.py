@@ -1,159 +1,151 @@
 """The simulated venue: how it behaves toward this broker's orders."""
 
 import asyncio
+from typing import Any
 
+from bullion.console.forms import Choice, Count, Dialog, saved
 from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
-from bullion.console.stale_form import seen, still
-from bullion.console.widgets.components import BAD, GOOD, WARN, Column, Line, card, empty, state, table
-from bullion.console.widgets.dialog import action_button, choice, dialog, field, hidden
-from bullion.console.widgets.formatting import grouped
-from bullion.desk.actions import hedge
+from bullion.console.paths import MARKET
+from bullion.console.stale_form import SEEN, seen, unchanged
+from bullion.console.widgets.components import BAD, GOOD, WARN, Column, card, empty, hint, state, table
+from bullion.console.widgets.formatting import count
+from bullion.desk.actions.hedge import get_hedge, patch_hedge
 from bullion.desk.bodies import HedgeBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
+from bullion.desk.registry import role_of
 from bullion.desk.unreadable import is_unreadable
 from bullion.hedge.simulated import DELAY_MS_MAX
-from bullion.records.token import Role
 
-from .forms import Form, saved
 from .market_data import symbols_of, venue_of
-from .names import PAGE_NAME
 
 _MODES = {
     "fill": (GOOD, "fills", "Every order is confirmed."),
     "refuse": (BAD, "refuses", "Every order is refused, and becomes rejected."),
-    "hold": (WARN, "holds", "Orders are taken and left waiting until the mode is another."),
-    "down": (BAD, "is down", "Nobody reaches it: orders wait, and are sent again."),
+    "hold": (WARN, "holds", "Orders wait until the behaviour is changed."),
+    "down": (BAD, "is down", "It cannot be reached: orders wait, and are sent again."),
 }
-_WORDS = {
-    "tradable": (GOOD, "tradable", "orders are taken"),
+_STATES = {
+    "tradable": (GOOD, "tradable", "orders are accepted"),
     "suspended": (WARN, "suspended", "new production orders are refused for now"),
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
-_DECIDES = ("fill", "refuse")
+_WITH_DELAY = ("fill", "refuse")
+_STATE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _STATES.items()]
 
 
 async def render(visit: Visit) -> Html:
     found, (symbols, _) = await asyncio.gather(venue_of(visit), symbols_of(visit))
     if found["mode"] is None:
         shown = empty(
-            "There is no simulated venue here.",
-            "With BULLION_HEDGE=desk, the desk answers each production order itself, among the orders.",
+            "There is no simulated venue.",
+            "With BULLION_HEDGE=desk, the desk answers each production order itself, on the order's page.",
         )
         return card("Venue", shown, name="venue")
-    kind, words, meaning = _MODES[found["mode"]]
-    change = action_button(visit, PAGE_NAME, CONDUCT, "Change its conduct", kind="small")
-    delay = found["delay_ms"]
-    pause = f"It takes {grouped(str(delay))} ms for each." if delay else "It decides at once."
-    if found["mode"] not in _DECIDES:
-        pause = ""
-    now = el(
-        "p",
-        state(kind, f"The venue {words}"),
-        el("span", f"{meaning} {pause}", class_="hint"),
-        class_="inside now",
-    )
-    covered = _covered(symbols)
-    columns = (
-        Column("Instrument"),
-        Column("At the venue"),
-        Column("What that means"),
-        Column("Covers"),
-        Column("", number=True),
-    )
-    rows = []
-    for name in sorted({*covered, *found["instruments"]}):
-        kind, words, meaning = _WORDS[found["instruments"].get(name, "tradable")]
-        turn = action_button(
-            visit,
-            PAGE_NAME,
-            INSTRUMENT,
-            "Change",
-            about={"instrument": name},
-            kind="small",
-            label=f"Change {name}",
-        )
-        covers = ", ".join(covered.get(name, [])) or "no symbol"
-        rows.append(Line(name, (el("b", name), state(kind, words), meaning, covers, turn)))
-    instruments = card(
-        "Instruments at the venue", table(columns, rows, name="venue-table"), name="instruments"
-    )
+    kind, name, meaning = _MODES[found["mode"]]
+    delay = ""
+    if found["mode"] in _WITH_DELAY:
+        ms = found["delay_ms"]
+        delay = f" It takes {count(ms)} ms for each." if ms else " It decides at once."
+    now = el("p", state(kind, f"The venue {name}"), hint(f"{meaning}{delay}"), class_="inside now")
+    covered: dict[str, list[str]] = {}
+    for each in symbols:
+        pricing = each["pricing"]
+        instrument = pricing.get("instrument") or pricing.get("spot") or each["code"]
+        covered.setdefault(instrument, []).append(each["code"])
+    rows = [
+        (name, _STATES[found["instruments"].get(name, "tradable")], covered.get(name, []))
+        for name in sorted({*covered, *found["instruments"]})
+    ]
+    instruments = table(visit, "venue-table", _COLUMNS, rows, key=lambda row: str(row[0]))
     return el(
         "div",
-        card("Simulated venue", now, aside=change, name="venue"),
-        instruments if rows else None,
+        card("Simulated venue", now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
+        card("Instruments at the venue", instruments, name="instruments") if rows else None,
         class_="stack",
     )
 
 
-def _covered(symbols: list[View]) -> dict[str, list[str]]:
-    """By instrument, the symbols whose orders it covers."""
-    found: dict[str, list[str]] = {}
-    for each in symbols:
-        pricing = each["pricing"]
-        name = pricing.get("instrument") or pricing.get("spot") or each["code"]
-        found.setdefault(name, []).append(each["code"])
-    return found
+def _change_button(visit: Visit, row: Any) -> Html:
+    return INSTRUMENT.button(visit, {"instrument": row[0]}, kind="small", label=f"Change {row[0]}")
 
 
-async def _ask_conduct(visit: Visit) -> Html:
-    now = await hedge.get_hedge(visit.desk, visit.actor)
-    modes = [(name, f"{words}: {meaning}") for name, (_, words, meaning) in _MODES.items()]
-    fields = [
-        hidden("seen", seen(now)),
-        choice("The venue", "mode", modes, value=now["mode"] or ""),
-        field(
-            "Takes for each order, ms",
-            "delay_ms",
-            value=str(now["delay_ms"] or 0),
-            hint="0: it decides at once",
-        ),
-    ]
-    words = ["It holds for this broker's production orders within a second, also for those that wait now."]
+_COLUMNS = (
+    Column("Instrument", lambda _, row: el("b", row[0])),
+    Column("State", lambda _, row: state(*row[1][:2])),
+    Column("Meaning", lambda _, row: row[1][2]),
+    Column("Hedges", lambda _, row: ", ".join(row[2]) or "no symbol"),
+    Column("", _change_button, number=True),
+)
+
+
+async def _ask_behaviour(visit: Visit) -> Dialog:
+    now = await get_hedge(visit.desk, visit.actor)
+    text = ["It applies to this broker's production orders within a second, also to those that wait now."]
     if is_unreadable(now):
-        words.append("What was set of its instruments cannot be read: all of them will be tradable.")
-    return dialog("Conduct of the simulated venue", words, confirm="Save", fields=fields)
+        text.append("The stored states of its instruments cannot be read: all of them become tradable.")
+    return Dialog(
+        title="Venue behaviour",
+        text=text,
+        confirm="Save",
+        values={"mode": now["mode"], "delay_ms": now["delay_ms"] or 0, **seen(now)},
+    )
 
 
-async def _set_conduct(visit: Visit) -> Result:
-    form = Form(visit.form)
-    wanted = {"mode": form.text("mode"), "delay_ms": form.count("delay_ms", 0, DELAY_MS_MAX)}
-    form.check()
-    return await _patched(visit, wanted)
+async def _set_behaviour(visit: Visit) -> Result:
+    return await _patch(visit, {"mode": visit.values["mode"], "delay_ms": visit.values["delay_ms"]})
 
 
-async def _patched(visit: Visit, wanted: View) -> Result:
-    before = await hedge.get_hedge(visit.desk, visit.actor)
+async def _patch(visit: Visit, wanted: View) -> Result:
+    before = await get_hedge(visit.desk, visit.actor)
+    only_if = unchanged(visit, "The venue's behaviour")
+    only_if(before)
     if is_unreadable(before):
         wanted = {"instruments": {}, **wanted}
-    only_if = still(visit, "The venue's conduct", before)
-    changes = Changes(HedgeBody, wanted)
-    after = await hedge.patch_hedge(visit.desk, visit.actor, changes, only_if=only_if)
-    return Result(saved("Venue", _spoken(before), _spoken(after)))
+    after = await patch_hedge(visit.desk, visit.actor, Changes(HedgeBody, wanted), only_if=only_if)
+    return Result(saved("Venue", _text(before), _text(after)))
 
 
-def _spoken(found: View) -> dict[str, str]:
+def _text(found: View) -> dict[str, str]:
     if found["mode"] is None:
         return {}
-    told = {"it": _MODES[found["mode"]][1], "delay": f"{found['delay_ms']} ms"}
-    return told | {name: _WORDS[word][1] for name, word in found["instruments"].items() if word != "tradable"}
+    states = {name: _STATES[each][1] for name, each in found["instruments"].items() if each != "tradable"}
+    return {"behaviour": _MODES[found["mode"]][1], "delay": f"{found['delay_ms']} ms", **states}
 
 
-async def _ask_instrument(visit: Visit) -> Html:
-    name = visit.query.get("instrument", "")
-    now = await hedge.get_hedge(visit.desk, visit.actor)
-    words = [(word, f"{told}: {meaning}") for word, (_, told, meaning) in _WORDS.items()]
-    value = now["instruments"].get(name, "tradable")
-    fields = [hidden("seen", seen(now)), choice(name, "word", words, value=value)]
-    return dialog(f"{name} at the simulated venue", [], confirm="Save", fields=fields)
+async def _ask_instrument(visit: Visit) -> Dialog:
+    name = visit.param("instrument")
+    now = await get_hedge(visit.desk, visit.actor)
+    return Dialog(
+        title=f"{name} at the simulated venue",
+        confirm="Save",
+        fields=(SEEN, Choice("state", name, options=_STATE_OPTIONS)),
+        values={"state": now["instruments"].get(name, "tradable"), **seen(now)},
+    )
 
 
 async def _set_instrument(visit: Visit) -> Result:
-    name = visit.query.get("instrument", "")
-    return await _patched(visit, {"instruments": {name: Form(visit.form).text("word")}})
+    return await _patch(visit, {"instruments": {visit.param("instrument"): visit.values["state"]}})
 
 
-CONDUCT = Action("venue", Role.ADMIN, _ask_conduct, _set_conduct)
-INSTRUMENT = Action("venue-instrument", Role.ADMIN, _ask_instrument, _set_instrument)
-ACTIONS = (CONDUCT, INSTRUMENT)
+_ADMIN = role_of(patch_hedge)
+_MODE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _MODES.items()]
+_BEHAVIOUR_FIELDS = (
+    SEEN,
+    Choice("mode", "The venue", options=_MODE_OPTIONS),
+    Count("delay_ms", "Delay per order, ms", "0: it decides at once", required=True, most=DELAY_MS_MAX),
+)
+BEHAVIOUR = Action(
+    MARKET, "venue", "Venue behaviour", _ADMIN, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS
+)
+INSTRUMENT = Action(
+    MARKET,
+    "venue-instrument",
+    "Change",
+    _ADMIN,
+    _ask_instrument,
+    _set_instrument,
+    (SEEN, Choice("state", "State", options=_STATE_OPTIONS)),
+)
+ACTIONS = (BEHAVIOUR, INSTRUMENT)

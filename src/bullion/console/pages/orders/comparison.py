@@ -1,4 +1,4 @@
-"""The numbers that a check compared, in sentences where there is one for them, and each by its name."""
+"""The numbers that a check compared: in sentences where possible, else each by its name."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -7,56 +7,55 @@ from typing import Any
 
 from bullion.console.html import Child, el
 from bullion.console.page import Visit
+from bullion.console.paths import decision_path
+from bullion.console.widgets.components import NOTHING
 from bullion.console.widgets.formatting import grouped, rupees, signed_weight, weight
 from bullion.console.widgets.times import age, moment
 from bullion.desk.desk import View
-
-from .addresses import decision_path
-from .order_format import NOTHING
 
 _DIGITS = 100
 _PERCENT = Decimal("0.01")
 _LABELS = {
     "symbol_code": "Symbol",
     "trading": "Symbol is traded",
-    "trade_type": "Side that was sent",
-    "offered": "Sides that are offered",
-    "pricing": "How it is priced",
-    "missing": "What is missing",
+    "trade_type": "Side sent",
+    "offered": "Sides offered",
+    "pricing": "Pricing",
+    "missing": "Missing",
     "result": "The formula's result",
     "oldest": "Oldest rate",
     "rate_at": "Rate quoted at",
-    "rate_age_s_max": "Allowed age, seconds",
+    "rate_age_s_max": "Maximum age, seconds",
     "halted": "Trading is halted",
     "trading_hours": "Trading hours",
     "now": "Checked at",
     "frozen_by": "Frozen by",
-    "moved_at": "The price last moved at",
+    "moved_at": "Price last moved at",
     "freeze_after_s": "Frozen after, seconds",
     "quantity": "Quantity",
-    "minimum": "Smallest",
-    "maximum": "Largest",
-    "step": "In steps of",
+    "minimum": "Minimum",
+    "maximum": "Maximum",
+    "step": "Step",
     "instrument": "Instrument",
-    "venue_says": "The venue says",
+    "venue_says": "Venue answer",
     "group": "Group",
-    "terms": "The group has terms for it",
+    "terms": "Group has terms",
     "price": "Price",
     "metal": "Metal",
     "net_before": "Position before",
-    "change": "The order's weight",
+    "change": "Order's weight",
     "limit": "Allocation",
     "stock": "Left in stock",
-    "expected_price": "The client expected",
+    "expected_price": "Expected price",
     "tolerance_percent": "Tolerance, percent",
-    "settled_by": "The key was used by",
+    "settled_by": "Key was used by",
     "reason": "Closed by",
-    "unmet": "What is missing",
-    "fault": "The store said",
+    "unmet": "Missing",
+    "fault": "Store error",
     "account": "Account",
-    "active": "The account is active",
+    "active": "Account is active",
     "errors": "Problems",
-    "scenario": "Scenario that was asked for",
+    "scenario": "Scenario requested",
 }
 _REASONS = {
     "deploy": "the deployment: BULLION_PRODUCTION is off",
@@ -67,22 +66,22 @@ _POSITION = ("net_before", "change", "limit")
 _PRICE_MOVE = ("price", "expected_price", "tolerance_percent")
 
 
-def asked_words(asked: View | None, unit: str | None) -> str:
+def request_text(asked: View | None, unit: str | None) -> str:
     if asked is None:
-        return "Its body was not understood."
+        return "The body could not be read."
     return f"{asked['trade_type']} {_weight(asked['quantity'], unit)} {asked['symbol_code']}"
 
 
-def compared_words(trace: View, unit: str | None) -> list[str]:
-    """What the comparison came to, where a sentence says it sooner than a table."""
+def comparison_sentences(trace: View, unit: str | None) -> list[str]:
+    """The result of the comparison, where a sentence says it better than a table."""
     compared: Mapping[str, Any] = trace["compared"]
     with localcontext(prec=_DIGITS):
-        told = [
+        sentences = [
             _position(compared, unit),
             _staleness(trace, compared),
             _price_move(compared),
         ]
-    return [each for each in told if each is not None]
+    return [each for each in sentences if each is not None]
 
 
 def _position(compared: Mapping[str, Any], unit: str | None) -> str | None:
@@ -94,7 +93,7 @@ def _position(compared: Mapping[str, Any], unit: str | None) -> str | None:
     return (
         f"The client's position was {signed_weight(before, unit)}. With the order it "
         f"{'would have been' if past else 'is'} {signed_weight(f'{after:f}', unit)}, "
-        f"{'past' if past else 'within'} the allocation of {weight(limit, unit)}."
+        f"{'above' if past else 'within'} the allocation of {weight(limit, unit)}."
     )
 
 
@@ -114,19 +113,19 @@ def _price_move(compared: Mapping[str, Any]) -> str | None:
     percent = (abs(Decimal(price) - Decimal(expected)) * 100 / Decimal(expected)).quantize(_PERCENT)
     return (
         f"The client expected {rupees(expected)} and the price was {rupees(price)}: "
-        f"{percent:f} percent away. The tolerance is {compared['tolerance_percent']} percent."
+        f"{percent:f} percent off. The tolerance is {compared['tolerance_percent']} percent."
     )
 
 
-def compared_facts(visit: Visit, compared: Mapping[str, Any], unit: str | None) -> list[tuple[str, Child]]:
-    """Each number by its name, but those that a sentence has told."""
+def comparison_facts(visit: Visit, compared: Mapping[str, Any], unit: str | None) -> list[tuple[str, Child]]:
+    """Each number by its name, except those in a sentence."""
     with localcontext(prec=_DIGITS):
-        told = {"unit", *(_POSITION if _position(compared, unit) else ())}
-        told.update(_PRICE_MOVE if _price_move(compared) else ())
+        omitted = {"unit", *(_POSITION if _position(compared, unit) else ())}
+        omitted.update(_PRICE_MOVE if _price_move(compared) else ())
     return [
         (_LABELS.get(name, name), _value(visit, name, value, unit))
         for name, value in compared.items()
-        if name not in told
+        if name not in omitted
     ]
 
 
@@ -138,7 +137,7 @@ def _signed(plain: str, unit: str | None) -> str:
     return signed_weight(plain, unit or "").strip()
 
 
-_WRITTEN: dict[str, Callable[[str, str | None], str]] = {
+_FORMATS: dict[str, Callable[[str, str | None], str]] = {
     **dict.fromkeys(("quantity", "minimum", "maximum", "step", "limit", "stock"), _weight),
     **dict.fromkeys(("net_before", "change"), _signed),
     **dict.fromkeys(("price", "expected_price"), lambda plain, _unit: rupees(plain)),
@@ -160,7 +159,7 @@ def _value(visit: Visit, name: str, value: Any, unit: str | None) -> Child:
         case str() if name == "settled_by":
             return el("a", el("code", value), href=decision_path(value))
         case str():
-            return _WRITTEN[name](value, unit) if name in _WRITTEN else value
+            return _FORMATS[name](value, unit) if name in _FORMATS else value
         case list():
             return [el("div", _item(each)) for each in value]
         case _:

@@ -1,11 +1,9 @@
-"""Why an order was taken or refused, in words: how far it came, and which numbers were compared."""
-
-from collections.abc import Mapping
-from typing import Any
+"""Why an order was accepted or refused: how far it came, and which numbers were compared."""
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, state
+from bullion.console.paths import DECISION, ORDERS, decision_path, order_path
+from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, state
 from bullion.console.widgets.times import moment
 from bullion.desk.actions import orders, traces
 from bullion.desk.desk import Desk, View
@@ -15,33 +13,32 @@ from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
-from .addresses import DECISIONS, PAGE_NAME, decision_path, order_path
 from .check_stages import stages
-from .comparison import asked_words, compared_facts, compared_words
-from .order_format import account_link, environment, facts
+from .comparison import comparison_facts, comparison_sentences, request_text
+from .order_format import account_link, environment
 
 _REPLAYED, _SCENARIO = "replayed", "scenario"
 _NAMES: dict[str, str] = {
     _REPLAYED: "replayed",
-    _SCENARIO: "made up",
-    **dict.fromkeys(tuple(Status), "taken"),
+    _SCENARIO: "scenario",
+    **dict.fromkeys(tuple(Status), "accepted"),
 }
 """Of outcomes that are not refusals."""
 _REFUSALS = {refusal.code: refusal for refusal in CATALOGUE}
 _NEXT = {
-    Retry.NEVER: "Nothing, until the cause is gone: the same order would be refused again.",
-    Retry.SAME_KEY: "Send it again in a moment, with the same Idempotency-Key.",
-    Retry.SAME_KEY_AFTER: "Send it again after the seconds of Retry-After, with the same Idempotency-Key.",
-    Retry.NEW_KEY: "Decide anew. A new order needs a new Idempotency-Key.",
+    Retry.NEVER: "Do not retry until the cause is fixed: the same order would be refused again.",
+    Retry.SAME_KEY: "Retry in a moment with the same Idempotency-Key.",
+    Retry.SAME_KEY_AFTER: "Retry after the seconds of Retry-After with the same Idempotency-Key.",
+    Retry.NEW_KEY: "Decide again. A new order needs a new Idempotency-Key.",
 }
-_NOT_YET = "Decisions are written down within a second or two: this page looks again by itself."
+_NOT_YET = "Decisions are recorded within a second or two. This page refreshes by itself."
 _IN_DOUBT = (
     codes.BOOKING_NOT_COMPLETED,
     codes.BOOKING_OUTCOME_UNKNOWN,
     codes.SERVICE_UNAVAILABLE,
     codes.INTERNAL_ERROR,
 )
-"""After these nobody can promise that nothing was recorded."""
+"""After these the order may have been recorded all the same."""
 
 
 async def decision_page(visit: Visit, request_id: str) -> Html:
@@ -53,18 +50,17 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
             return trace, trace["compared"].get("unit")
         return trace, (await orders.get_order(desk, actor, trace["order_id"]))["unit"]
 
-    reading = await visit.watch.shared((PAGE_NAME, DECISIONS, request_id), read).get(visit.actor)
-    back = el("p", el("a", "‹ Orders", href=f"/{PAGE_NAME}"), class_="back")
+    reading = await visit.read((ORDERS, DECISION, request_id), read)
     if reading.value is None and reading.refused is not None:
         raise RefusalError(reading.refused.refusal, f"{reading.refused.message} {_NOT_YET}")
-    trace, unit = reading.required()
+    trace, unit = reading.require()
     return el(
         "div",
-        back,
+        el("p", el("a", "‹ Orders", href=f"/{ORDERS}"), class_="back"),
         el("div", el("h1", _title(trace)), environment(trace["environment"]), class_="title"),
         el(
             "div",
-            el("div", _meaning(trace), _asked(visit, trace, unit), class_="wide"),
+            el("div", _meaning(trace), _request(visit, trace, unit), class_="wide"),
             el("div", decision_card(visit, trace, unit), class_="narrow"),
             class_="overview",
         ),
@@ -75,48 +71,33 @@ async def decision_page(visit: Visit, request_id: str) -> Html:
 def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
     """How far it came and what was compared; `unit` is the metal's, where it is known."""
     if trace is None:
-        nothing = empty(
-            "There is no word on the decision.",
-            "It is not written down yet, or so old that it was forgotten.",
-        )
-        return card("The decision", nothing, name="decision")
-    compared: Mapping[str, Any] = trace["compared"]
-    words = compared_words(trace, unit)
-    told = compared_facts(visit, compared, unit)
-    return card(
-        "The decision",
-        _way(trace),
-        el(
-            "div",
-            el("h3", "What was compared"),
-            [el("p", each) for each in words],
-            facts(told),
-            class_="said",
-        )
-        if words or told
-        else None,
-        aside=_outcome(trace),
-        name="decision",
-    )
+        nothing = empty("No decision is recorded.", "It is not recorded yet, or was deleted with age.")
+        return card("Decision", nothing, name="decision")
+    sentences = [el("p", each) for each in comparison_sentences(trace, unit)]
+    compared = comparison_facts(visit, trace["compared"], unit)
+    numbers = None
+    if sentences or compared:
+        numbers = el("div", el("h3", "What was compared"), sentences, facts(compared), class_="said")
+    return card("Decision", _checks(trace), numbers, aside=_outcome(trace), name="decision")
 
 
-def _way(trace: View) -> Html | None:
+def _checks(trace: View) -> Html | None:
     if trace["outcome"] == _SCENARIO:
         return el("p", trace["message"], class_="note")
     if trace["outcome"] != _REPLAYED:
         return stages(trace)
     return el(
         "p",
-        "The same order with the same Idempotency-Key had come before. The client was shown ",
+        "The same order was sent before with the same Idempotency-Key. The client got ",
         _order_link(trace, "that order"),
         " again, and nothing new was booked.",
         class_="note",
     )
 
 
-def _order_link(trace: View, words: str) -> Child:
+def _order_link(trace: View, text: str) -> Child:
     found = trace["order_id"]
-    return words if found is None else el("a", words, href=order_path(found))
+    return text if found is None else el("a", text, href=order_path(found))
 
 
 def _outcome(trace: View) -> Html:
@@ -135,57 +116,43 @@ def _meaning(trace: View) -> Html:
     refusal = _REFUSALS.get(trace["outcome"])
     if refusal is None:
         link = trace["message"] or _order_link(trace, "See the order")
-        return card("What it came to", el("p", link, class_="note"), name="meaning")
-    return card(
-        "Why",
-        facts(
-            [
-                ("It means", _coded(refusal.when)),
-                ("The client was told", trace["message"] or refusal.message),
-                ("The client may", _NEXT[refusal.retry]),
-                ("Idempotency-Key", _key_words(refusal)),
-                ("HTTP status", str(refusal.status)),
-                ("Order", None if trace["order_id"] is None else _order_link(trace, trace["order_id"])),
-            ]
-        ),
-        name="meaning",
-    )
+        return card("Outcome", el("p", link, class_="note"), name="meaning")
+    pairs: list[tuple[str, Child]] = [
+        ("Meaning", _with_code(refusal.when)),
+        ("Message to the client", trace["message"] or refusal.message),
+        ("What the client can do", _NEXT[refusal.retry]),
+        ("Idempotency-Key", _key_text(refusal)),
+        ("HTTP status", str(refusal.status)),
+        ("Order", None if trace["order_id"] is None else _order_link(trace, trace["order_id"])),
+    ]
+    return card("Why", facts(pairs), name="meaning")
 
 
-def _key_words(refusal: RefusalCode) -> str:
+def _key_text(refusal: RefusalCode) -> str:
     if refusal.settles_key:
-        return "It is spent, and gives this refusal again."
+        return "It is used up, and gives this refusal again."
     if refusal is codes.IDEMPOTENCY_KEY_REUSED:
-        return "It was spent before, by another order."
+        return "It was used before, by another order."
     if refusal in _IN_DOUBT:
-        return "Sent again with it, the order is found if it was recorded, and else judged anew. Never twice."
-    return "It stays free: the order is judged anew when it is sent again."
+        return "A retry with it returns the order if it was recorded, and else checks it again. Never both."
+    return "It stays free: the order is checked again when it is sent again."
 
 
-def _coded(text: str) -> list[Child]:
+def _with_code(text: str) -> list[Child]:
     """The catalogue puts names of fields into backticks."""
     return [el("code", part) if number % 2 else part for number, part in enumerate(text.split("`"))]
 
 
-def _asked(visit: Visit, trace: View, unit: str | None) -> Html:
-    login_id, asked = trace["login_id"], trace["asked"]
-    return card(
-        "The request",
-        facts(
-            [
-                ("Asked for", asked_words(asked, unit)),
-                ("Account", account_link(login_id)),
-                ("When", moment(trace["at"], visit.zone, visit.now)),
-                ("Client order id", None if asked is None else asked["client_order_id"]),
-                ("Expected price", None if asked is None else asked["expected_price"]),
-                ("Idempotency-Key", trace["idempotency_key"]),
-                ("Key", trace["key_id"] or "none: the desk placed it"),
-                ("Request id", _request_link(trace["request_id"])),
-            ]
-        ),
-        name="asked",
-    )
-
-
-def _request_link(request_id: str) -> Html:
-    return el("a", el("code", request_id), href=decision_path(request_id))
+def _request(visit: Visit, trace: View, unit: str | None) -> Html:
+    asked, request_id = trace["asked"], trace["request_id"]
+    pairs: list[tuple[str, Child]] = [
+        ("Order", request_text(asked, unit)),
+        ("Account", account_link(trace["login_id"])),
+        ("Time", moment(trace["at"], visit.zone, visit.now)),
+        ("Client order id", None if asked is None else asked["client_order_id"]),
+        ("Expected price", None if asked is None else asked["expected_price"]),
+        ("Idempotency-Key", trace["idempotency_key"]),
+        ("API key", trace["key_id"] or "none: placed by the desk"),
+        ("Request id", el("a", el("code", request_id), href=decision_path(request_id))),
+    ]
+    return card("Request", facts(pairs), name="asked")

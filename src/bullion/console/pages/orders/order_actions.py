@@ -1,65 +1,65 @@
-"""What the desk may do to an order, by its state: each asked before, with what will happen."""
+"""What the desk can do to an order, by its state. Each dialog says first what will happen."""
 
+from collections.abc import Awaitable, Callable
+
+from bullion.console.forms import Amount, Dialog, Field, Fields, FormErrors, Hidden, read_fields
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
-from bullion.console.widgets.components import BAD, state
-from bullion.console.widgets.dialog import action_button, dialog, field, hidden, preview_place
-from bullion.console.widgets.formatting import off_words, rupees, ungrouped, weight
-from bullion.desk.actions import breaks, order_life, orders
-from bullion.desk.bodies import CompleteBody, NoteBody, ReasonBody
-from bullion.desk.conversion import convert
-from bullion.desk.desk import View, require
+from bullion.console.pages.breaks import NOTE, settle
+from bullion.console.paths import ORDERS
+from bullion.console.widgets.components import BAD, hint, state
+from bullion.console.widgets.formatting import deviation_text, is_zero, rupees, weight
+from bullion.desk.actions import breaks, order_life
+from bullion.desk.actions.orders import get_order
+from bullion.desk.bodies import CompleteBody, ReasonBody
+from bullion.desk.desk import View
+from bullion.desk.registry import role_of
 from bullion.hedge.venue import BY_HAND
-from bullion.metals.rupees import paise
+from bullion.metals.rupees import PLACES, paise
 from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
-from bullion.records.token import Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 
-from .addresses import PAGE_NAME
-from .order_format import deal, is_test
+from .order_format import deal_number, is_test
 
-_LOGGED = "It holds at once, and your name stands in the order's life and in the audit trail."
+_AT_ONCE = "It takes effect at once. The order's history and the audit trail record your name."
 _FAR_PERCENT = 10
-"""A closing price so far from the deal's is asked about again."""
-_REASON_HINT = "If you like, up to 500 characters. It stays with the order."
+"""A closing price that deviates more from the deal's has to be confirmed again."""
+_REASON_HINT = "Optional, up to 500 characters. It is kept with the order."
+_REASON = Field("reason", "Reason", _REASON_HINT)
+_PRICE = Amount("close_price", "Closing price", required=True, places=PLACES)
+_CONFIRMED = Hidden("confirmed", "")
+"""The price that somebody has confirmed."""
 
 
 def buttons(visit: Visit, order: View) -> Child:
-    """Those that the order's state allows; in words why there is none."""
+    """Those that the order's state allows, or why there are none."""
     if is_test(order):
-        return el("span", "A test order: nothing is left to do.", class_="hint")
-    broken = _settling(visit, order)
-    if order["status"] in FINAL or order["archived"]:
-        return broken or el("span", f"It is {order['status']}: nothing is left to do.", class_="hint")
+        return hint("A test order: there is nothing to do.")
+    settling: list[Child] = []
     about = {"id": order["id"]}
-    allowed: list[Child] = []
+    if _has_break(order):
+        settling = [
+            state(BAD, "A break: the venue's answer contradicts the order"),
+            RESOLVE.button(visit, about, kind="primary"),
+        ]
+    if order["status"] in FINAL or order["archived"]:
+        return settling or hint(f"The order is {order['status']}: there is nothing to do.")
     match order["status"]:
         case Status.PENDING if _by_hand(visit, order):
-            allowed = [
-                action_button(visit, PAGE_NAME, CONFIRM, "Confirm hedge", about=about, kind="primary"),
-                action_button(visit, PAGE_NAME, REFUSE, "Refuse", about=about),
-            ]
+            allowed = [CONFIRM.button(visit, about, kind="primary"), REFUSE.button(visit, about)]
         case Status.OPEN:
-            allowed = [action_button(visit, PAGE_NAME, CLOSE, "Close", about=about, kind="primary")]
+            allowed = [CLOSE.button(visit, about, kind="primary")]
         case Status.CLOSING:
-            allowed = [action_button(visit, PAGE_NAME, COMPLETE, "Complete", about=about, kind="primary")]
+            allowed = [COMPLETE.button(visit, about, kind="primary")]
         case _:
-            allowed = [el("span", "The venue has the word.", class_="hint")]
-    delete = action_button(visit, PAGE_NAME, DELETE, "Delete", about=about, kind="warning apart")
-    return [*broken, *allowed, delete]
+            allowed = [hint("Waiting for the venue.")]
+    return [*settling, *allowed, DELETE.button(visit, about, kind="warning apart")]
 
 
-def _settling(visit: Visit, order: View) -> list[Child]:
-    """Of an order with a break, in whichever state it is."""
-    if order["hedge"] is None or order["hedge"]["state"] != BROKEN:
-        return []
-    about = {"id": order["id"]}
-    return [
-        state(BAD, "A break: the venue's word contradicts the order"),
-        action_button(visit, PAGE_NAME, RESOLVE, "Settle the break", about=about, kind="primary"),
-    ]
+def _has_break(order: View) -> bool:
+    return order["hedge"] is not None and order["hedge"]["state"] == BROKEN
 
 
 def _by_hand(visit: Visit, order: View) -> bool:
@@ -67,232 +67,208 @@ def _by_hand(visit: Visit, order: View) -> bool:
     return visit.desk.hedge == BY_HAND or (hedge is not None and hedge["venue"] == BY_HAND)
 
 
-def _told(order: View) -> str:
+def _summary(order: View) -> str:
     """Sell 5 g GOLD for client, at 71,230.00"""
     size = weight(order["quantity"], order["unit"])
     what = f"{order['trade_type'].capitalize()} {size} {order['symbol_code']} for {order['login_id']}"
-    return f"{what}, at {rupees(order['price'])}, together {rupees(order['total'])}."
+    return f"{what}, at {rupees(order['price'])}, total {rupees(order['total'])}."
 
 
-async def _order(visit: Visit) -> View:
-    return await orders.get_order(visit.desk, visit.actor, visit.query.get("id", ""))
+def _ask(
+    title: str, *text: Child, confirm: str, danger: bool = False
+) -> Callable[[Visit], Awaitable[Dialog]]:
+    """A dialog about one order; `{deal}` in the title is its number."""
+
+    async def ask(visit: Visit) -> Dialog:
+        order = await get_order(visit.desk, visit.actor, visit.param("id"))
+        shown = title.format(deal=deal_number(order))
+        return Dialog(title=shown, text=[_summary(order), *text, _AT_ONCE], confirm=confirm, danger=danger)
+
+    return ask
 
 
-def _reason(visit: Visit) -> ReasonBody:
-    sent = {"reason": visit.form.get("reason", "").strip() or None}
-    return convert(sent, ReasonBody)
+def _action(
+    name: str,
+    label: str,
+    work: Callable[..., Awaitable[View]],
+    ask: Callable[[Visit], Awaitable[Dialog]],
+    done: Callable[[View], str],
+    fields: Fields = (),
+) -> Action:
+    async def do(visit: Visit) -> Result:
+        bodies = [ReasonBody(**visit.values)] if fields else []
+        return Result(done(await work(visit.desk, visit.actor, visit.param("id"), *bodies)))
+
+    return Action(ORDERS, name, label, role_of(work), ask, do, fields)
 
 
-async def _ask_close(visit: Visit) -> Html:
-    order = await _order(visit)
-    return dialog(
-        f"Close deal {deal(order)}?",
-        [
-            _told(order),
-            (
-                "The deal becomes closing, and the client sees that. It counts toward the position until you "
-                "complete it with the price at which it was closed. There is no way back to open."
-            ),
-            _LOGGED,
-        ],
-        confirm="Close the deal",
-    )
-
-
-async def _close(visit: Visit) -> Result:
-    await order_life.close_order(visit.desk, visit.actor, visit.query.get("id", ""))
-    return Result("The deal is closing. Complete it with the closing price.")
-
-
-async def _ask_complete(visit: Visit) -> Html:
-    order = await _order(visit)
+async def _ask_complete(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
     anatomy = order["price_anatomy"]
-    per = weight(anatomy["quoted_weight"], anatomy["unit"])
-    return dialog(
-        f"Complete the closing of deal {deal(order)}?",
-        [
-            _told(order),
-            (
-                "The deal becomes closed at this price. It leaves the client's position, its weight goes "
-                "back to the stock, and the result below is final."
-            ),
-            _LOGGED,
+    label = f"Closing price, in rupees per {weight(anatomy['quoted_weight'], anatomy['unit'])}"
+    return Dialog(
+        title=f"Complete the closing of deal {deal_number(order)}?",
+        text=[
+            _summary(order),
+            "The deal is closed at this price. It leaves the position, and its weight returns to stock.",
+            "The result below is final.",
+            _AT_ONCE,
         ],
         confirm="Complete at this price",
-        fields=[
-            field(f"Closing price, in rupees per {per}", "close_price", required=True),
-            preview_place(PAGE_NAME, COMPLETE, {"id": order["id"]}, needed=True),
-        ],
+        fields=[Amount("close_price", label, required=True, places=PLACES)],
     )
 
 
 async def _preview_complete(visit: Visit) -> Html:
-    typed = visit.form.get("close_price", "").strip()
-    if not typed:
-        words = "Type the price: what it comes to is shown here before you confirm."
-        return el("p", words, class_="hint", data_not_yet=True)
+    if not visit.form.get("close_price", "").strip():
+        text = "Enter the price to see the result before you confirm."
+        return el("p", text, class_="hint", data_not_yet=True)
     try:
-        body = _close_price(typed)
-        found = await order_life.preview_completion(visit.desk, visit.actor, visit.query.get("id", ""), body)
+        found = await _completion(visit, read_fields([_PRICE], visit.form)["close_price"])
     except RefusalError as refused:
-        return el("p", refused.message, class_="refused", data_not_yet=True)
+        message = refused.by_field["close_price"] if isinstance(refused, FormErrors) else refused.message
+        return el("p", message, class_="refused", data_not_yet=True)
     pnl = str(found["realized_pnl"])
-    if pnl.strip("-0.") == "":
-        words, kind = "The client neither gains nor loses", ""
-    else:
-        words, kind = ("The client loses", "loss") if pnl.startswith("-") else ("The client gains", "gain")
-    told = el(
+    text, kind = ("The client loses", "loss") if pnl.startswith("-") else ("The client gains", "gain")
+    if is_zero(pnl):
+        text, kind = "The client neither gains nor loses", ""
+    shown = el(
         "p",
-        f"Closed at {rupees(found['close_price'])}. {words} ",
+        f"Closed at {rupees(found['close_price'])}. {text} ",
         el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}".strip()),
         ".",
     )
-    return join([told, el("p", odd, class_="refused")]) if (odd := _odd(found)) else told
+    warning = _deviation(found)
+    return join([shown, el("p", warning, class_="refused")]) if warning else shown
 
 
-def _odd(found: View) -> str | None:
-    """Why somebody should look twice: a digit too many or too few is far from the price it was dealt at."""
+async def _completion(visit: Visit, close_price: str) -> View:
+    body = CompleteBody(close_price=close_price)
+    return await order_life.preview_completion(visit.desk, visit.actor, visit.param("id"), body)
+
+
+def _deviation(found: View) -> str | None:
+    """A warning where the price is far from the deal's: a digit may be missing."""
     dealt, closed = paise(found["price"]), paise(found["close_price"])
     if abs(closed - dealt) * 100 <= dealt * _FAR_PERCENT:
         return None
-    return f"This is {off_words(closed, dealt)} the price of the deal, which is {rupees(found['price'])}."
-
-
-def _close_price(typed: str) -> CompleteBody:
-    """As people write amounts: 1,23,456.50 and a sign of the rupee are understood."""
-    plain = ungrouped(typed.strip().removeprefix("₹").strip())
-    return convert({"close_price": plain}, CompleteBody)
+    return (
+        f"This is {deviation_text(closed, dealt)} the price of the deal, which is {rupees(found['price'])}."
+    )
 
 
 async def _complete(visit: Visit) -> Result:
-    require(visit.actor, Role.DEALER)  # Before anything is told of the deal.
-    body = _close_price(visit.form.get("close_price", ""))
-    order_id = visit.query.get("id", "")
-    found = await order_life.preview_completion(visit.desk, visit.actor, order_id, body)
-    odd = _odd(found)
-    if odd and visit.form.get("sure") != body.close_price:
-        return Result("", ask_again=_again(body.close_price, odd))
-    done = await order_life.complete_order(visit.desk, visit.actor, order_id, body)
+    price = visit.values["close_price"]
+    warning = _deviation(await _completion(visit, price))
+    if warning and visit.form.get(_CONFIRMED.name) != price:
+        # The confirmation is valid for this price only.
+        dialog = Dialog(
+            title=f"Is {rupees(price)} correct?",
+            text=[warning, "Nothing was done yet. The result is final once you complete it."],
+            confirm="Yes, complete",
+            danger=True,
+            fields=[Hidden("close_price", ""), _CONFIRMED],
+            values={"close_price": price, _CONFIRMED.name: price},
+        )
+        return Result("", confirm=dialog)
+    body = CompleteBody(close_price=price)
+    done = await order_life.complete_order(visit.desk, visit.actor, visit.param("id"), body)
     return Result(f"The deal is closed at {rupees(done['close_price'])}.")
 
 
-def _again(close_price: str, odd: str) -> Html:
-    """That somebody is sure holds for this very price alone."""
-    return dialog(
-        f"Is {rupees(close_price)} right?",
-        [odd, "Nothing was done so far. The result is final once you complete it."],
-        confirm="It is right, complete",
-        danger=True,
-        fields=[hidden("close_price", close_price), hidden("sure", close_price)],
-    )
-
-
-async def _ask_delete(visit: Visit) -> Html:
-    order = await _order(visit)
-    warning = "It is for orders that should not be there. A deal that is over is closed, not deleted."
+async def _ask_delete(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    warning = "Delete only orders that should not exist. A finished deal is closed, not deleted."
     if order["status"] == Status.PENDING and not _by_hand(visit, order):
         warning = (
-            "The venue may fill it all the same: then the fill stands without an order, is shown as a break, "
-            "and is yours to settle with the venue."
+            "The venue may still fill it. The fill then has no order, is shown as a break, and you have to "
+            "settle it with the venue."
         )
-    return dialog(
-        "Delete this order?",
-        [
-            _told(order),
+    return Dialog(
+        title="Delete this order?",
+        text=[
+            _summary(order),
             el("strong", warning),
-            (
-                "It becomes deleted for good, and leaves the client's position; its weight goes back to the "
-                "stock. It can still be read, by you and by the client."
-            ),
-            _LOGGED,
+            "It is deleted for good. It leaves the client's position, and its weight returns to stock.",
+            "You and the client can still read it.",
+            _AT_ONCE,
         ],
         confirm="Delete the order",
         danger=True,
-        fields=[field("Reason", "reason", hint=_REASON_HINT)],
     )
 
 
-async def _delete(visit: Visit) -> Result:
-    await order_life.delete_order(visit.desk, visit.actor, visit.query.get("id", ""), _reason(visit))
-    return Result("The order is deleted.")
+async def _ask_resolve(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    if not _has_break(order):
+        raise RefusalError(CONFLICT, "There is no break on this order.")
+    return Dialog(
+        title="Settle the break?",
+        text=[
+            _summary(order),
+            f"The order is {order['status']}, and the venue's last answer is: {order['hedge']['words']}",
+            "Nothing is corrected by itself: settle it with the venue first, then note what was done.",
+            "The break leaves the overview, and the order stays as it is.",
+            _AT_ONCE,
+        ],
+        confirm="Mark as settled",
+    )
 
 
-async def _ask_confirm(visit: Visit) -> Html:
-    order = await _order(visit)
-    return dialog(
+CLOSE = _action(
+    "close",
+    "Close",
+    order_life.close_order,
+    _ask(
+        "Close deal {deal}?",
+        "The deal becomes closing, and the client sees that. It counts in the position until you complete it "
+        "with its closing price. It cannot be reopened.",
+        confirm="Close the deal",
+    ),
+    lambda _: "The deal is closing. Complete it with the closing price.",
+)
+COMPLETE = Action(
+    ORDERS,
+    "complete",
+    "Complete",
+    role_of(order_life.complete_order),
+    _ask_complete,
+    _complete,
+    (_PRICE,),
+    _preview_complete,
+    preview_required=True,
+)
+DELETE = _action(
+    "delete", "Delete", order_life.delete_order, _ask_delete, lambda _: "The order is deleted.", (_REASON,)
+)
+CONFIRM = _action(
+    "confirm",
+    "Confirm hedge",
+    order_life.confirm_order,
+    _ask(
         "Confirm the hedge?",
-        [
-            _told(order),
-            (
-                "Confirm it when you have covered it. The order becomes a deal with a number, and the client "
-                "is told that it is open."
-            ),
-            _LOGGED,
-        ],
+        "Confirm when you have hedged it. The order becomes a deal with a number, and the client sees it as "
+        "open.",
         confirm="Confirm the hedge",
-        fields=[field("Where and how it was covered", "reason", hint=_REASON_HINT)],
-    )
-
-
-async def _confirm(visit: Visit) -> Result:
-    done = await order_life.confirm_order(visit.desk, visit.actor, visit.query.get("id", ""), _reason(visit))
-    return Result(f"The order is deal {done['deal_no']}.")
-
-
-async def _ask_refuse(visit: Visit) -> Html:
-    order = await _order(visit)
-    return dialog(
+    ),
+    lambda done: f"The order is deal {done['deal_no']}.",
+    (Field("reason", "Where and how it was hedged", _REASON_HINT),),
+)
+REFUSE = _action(
+    "refuse",
+    "Refuse",
+    order_life.refuse_order,
+    _ask(
         "Refuse this order?",
-        [
-            _told(order),
-            (
-                "The order becomes rejected for good: nothing is booked, it leaves the client's position, "
-                "and the client is told that the hedge refused it."
-            ),
-            _LOGGED,
-        ],
+        "The order is rejected for good: nothing is booked, it leaves the client's position, and the client "
+        "sees that the hedge refused it.",
         confirm="Refuse the order",
         danger=True,
-        fields=[field("Reason", "reason", hint=_REASON_HINT)],
-    )
-
-
-async def _refuse(visit: Visit) -> Result:
-    await order_life.refuse_order(visit.desk, visit.actor, visit.query.get("id", ""), _reason(visit))
-    return Result("The order is rejected.")
-
-
-async def _ask_resolve(visit: Visit) -> Html:
-    order = await _order(visit)
-    if not _settling(visit, order):
-        raise RefusalError(CONFLICT, "There is no break on this order.")
-    return dialog(
-        "Settle the break?",
-        [
-            _told(order),
-            f"The order is {order['status']}, and the venue's last word is: {order['hedge']['words']}",
-            (
-                "Nothing is mended by itself: settle it with the venue first, then write down what was done. "
-                "The break leaves the overview, and the order stays as it is."
-            ),
-            _LOGGED,
-        ],
-        confirm="It is settled",
-        fields=[field("What was done", "note", hint="It stays with the order.", required=True)],
-    )
-
-
-async def _resolve(visit: Visit) -> Result:
-    sent = {"note": visit.form.get("note", "").strip()}
-    body = convert(sent, NoteBody)
-    await breaks.resolve_break(visit.desk, visit.actor, visit.query.get("id", ""), body)
-    return Result("The break is settled.")
-
-
-CLOSE = Action("close", Role.DEALER, _ask_close, _close)
-COMPLETE = Action("complete", Role.DEALER, _ask_complete, _complete, _preview_complete)
-DELETE = Action("delete", Role.DEALER, _ask_delete, _delete)
-CONFIRM = Action("confirm", Role.DEALER, _ask_confirm, _confirm)
-REFUSE = Action("refuse", Role.DEALER, _ask_refuse, _refuse)
-RESOLVE = Action("resolve", Role.DEALER, _ask_resolve, _resolve)
+    ),
+    lambda _: "The order is rejected.",
+    (_REASON,),
+)
+RESOLVE = Action(
+    ORDERS, "resolve", "Settle the break", role_of(breaks.resolve_break), _ask_resolve, settle, (NOTE,)
+)
 ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, RESOLVE)

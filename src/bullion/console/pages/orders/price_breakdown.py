@@ -1,4 +1,4 @@
-"""What the price of an order was made of, as it was stored with it: a waterfall, and the numbers behind."""
+"""How the price of an order was made, as it was stored with it: a waterfall, and the numbers behind."""
 
 from collections.abc import Mapping
 from decimal import Decimal, localcontext
@@ -6,29 +6,26 @@ from decimal import Decimal, localcontext
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.widgets.charts import Step, waterfall
-from bullion.console.widgets.components import card
-from bullion.console.widgets.formatting import grouped, rupees, weight
+from bullion.console.widgets.components import card, facts, hint
+from bullion.console.widgets.formatting import grouped, is_zero, rupees, short, weight
 from bullion.console.widgets.times import moment
 from bullion.desk.desk import View
 
-from .order_format import facts
-
 _DIGITS = 300
-"""More than the widest numbers of a formula fill."""
+"""More than the longest numbers of a formula have."""
 _PAISE = Decimal("0.01")
 
 
-def anatomy_card(visit: Visit, order: View) -> Html:
+def price_card(visit: Visit, order: View) -> Html:
     anatomy = order["price_anatomy"]
     parts = {each["name"]: each["value"] for each in anatomy["components"]}
     per = weight(anatomy["quoted_weight"], anatomy["unit"])
-    steps = price_steps(parts, anatomy)
-    label = f"The price of {rupees(anatomy['price'])}, from the top down"
+    label = f"How the price of {rupees(anatomy['price'])} is made, from the top down"
     return card(
-        "The price",
-        el("figure", waterfall(steps, label=label)),
-        facts(_behind(visit, order, parts)),
-        aside=el("span", f"per {per}, in rupees", class_="hint"),
+        "Price",
+        el("figure", waterfall(price_steps(parts, anatomy), label=label)),
+        facts(_inputs(visit, order, parts)),
+        aside=hint(f"per {per}, in rupees"),
         name="anatomy",
     )
 
@@ -45,7 +42,7 @@ def _steps(parts: Mapping[str, str], anatomy: View) -> list[Step]:
     return [
         *_market(parts),
         *([_step("Symbol's price", whole, whole=True)] if "spot" in parts else []),
-        _step("Terms of the group", premium),
+        _step("Group premium", premium),
         _step("Rounding", price - whole - premium),
         _step("Price", price, whole=True),
     ]
@@ -69,36 +66,33 @@ def _market(parts: Mapping[str, str]) -> list[Step]:
 
 
 def _step(name: str, amount: Decimal, *, whole: bool = False) -> Step:
-    """To the paisa for the eye; what is lost by that is told by no other step, and is less than one."""
-    shown = f"{amount.quantize(_PAISE):f}"
-    return Step(name, int(amount.quantize(_PAISE).scaleb(2)), grouped(shown), whole=whole)
+    """Rounded to the paisa for display; the bars may be off by less than one."""
+    shown = amount.quantize(_PAISE)
+    return Step(name, int(shown.scaleb(2)), grouped(f"{shown:f}"), whole=whole)
 
 
-def _behind(visit: Visit, order: View, parts: Mapping[str, str]) -> list[tuple[str, Child]]:
-    told: list[tuple[str, Child]] = []
+def _inputs(visit: Visit, order: View, parts: Mapping[str, str]) -> list[tuple[str, Child]]:
+    shown: list[tuple[str, Child]] = []
     if "spot" in parts:
-        told = [
+        shown = [
             ("Spot", f"{grouped(parts['spot'])} USD{_added(parts['premium_usd'], 'premium')}"),
-            ("Currency", f"{rupees(parts['currency'])} a dollar{_added(parts['interbank'], 'interbank')}"),
+            ("Currency", f"{rupees(parts['currency'])} per dollar{_added(parts['interbank'], 'interbank')}"),
             ("Conversion", grouped(parts["conversion"])),
         ]
     anatomy = order["price_anatomy"]
     for tick in anatomy["ticks"]:
-        quote = f"{_short(tick['bid'])} / {_short(tick['ask'])}, at "
-        told.append((f"{tick['instrument']} bid / ask", [quote, moment(tick["at"], visit.zone, visit.now)]))
+        quote = f"{grouped(short(tick['bid']))} / {grouped(short(tick['ask']))}, at "
+        shown.append((f"{tick['instrument']} bid / ask", [quote, moment(tick["at"], visit.zone, visit.now)]))
     if order["expected_price"] is not None:
-        tolerance = anatomy["tolerance_percent"].rstrip("0").rstrip(".") or "0"
-        told.append(("The client expected", f"{rupees(order['expected_price'])}, within {tolerance} percent"))
-    return told
-
-
-def _short(plain: str) -> str:
-    """Ticks have six places, and mostly fewer that say something."""
-    return grouped(plain.rstrip("0").rstrip(".") if "." in plain else plain)
+        tolerance = short(anatomy["tolerance_percent"])
+        shown.append(
+            ("Expected by the client", f"{rupees(order['expected_price'])}, within {tolerance} percent")
+        )
+    return shown
 
 
 def _added(plain: str, name: str) -> str:
-    if plain.strip("-0.") == "":
+    if is_zero(plain):
         return ""
     sign = "" if plain.startswith("-") else "+"
     return f", {sign}{grouped(plain)} {name}"

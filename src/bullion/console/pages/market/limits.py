@@ -1,0 +1,156 @@
+"""Price tolerance and rate limits: how far a price may move, and how many requests are accepted."""
+
+from bullion.console.forms import Amount, Count, Dialog, saved
+from bullion.console.html import Html, el
+from bullion.console.page import Action, Result, Visit
+from bullion.console.paths import MARKET
+from bullion.console.stale_form import SEEN, seen, unchanged
+from bullion.console.widgets.components import Column, card, hint, table
+from bullion.console.widgets.formatting import count, short
+from bullion.desk.actions.switches import get_switches, patch_switches
+from bullion.desk.bodies import SwitchesBody
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import View
+from bullion.desk.registry import role_of
+
+from .market_data import switches_of
+
+_RATE_LIMITS = {
+    "reads_per_minute": (
+        "Reads per key",
+        "per minute",
+        "every read with a key: account, symbols, quotes, orders and positions",
+    ),
+    "orders_per_minute": (
+        "Orders per key",
+        "per minute",
+        "every order that is sent with a key, also refused and repeated ones",
+    ),
+    "orders_per_10_seconds": (
+        "Orders per key, burst",
+        "per 10 seconds",
+        "the same orders over a shorter time, to stop a runaway program early",
+    ),
+    "account_orders_per_minute": (
+        "Orders per account",
+        "per minute",
+        "production orders with all keys of an account",
+    ),
+    "failed_auth_per_minute": (
+        "Wrong keys per address",
+        "per minute",
+        "requests from one address with a wrong key; then the address has to wait",
+    ),
+}
+_REQUESTS_MAX = 1_000_000
+_LEAST = {"failed_auth_per_minute": 1}
+_TOLERANCE = Amount("price_tolerance_percent", "Tolerance, %", "from 0 to 100", required=True, places=4)
+
+
+async def render(visit: Visit) -> Html:
+    held = await switches_of(visit)
+    tolerance = el("b", f"{short(held[_TOLERANCE.name])} %", class_="price")
+    meaning = (
+        "How far the price may have moved from the one that the client expected. Beyond it, in either "
+        "direction, the order is refused with price_moved. Orders without an expected price are not checked."
+    )
+    shown = el("div", el("p", tolerance), el("p", meaning, class_="hint"), class_="inside")
+    rows = [(name, *texts, held["budgets"][name]) for name, texts in _RATE_LIMITS.items()]
+    limits = table(visit, "budgets-table", _COLUMNS, rows, key=lambda row: str(row[0]))
+    note = hint("above a limit clients get rate_limited, and when to retry")
+    aside = [note, BUDGETS.button(visit, kind="small")]
+    return el(
+        "div",
+        card("Price tolerance", shown, aside=TOLERANCE.button(visit, kind="small"), name="tolerance"),
+        card("Rate limits", limits, aside=aside, name="budgets"),
+        class_="stack",
+    )
+
+
+_COLUMNS = (
+    Column("Limit", lambda _, row: el("b", row[1])),
+    Column("Requests", lambda _, row: el("span", count(row[4]), class_="price"), number=True),
+    Column("Period", lambda _, row: row[2]),
+    Column("What it counts", lambda _, row: row[3]),
+)
+
+
+def _tolerance(held: View) -> View:
+    return {_TOLERANCE.name: held[_TOLERANCE.name]}
+
+
+async def _ask_tolerance(visit: Visit) -> Dialog:
+    shown = _tolerance(await get_switches(visit.desk, visit.actor))
+    return Dialog(
+        title="Price tolerance",
+        text=["It applies to every order from now on, in production and in test."],
+        confirm="Save",
+        values={**shown, **seen(shown)},
+    )
+
+
+async def _set_tolerance(visit: Visit) -> Result:
+    before = await get_switches(visit.desk, visit.actor)
+    only_if = unchanged(visit, "The tolerance", _tolerance)
+    only_if(before)
+    changes = Changes(SwitchesBody, {_TOLERANCE.name: visit.values[_TOLERANCE.name]})
+    after = await patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
+    was, now = ({"": f"{short(each[_TOLERANCE.name])} %"} for each in (before, after))
+    return Result(saved("Price tolerance", was, now))
+
+
+def _budgets(held: View) -> View:
+    budgets: View = held["budgets"]
+    return budgets
+
+
+async def _ask_budgets(visit: Visit) -> Dialog:
+    shown = _budgets(await get_switches(visit.desk, visit.actor))
+    return Dialog(
+        title="Rate limits",
+        text=["They apply to every key and account of this broker. 0 refuses every request."],
+        confirm="Save",
+        values={**shown, **seen(shown)},
+    )
+
+
+async def _set_budgets(visit: Visit) -> Result:
+    before = await get_switches(visit.desk, visit.actor)
+    only_if = unchanged(visit, "The rate limits", _budgets)
+    only_if(before)
+    changed = {
+        name: visit.values[name] for name in _RATE_LIMITS if visit.values[name] != before["budgets"][name]
+    }
+    if not changed:
+        return Result(saved("Rate limits", {}, {}))
+    changes = Changes(SwitchesBody, {"budgets": changed})
+    after = await patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
+    return Result(saved("Rate limits", _text(before), _text(after)))
+
+
+def _text(held: View) -> dict[str, str]:
+    return {
+        f"{title.lower()} {period}": count(held["budgets"][name])
+        for name, (title, period, _) in _RATE_LIMITS.items()
+    }
+
+
+_ADMIN = role_of(patch_switches, ["budgets"])
+_BUDGET_FIELDS = [
+    Count(
+        name,
+        f"{title}, {period}",
+        f"counts {meaning}",
+        required=True,
+        least=_LEAST.get(name, 0),
+        most=_REQUESTS_MAX,
+    )
+    for name, (title, period, meaning) in _RATE_LIMITS.items()
+]
+TOLERANCE = Action(
+    MARKET, "tolerance", "Change the tolerance", _ADMIN, _ask_tolerance, _set_tolerance, (SEEN, _TOLERANCE)
+)
+BUDGETS = Action(
+    MARKET, "budgets", "Change the limits", _ADMIN, _ask_budgets, _set_budgets, (SEEN, *_BUDGET_FIELDS)
+)
+ACTIONS = (TOLERANCE, BUDGETS)

@@ -1,3 +1,0 @@
-"""What the page is called in addresses."""
-
-PAGE_NAME = "market"
