@@ -14,7 +14,8 @@ from bullion.__main__ import main as command_line
 from bullion.allocation.position import Position
 from bullion.api.openapi import openapi
 from bullion.booking import queue
-from bullion.desk_api.app import _RESOURCES, BASE
+from bullion.desk_api.app import BASE
+from bullion.desk_api.routes import desk_routes
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, Retry
@@ -175,7 +176,7 @@ def test_every_command_is_in_the_desks_guide() -> None:
 
 
 def test_the_desks_guide_has_every_call_of_the_desk_and_no_other() -> None:
-    there = {f"{method} {BASE}{path}" for path, handlers in _RESOURCES.items() for method in handlers}
+    there = {f"{route.method} {BASE}{route.path}" for route in desk_routes()}
     assert {text for text in quoted(DESK) if re.match(rf"[A-Z]+ {BASE}/", text)} == there
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bullion.desk_api.app import _RESOURCES, BASE
+from bullion.desk_api.app import BASE
+from bullion.desk_api.routes import desk_routes
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
 from tests.docs.likeness import differences, head_differences, text_differences, without_prices
@@ -74,7 +75,7 @@ def test_the_examples_for_the_desk(tmp_path: Path) -> None:
         variables = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN}
         untrue = list(run_shell(DESK, tmp_path, variables))
         assert not untrue, "\n".join(untrue)
-        every = {(method, BASE + path) for path, handlers in _RESOURCES.items() for method in handlers}
+        every = {(route.method, BASE + route.path) for route in desk_routes()}
 
         def not_called() -> set[tuple[str, str]]:
             return every - {(entry["method"], entry["route"]) for entry in node.entries("call")}

@@ -1,15 +1,37 @@
 """The bodies of the desk's actions, and the types of their fields."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from bullion.hedge.simulated import DELAY_MS_MAX
+from bullion.keys.key import Scope
 from bullion.keys.text import BROKER_TAG
 
 from . import texts
 from .problems import checked_by
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a field is given on the command line. A field without one is not an option there."""
+
+    help: str | None = None
+    flag: str | None = None
+    """The option's name, where it is not the field's."""
+    metavar: str | None = None
+    argument: bool = False
+    """Given by its place, without a name."""
+    choices: Sequence[str] = ()
+    bounds: tuple[int, int] | None = None
+    default: Any = None
+    """Where the command line has one and the body has none."""
+    none: str | None = None
+    """The word for null."""
+
 
 # No control characters (PostgreSQL cannot keep the first), and none of those that turn the direction of
 # writing, with which one name can be made to look like another. A name is not blank either.
@@ -49,9 +71,11 @@ class Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class BrokerBody(Body, kw_only=True):
-    name: Name
+    name: Annotated[Name, Option()]
     hosts: Annotated[
-        list[Annotated[str, Meta(min_length=1, max_length=253), checked_by(texts.host)]], Meta(max_length=50)
+        list[Host],
+        Meta(max_length=50),
+        Option("A host name whose calls are this broker's; may be repeated.", "--host"),
     ] = []
 
 
@@ -104,9 +128,11 @@ class GroupBody(Body, kw_only=True):
 
 
 class RateBody(Body, kw_only=True):
-    bid: Rate
-    ask: Rate
-    at: Instant | None = None
+    bid: Annotated[Rate, Option("What the market pays: clients sell at it.")]
+    ask: Annotated[Rate, Option("What the market asks: clients buy at it. Not below the bid.")]
+    at: Annotated[
+        Instant | None, Option("When it was quoted, in ISO 8601. Default: now.", metavar="TIME")
+    ] = None
 
 
 class DutyBody(Body, kw_only=True, rename={"from_date": "from"}):
@@ -118,65 +144,107 @@ DutyRows = Annotated[list[DutyBody], Meta(min_length=1, max_length=1000)]
 
 
 class AllocationBody(Body, kw_only=True):
-    gold: Weight = "0"
-    silver: Weight = "0"
+    gold: Annotated[Weight, Option("Allocation in grams.")] = "0"
+    silver: Annotated[Weight, Option("Allocation in kilograms.")] = "0"
 
 
 class AccountBody(Body, kw_only=True):
-    firm_name: FirmName | None = None
-    group: Code
+    firm_name: Annotated[FirmName | None, Option("The firm's name.", "--firm")] = None
+    group: Annotated[Code, Option("The trading group.")]
     active: bool = True
-    api_access: bool = True
-    production_trading: bool = False
-    scenarios: bool = False
+    api_access: Annotated[bool, Option("Leave API access off.", "--no-api")] = True
+    production_trading: Annotated[
+        bool, Option("Enable production trading for the account.", "--production")
+    ] = False
+    scenarios: Annotated[bool, Option("Let it ask the test environment for made-up answers.")] = False
     allocation: AllocationBody = msgspec.field(default_factory=AllocationBody)
 
 
 class NewAccountBody(AccountBody, kw_only=True):
-    login_id: LoginId
+    login_id: Annotated[LoginId, Option(argument=True)]
+
+
+_ADDRESS = Option("An allowed address or CIDR block; may be repeated.", "--address")
 
 
 class KeyBody(Body, kw_only=True):
-    environment: Literal["test", "production"]
-    name: Name
-    scopes: Scopes
-    expires_at: Instant | None = None
-    allowed_addresses: Networks = []
+    environment: Annotated[Literal["test", "production"], Option()]
+    name: Annotated[Name, Option("What the key is for.")]
+    scopes: Annotated[Scopes, Option("Default: all scopes.", "--scope", default=tuple(Scope))]
+    expires_at: Annotated[
+        Instant | None, Option("ISO 8601, for example 2027-01-31T00:00:00Z.", "--expires", "TIME")
+    ] = None
+    allowed_addresses: Annotated[Networks, _ADDRESS] = []
 
 
 class RotateBody(Body, kw_only=True):
     """What the desk leaves out, the successor takes over."""
 
-    overlap_s: Annotated[int, Meta(ge=0, le=90 * 86400)] = 86400
-    name: Name | msgspec.UnsetType = msgspec.UNSET
-    scopes: Scopes | msgspec.UnsetType = msgspec.UNSET
-    expires_at: Instant | msgspec.UnsetType | None = msgspec.UNSET
-    allowed_addresses: Networks | msgspec.UnsetType = msgspec.UNSET
+    overlap_s: Annotated[
+        int, Meta(ge=0, le=90 * 86400), Option("Seconds in which both keys work.", "--overlap")
+    ] = 86400
+    name: Annotated[
+        Name | msgspec.UnsetType, Option("A new name; without it, and for all below, the old key's.")
+    ] = msgspec.UNSET
+    scopes: Annotated[Scopes | msgspec.UnsetType, Option(None, "--scope")] = msgspec.UNSET
+    expires_at: Annotated[
+        Instant | msgspec.UnsetType | None, Option("ISO 8601, or 'never'.", "--expires", "TIME", none="never")
+    ] = msgspec.UNSET
+    allowed_addresses: Annotated[Networks | msgspec.UnsetType, _ADDRESS] = msgspec.UNSET
 
 
 class PlaceOrderBody(Body, kw_only=True):
     """What a client asks for over another channel; the side is judged with the market's other checks."""
 
-    login_id: Annotated[str, Meta(max_length=64)]
-    source: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}\Z")]
-    idempotency_key: Annotated[str, Meta(max_length=64, pattern=r"^(?=.*\S)[\x20-\x7e]*\Z")]
-    symbol_code: Annotated[str, Meta(min_length=1, max_length=32, pattern=_KEEPABLE)]
-    trade_type: Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)]
-    quantity: Annotated[str, Meta(max_length=32), checked_by(texts.quantity)]
-    expected_price: Annotated[str, Meta(max_length=32), checked_by(texts.expected_price)] | None = None
-    client_order_id: Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)] | None = None
+    login_id: Annotated[str, Meta(max_length=64), Option(argument=True)]
+    symbol_code: Annotated[
+        str,
+        Meta(min_length=1, max_length=32, pattern=_KEEPABLE),
+        Option("What is traded.", "--symbol", "CODE"),
+    ]
+    trade_type: Annotated[
+        str,
+        Meta(max_length=64, pattern=_KEEPABLE),
+        Option("The client's side.", "--side", choices=("buy", "sell")),
+    ]
+    quantity: Annotated[
+        str,
+        Meta(max_length=32),
+        checked_by(texts.quantity),
+        Option("The weight, in the symbol's unit."),
+    ]
+    source: Annotated[
+        str,
+        Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}\Z"),
+        Option("The channel the order came by, such as phone or web."),
+    ]
+    idempotency_key: Annotated[
+        str,
+        Meta(max_length=64, pattern=r"^(?=.*\S)[\x20-\x7e]*\Z"),
+        Option(
+            "A name of your own for this order. The same again shows the order and books nothing.", "--key"
+        ),
+    ]
+    expected_price: Annotated[
+        Annotated[str, Meta(max_length=32), checked_by(texts.expected_price)] | None,
+        Option("Refuse it if the price is too far from this.", metavar="RUPEES"),
+    ] = None
+    client_order_id: Annotated[
+        Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)] | None,
+        Option("The client's own reference.", metavar="TEXT"),
+    ] = None
 
 
 class CompleteBody(Body, kw_only=True):
-    close_price: Price
+    close_price: Annotated[Price, Option("The closing rate.", "--price", "RUPEES")]
 
 
 class ReasonBody(Body, kw_only=True):
-    reason: Words | None = None
+    reason: Annotated[Words | None, Option("Kept with the order.", metavar="TEXT")] = None
 
 
 class NoteBody(Body, kw_only=True):
-    note: Words
+    note: Annotated[Words, Option("What was done about it.", metavar="TEXT")]
 
 
 class HedgeBody(Body, kw_only=True):
@@ -194,8 +262,8 @@ class ArchiveBody(Body, kw_only=True):
 
 
 class TokenBody(Body, kw_only=True):
-    name: Name
-    role: Literal["viewer", "dealer", "admin"]
+    name: Annotated[Name, Option(argument=True)]
+    role: Annotated[Literal["viewer", "dealer", "admin"], Option()]
     broker: Tag | None = None
 
 

@@ -58,7 +58,9 @@ def _told(error: FieldError) -> str:
     """As in `allocation.gold: must be above 0`."""
     place = ".".join(excerpt(str(part)) for part in error.loc[1:])
     words = error.msg.removesuffix(".")
-    return f"{place}: {words[:1].lower()}{words[1:]}" if place else words.replace("Must", "The body must", 1)
+    if place:
+        return f"{place}: {words[:1].lower()}{words[1:]}"
+    return f"The body {words[:1].lower()}{words[1:]}" if words.startswith(("Has ", "Must ")) else words
 
 
 def excerpt(text: str) -> str:

@@ -1,17 +1,21 @@
-"""Every action of the desk, declared once: its route, its role, and what the audit trail calls it.
+"""Every action of the desk, declared once: its route, role and command, and what the audit trail calls it.
 
 An action is a function of `bullion.desk.actions` under the decorator `action`. The HTTP interface, the
 command line, the console's permissions and the reference in the documentation follow from what is declared.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+import pkgutil
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
+from functools import cache, wraps
+from importlib import import_module
+from inspect import getdoc, signature
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from bullion.records.token import Actor, Role
 
-from .bodies import Body
+from .bodies import Body, Option
 from .conversion import Changes, require_valid
 from .desk import Desk, require
 
@@ -19,55 +23,116 @@ Work = Callable[..., Awaitable[Any]]
 F = TypeVar("F", bound=Work)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     name: str
+    work: Work
     method: str
     path: str
     role: Role
-    told: str | None
-    """As in "Meera put a group"; None for what changes nothing and leaves no entry in the trail."""
     dealer_fields: frozenset[str]
     """A change of these fields alone needs a dealer; of any other, an admin."""
-    work: Work
+    told: str | None
+    """As in "Meera put a group"; None for what changes nothing and leaves no entry in the trail."""
+    status: int
+    command: str | None
+    """As in `accounts create`; None: it has a command of its own, or none."""
+    columns: tuple[str, ...]
+    """What a table shows of its result; all there is if none is named."""
+    shown_once: str | None
+    """The field of its result that is shown once."""
+    question: str | None
+    """What the command asks before it does it. It may name the parameters, and {order} describes an order."""
+    query: Mapping[str, Option]
+    """Parameters of the query, which are options of the command."""
+    parameters: tuple[str, ...]
+    """Those of the function, after the desk and the actor."""
+    body: Any
+    """The type of the body; None if it takes none."""
+    changes: type[Body] | None
+    """The body of which it takes single fields."""
 
-    def role_for(self, fields: Iterable[str]) -> Role:
-        """The role that a change of these fields needs."""
-        return Role.DEALER if self.dealer_fields and self.dealer_fields.issuperset(fields) else self.role
+    @property
+    def help(self) -> str:
+        return getdoc(self.work) or ""
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        """As the function calls them."""
+        return self.parameters[: self.path.count("{")]
+
+    @property
+    def path_names(self) -> list[str]:
+        return re.findall(r"{(\w+)}", self.path)
+
+    def takes(self, parameter: str) -> bool:
+        return parameter in self.parameters[self.path.count("{") :]
 
     @property
     def least_role(self) -> Role:
         """The role below which nobody may even begin."""
         return Role.DEALER if self.dealer_fields else self.role
 
+    def role_for(self, fields: Iterable[str]) -> Role:
+        """The role that a change of these fields needs."""
+        return self.least_role if self.dealer_fields.issuperset(fields) else self.role
+
 
 _ACTIONS: dict[str, Action] = {}
 
 
 def action(
-    route: str, role: Role = Role.VIEWER, *, told: str | None = None, dealer_fields: Iterable[str] = ()
+    route: str,
+    role: Role = Role.VIEWER,
+    *,
+    told: str | None = None,
+    dealer_fields: Iterable[str] = (),
+    status: int = 200,
+    command: str | None = None,
+    columns: str = "",
+    shown_once: str | None = None,
+    question: str | None = None,
+    query: Mapping[str, Option] | None = None,
 ) -> Callable[[F], F]:
-    """Declare an action. Its function then looks at the role and at its body before it does anything.
+    """Declare an action. Its function then checks the role and the body before it does anything.
 
     `route` is a method and a path. The parameters of the function after the desk and the actor are those of
-    the path, in its order, then `body` or `changes`, and then what else a caller may send.
+    the path, in its order, then `body` or `changes`, and then what else a caller may send. Its docstring is
+    the help of its command.
     """
     method, path = route.split(" ")
 
     def declare(work: F) -> F:
-        declared = Action(work.__name__, method, path, role, told, frozenset(dealer_fields), work)
+        hints = get_type_hints(work, include_extras=True)
+        changes = hints.get("changes")
 
         @wraps(work)
         async def do(desk: Desk, actor: Actor, *arguments: Any, **named: Any) -> Any:
-            fields: Iterable[str] = ("",)
-            for each in arguments:
-                if isinstance(each, Changes):
-                    fields = each.fields
-            require(actor, declared.role_for(fields))
+            sent = [each for each in arguments if isinstance(each, Changes)]
+            require(actor, declared.role_for(sent[0].fields) if sent else role)
             for each in arguments:
                 if isinstance(each, Body | list):
                     require_valid(each)
             return await work(desk, actor, *arguments, **named)
+
+        declared = Action(
+            name=work.__name__,
+            work=do,
+            method=method,
+            path=path,
+            role=role,
+            dealer_fields=frozenset(dealer_fields),
+            told=told,
+            status=status,
+            command=command,
+            columns=tuple(columns.split()),
+            shown_once=shown_once,
+            question=question,
+            query=query or {},
+            parameters=tuple(signature(work).parameters)[2:],
+            body=hints.get("body"),
+            changes=None if changes is None else get_args(changes)[0],
+        )
 
         if declared.name in _ACTIONS:
             raise ValueError(f"two actions are called {declared.name}")
@@ -77,7 +142,31 @@ def action(
     return declare
 
 
+@cache
+def all_actions() -> Mapping[str, Action]:
+    """By name."""
+    package = import_module("bullion.desk.actions")
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return _ACTIONS
+
+
 def role_of(work: Work, fields: Iterable[str] | None = None) -> Role:
     """The role that an action needs: for these fields, or else to use it at all."""
     declared = _ACTIONS[work.__name__]
     return declared.least_role if fields is None else declared.role_for(fields)
+
+
+_OTHER_ENTRIES = {
+    "archive_orders": "archived orders",
+    "archive_traces": "archived decisions",
+    "archived_orders": "finished archiving orders",
+}
+"""Entries of the trail that are not named after an action of their own."""
+
+
+def told_of(name: str) -> str:
+    """What an entry of the audit trail says that somebody did."""
+    declared = all_actions().get(name)
+    told = declared.told if declared else _OTHER_ENTRIES.get(name)
+    return told or name.replace("_", " ")

@@ -1,19 +1,20 @@
 """The desk's HTTP interface: tokens, roles, and the actions under `/desk/v1`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
 import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
-from starlette.routing import Route
+from starlette.routing import Route as StarletteRoute
 
 from bullion.desk.desk import Desk, require
 from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
-from bullion.records.token import Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, METHOD_NOT_ALLOWED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
 from bullion.web import health
@@ -32,35 +33,13 @@ from bullion.web.calls import Call, CallJournal
 from bullion.web.framing import ENCODED_SLASH
 from bullion.web.health import Checks
 
-from .handlers import archive, clients, hedge, market, office, orders, rates
-from .request import Handler, Request, Resources
+from .request import Request
+from .routes import Route, desk_routes
 
 BASE = "/desk/v1"
 _BODY_BYTES_MAX = 256 * 1024
 _WITH_BODY = {"POST", "PUT", "PATCH"}
-_DEALERS = {
-    ("PATCH", "/symbols/{code}"),
-    ("PATCH", "/switches"),
-    ("PUT", "/rates/{instrument}"),
-    ("POST", "/accounts/{login_id}/test-book/reset"),
-    ("POST", "/orders"),
-    *(("POST", f"/orders/{{id}}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
-    ("POST", "/hedge/breaks/{break_id}/resolve"),
-}
-"""What a dealer may begin; the action itself then looks at the fields. Every other change is an admin's."""
-
 _log = structlog.get_logger("desk")
-
-
-_RESOURCES: Resources = {
-    **market.RESOURCES,
-    **rates.RESOURCES,
-    **clients.RESOURCES,
-    **orders.RESOURCES,
-    **hedge.RESOURCES,
-    **archive.RESOURCES,
-    **office.RESOURCES,
-}
 
 
 class _Resource:
@@ -69,13 +48,13 @@ class _Resource:
     def __init__(
         self,
         path: str,
-        handlers: Mapping[str, Handler],
+        routes: Sequence[Route],
         desk: Desk,
         doorkeeper: Doorkeeper,
         journal: CallJournal,
     ) -> None:
         self._path = path
-        self._handlers = handlers
+        self._routes = {route.method: route for route in routes}
         self._desk = desk
         self._doorkeeper = doorkeeper
         self._journal = journal
@@ -95,25 +74,21 @@ class _Resource:
         self._journal.note(call)
         await send_answer(scope, send, answer, call.request_id)
 
-    def _role(self, method: str) -> Role:
-        """The least role for a method, told before the body is judged."""
-        if method == "GET":
-            return Role.VIEWER
-        return Role.DEALER if (method, self._path) in _DEALERS else Role.ADMIN
-
     async def _answer(self, call: Call, scope: Scope, receive: Receive) -> Answer:
         try:
-            handler = self._handlers.get(scope["method"])
-            if handler is None:
-                raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._handlers))})
+            route = self._routes.get(scope["method"])
+            if route is None:
+                raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(sorted(self._routes))})
             actor = await self._doorkeeper.admit(call, scope)
-            require(actor, self._role(call.method))
+            require(actor, route.role)
             body = b""
             if call.method in _WITH_BODY:
                 body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
             query = QueryParams(scope["query_string"])
             request_id = call.request_id.decode("ascii")
-            return await handler(Request(self._desk, actor, scope["path_params"], query, body, request_id))
+            return await route.handler(
+                Request(self._desk, actor, scope["path_params"], query, body, request_id)
+            )
         except CallerLeft:
             raise
         except RefusalError as refused:
@@ -167,14 +142,15 @@ def desk_app(
     async def measured() -> Answer:
         return metrics()
 
+    by_path = groupby(desk_routes(), key=attrgetter("path"))
     routes = [
-        Route(BASE + path, _Resource(path, handlers, desk, doorkeeper, journal))
-        for path, handlers in _RESOURCES.items()
+        StarletteRoute(BASE + path, _Resource(path, list(found), desk, doorkeeper, journal))
+        for path, found in by_path
     ]
     routes += [
-        Route(health.LIVE, _Open(live, health.METHODS)),
-        Route(health.READY, _Open(ready, health.METHODS)),
-        Route("/metrics", _Open(measured)),
+        StarletteRoute(health.LIVE, _Open(live, health.METHODS)),
+        StarletteRoute(health.READY, _Open(ready, health.METHODS)),
+        StarletteRoute("/metrics", _Open(measured)),
     ]
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False

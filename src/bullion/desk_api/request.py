@@ -51,8 +51,6 @@ class Request:
 
 
 Handler = Callable[[Request], Awaitable[Answer]]
-Resources = Mapping[str, Mapping[str, Handler]]
-"""By path and method."""
 
 
 def listed(found: tuple[Sequence[View], int]) -> Answer:

@@ -7,7 +7,7 @@ from time import monotonic
 import click
 
 from bullion.desk.actions import archive, archive_export
-from bullion.desk.actions.archive import Wanted
+from bullion.desk.actions.archive import BEFORE, Wanted
 from bullion.desk.desk import Desk, View
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor
@@ -18,33 +18,14 @@ from .tables import print_one
 
 _EVERY_S = 1.0
 _NOT_WHOLE = 1
-_BEFORE = "Only what was made before this: a date, a time in ISO 8601, or an age such as 30d or 12h."
 
-_before_option = click.option("--before", metavar="WHEN", help=f"{_BEFORE} Default: now.")
-_before_required = click.option("--before", metavar="WHEN", required=True, help=_BEFORE)
+_before_option = click.option("--before", metavar="WHEN", help=f"{BEFORE} Default: now.")
+_before_required = click.option("--before", metavar="WHEN", required=True, help=BEFORE)
 _login_option = click.option("--login", "login_id", metavar="LOGIN_ID", help="Only of this account.")
 _new_file = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 
 
-@click.group("archive")
-def archive_group() -> None:
-    """Old test orders and decisions, put out of the way."""
-
-
-@archive_group.command("show")
-@_before_option
-@_login_option
-@pass_session
-def _archive_show(session: Session, before: str | None, login_id: str | None) -> None:
-    """Show what is in the archive, and what could be put there. Changes nothing."""
-
-    async def work(desk: Desk, actor: Actor) -> View:
-        return await archive.survey(desk, actor, await archive.wanted(desk, actor, before, login_id))
-
-    print_one(session.run(work), as_json=session.as_json)
-
-
-@archive_group.command("orders")
+@click.command("orders")
 @_before_required
 @_login_option
 @yes_option
@@ -90,7 +71,7 @@ class _Progress:
             click.echo(f"{number} of {self._total} orders", err=True)
 
 
-@archive_group.command("export")
+@click.command("export")
 @_new_file
 @_before_option
 @_login_option
@@ -115,7 +96,7 @@ def _archive_export(session: Session, file: Path, before: str | None, login_id: 
     print_one(session.run(work), as_json=session.as_json)
 
 
-@archive_group.command("traces")
+@click.command("traces")
 @_new_file
 @_before_required
 @yes_option
@@ -150,7 +131,7 @@ def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> Non
     print_one(session.run(work), as_json=session.as_json)
 
 
-@archive_group.command("check")
+@click.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @pass_session
 def _archive_check(session: Session, file: Path) -> None:
@@ -161,3 +142,7 @@ def _archive_check(session: Session, file: Path) -> None:
         click.echo(f"bullion: {file} is not whole: {wrong}.", err=True)
         sys.exit(_NOT_WHOLE)
     print_one(about, as_json=session.as_json)
+
+
+ARCHIVE_COMMANDS = (_archive_orders, _archive_export, _archive_traces, _archive_check)
+"""Those that are more than one action: they show progress, or write a file."""

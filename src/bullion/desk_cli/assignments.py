@@ -44,17 +44,17 @@ def _field_type(shape: Any, name: str) -> Any:
 
 def _holder_of(kind: Any, path: str) -> Any:
     """What holds further fields: a body, or a dictionary by whichever name."""
-    for each in _alternatives(kind):
+    for each in alternatives(kind):
         if typing.get_origin(each) is dict or (isinstance(each, type) and issubclass(each, Body)):
             return each
     raise click.UsageError(f"{path!r}: only fields that hold others can be followed by a dot.")
 
 
-def _alternatives(kind: Any) -> tuple[Any, ...]:
+def alternatives(kind: Any) -> tuple[Any, ...]:
     if typing.get_origin(kind) is typing.Annotated:
-        return _alternatives(typing.get_args(kind)[0])
+        return alternatives(typing.get_args(kind)[0])
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return tuple(each for part in typing.get_args(kind) for each in _alternatives(part))
+        return tuple(each for part in typing.get_args(kind) for each in alternatives(part))
     return (kind,)
 
 
@@ -62,11 +62,11 @@ def _value(path: str, text: str, kind: Any) -> Any:
     try:
         if text.startswith(("{", "[")):
             return msgspec.json.decode(text)
-        if any(typing.get_origin(each) is list for each in _alternatives(kind)):
+        if any(typing.get_origin(each) is list for each in alternatives(kind)):
             return [part.strip() for part in text.split(",") if part.strip()]
-        if type(None) in _alternatives(kind) and text == "null":
+        if type(None) in alternatives(kind) and text == "null":
             return None
-        if bool in _alternatives(kind):
+        if bool in alternatives(kind):
             text = _YES_NO.get(text.lower(), text)
         return msgspec.convert(text, kind, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:

@@ -2,15 +2,28 @@
 
 import click
 
-from .archive import archive_group
-from .clients import accounts_group, keys_group
-from .hedge import hedge_group
-from .market import brokers_group, groups_group, switches_group, symbols_group
-from .office import audit_group, tokens_group
-from .orders import orders_group
-from .rates import duties_group, rates_group
+from bullion.desk.registry import all_actions
+
+from .archive import ARCHIVE_COMMANDS
+from .commands import command_of
 from .session import OpenDesk, Session
-from .traces import traces_group
+
+_GROUPS = {
+    "brokers": "Brokers that this deployment serves.",
+    "symbols": "What is traded, in which sizes, and how it is priced.",
+    "groups": "Trading groups and the terms they trade on.",
+    "rates": "Rates that orders are priced by, and the desk's own quotes.",
+    "duties": "Duty tables, which landed prices add to.",
+    "switches": "Production, pause, halt, tolerance, trading hours and budgets.",
+    "accounts": "Clients' accounts, their switches and their allocation.",
+    "keys": "Clients' API keys.",
+    "orders": "Orders of all accounts.",
+    "hedge": "Where production orders are covered before they become deals.",
+    "traces": "Why orders were taken or refused, call by call.",
+    "archive": "Old test orders and decisions, put out of the way.",
+    "tokens": "Who may work at the desk, and in which role.",
+    "audit": "Who did what. `bullion audit verify` checks that the trail is whole.",
+}
 
 
 def desk_group(open_desk: OpenDesk) -> click.Group:
@@ -39,21 +52,12 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
         """
         context.obj = Session(open_desk, token, broker, as_json)
 
-    for group in (
-        brokers_group,
-        symbols_group,
-        groups_group,
-        rates_group,
-        duties_group,
-        switches_group,
-        accounts_group,
-        keys_group,
-        orders_group,
-        hedge_group,
-        traces_group,
-        archive_group,
-        tokens_group,
-        audit_group,
-    ):
+    groups = {name: click.Group(name, help=words) for name, words in _GROUPS.items()}
+    for action in all_actions().values():
+        if action.command:
+            groups[action.command.split(" ")[0]].add_command(command_of(action))
+    for command in ARCHIVE_COMMANDS:
+        groups["archive"].add_command(command)
+    for group in groups.values():
         desk.add_command(group)
     return desk

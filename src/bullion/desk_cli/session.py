@@ -53,6 +53,4 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
-limit_option = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 200))
-offset_option = click.option("--offset", default=0, show_default=True, type=click.IntRange(0))
 pass_session = click.make_pass_decorator(Session)

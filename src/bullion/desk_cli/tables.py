@@ -49,17 +49,20 @@ def _print_table(items: Sequence[View], columns: Sequence[str]) -> None:
     for column in columns:
         # What has to be copied into the next command is never cut.
         whole = column in _COPIED
-        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=whole)
+        table.add_column(column.partition(":")[0].replace("_", " "), overflow="fold", no_wrap=whole)
     for item in items:
         # As Text, so that square brackets in a firm's name are shown and not taken for colours.
         table.add_row(*(Text(_cell(_dig(item, column))) for column in columns))
     _console().print(table)
 
 
-def print_one(view: View, *, as_json: bool) -> None:
+def print_one(view: View, columns: Sequence[str] = (), *, as_json: bool) -> None:
+    """All fields, or those that `columns` names. JSON has them all."""
     if as_json:
         print_json(view)
         return
+    if columns:
+        view = {name: view[name] for name in columns}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -103,9 +106,14 @@ def _console() -> Console:
 
 
 def _dig(item: Mapping[str, Any], column: str) -> Any:
-    value: Any = item
-    for part in column.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+    """Of `name:one|other`, the first that is there."""
+    value: Any = None
+    for path in column.rpartition(":")[2].split("|"):
+        value = item
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            break
     return value
 
 

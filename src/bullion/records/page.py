@@ -7,3 +7,6 @@ from dataclasses import dataclass
 class Page:
     limit: int
     offset: int
+
+
+FIRST_PAGE = Page(50, 0)

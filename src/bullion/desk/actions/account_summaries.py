@@ -47,12 +47,7 @@ def _view(each: Overseen) -> View:
     account = each.account
     return {
         "login_id": account.login_id,
-        "firm_name": account.firm_name,
-        "group": account.group,
-        "active": account.active,
-        "api_access": account.api_access,
-        "production_trading": account.production_trading,
-        "scenarios": account.scenarios,
+        **accounts.settings_of(account),
         "books": _books(each.books),
         "keys": each.keys,
         "keys_expiring": each.keys_expiring,

@@ -1,5 +1,7 @@
 """Clients' accounts, their switches and their allocation."""
 
+from msgspec.structs import fields, replace
+
 from bullion.accounts.account import Account
 from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.conversion import Changes
@@ -19,28 +21,19 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
-@action("POST /accounts", Role.ADMIN, told="made an account")
+@action("POST /accounts", Role.ADMIN, told="made an account", status=201, command="accounts create")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
-    """Of an account that cannot be read, the row is replaced: its books, orders and keys stay."""
-    new = NewAccount(
-        broker=actor.broker,
-        login_id=body.login_id,
-        firm_name=body.firm_name,
-        group=body.group,
-        active=body.active,
-        api_access=body.api_access,
-        production_trading=body.production_trading,
-        scenarios=body.scenarios,
-    )
+    """Open the account LOGIN_ID."""
+    new = NewAccount(broker=actor.broker, login_id=body.login_id, **settings_of(body))
     allocation = _allocation(body)
 
     async def work(records: Records) -> Done:
         await _require_group(records, actor.broker, body.group)
         before = await found(records.client(actor.broker, new.login_id))
-        if isinstance(before, Unreadable):
+        if isinstance(before, Unreadable):  # Its row is replaced; its books, orders and keys stay.
             await records.repair_account(actor.broker, new.login_id)
             held = await find_client(records, actor.broker, new.login_id)
-            await records.update_account(_account(held.account.id, actor.broker, new.login_id, body))
+            await records.update_account(replace(held.account, **settings_of(body)))
             await records.set_allocation(held.account.id, allocation)
             after = await find_client(records, actor.broker, new.login_id)
             return Done(unreadable_view(before), view(after))
@@ -53,19 +46,25 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
     return await desk.change(actor, "create_account", body.login_id, work)
 
 
-@action("PATCH /accounts/{login_id}", Role.ADMIN, told="changed an account")
+@action("PATCH /accounts/{login_id}", Role.ADMIN, told="changed an account", command="accounts set")
 async def patch_account(
     desk: Desk, actor: Actor, login_id: str, changes: Changes[AccountBody], *, only_if: OnlyIf | None = None
 ) -> View:
+    """Change single fields of an account.
+
+    \b
+    Examples:
+      bullion desk accounts set aurum allocation.gold=1500
+      bullion desk accounts set aurum api_access=false
+    """
+
     async def work(records: Records) -> Done:
         before = await find_client(records, actor.broker, login_id)
         current = view(before)
         del current["login_id"], current["created_at"]
         body = changes.over(current)
         await _require_group(records, actor.broker, body.group)
-        await records.update_account(
-            _account(before.account.id, actor.broker, login_id, body),
-        )
+        await records.update_account(replace(before.account, **settings_of(body)))
         allocation = _allocation(body)
         if allocation != before.allocation:
             await records.set_allocation(before.account.id, allocation)
@@ -74,15 +73,22 @@ async def patch_account(
     return await desk.change(actor, "patch_account", login_id, work, only_if=only_if)
 
 
-@action("GET /accounts/{login_id}")
+@action("GET /accounts/{login_id}", command="accounts show")
 async def get_account(desk: Desk, actor: Actor, login_id: str) -> View:
+    """Show one account."""
     return view(
         await desk.read(actor, "account", lambda records: find_client(records, actor.broker, login_id))
     )
 
 
-@action("GET /accounts")
+@action(
+    "GET /accounts",
+    command="accounts list",
+    columns="login_id firm_name group active api_access production_trading scenarios "
+    "allocation.gold allocation.silver",
+)
 async def list_accounts(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """List the accounts."""
     listed, total = await desk.read(actor, "accounts", lambda records: records.clients(actor.broker, page))
     return [view_of(client, view) for client in listed], total
 
@@ -99,18 +105,12 @@ async def _require_group(records: Records, broker: str, code: str) -> None:
         raise refused(("group",), f"there is no group {code}; make it first")
 
 
-def _account(account_id: int, broker: str, login_id: str, body: AccountBody) -> Account:
-    return Account(
-        id=account_id,
-        broker=broker,
-        login_id=login_id,
-        firm_name=body.firm_name,
-        group=body.group,
-        active=body.active,
-        api_access=body.api_access,
-        production_trading=body.production_trading,
-        scenarios=body.scenarios,
-    )
+_SETTINGS = [each.name for each in fields(AccountBody) if each.name != "allocation"]
+
+
+def settings_of(held: Account | AccountBody) -> View:
+    """What stands in the account itself."""
+    return {name: getattr(held, name) for name in _SETTINGS}
 
 
 def _allocation(body: AccountBody) -> Allocation:
@@ -121,12 +121,7 @@ def view(client: Client) -> View:
     account = client.account
     return {
         "login_id": account.login_id,
-        "firm_name": account.firm_name,
-        "group": account.group,
-        "active": account.active,
-        "api_access": account.api_access,
-        "production_trading": account.production_trading,
-        "scenarios": account.scenarios,
+        **settings_of(account),
         "allocation": {
             "gold": weight_text(client.allocation.gold_e4),
             "silver": weight_text(client.allocation.silver_e4),

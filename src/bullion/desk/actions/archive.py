@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from bullion.desk import texts
-from bullion.desk.bodies import ArchiveBody
+from bullion.desk.bodies import ArchiveBody, Option
 from bullion.desk.desk import Desk, Done, View, require, require_token
 from bullion.desk.problems import refused
 from bullion.desk.registry import action
@@ -66,10 +66,21 @@ async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | N
     return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
 
 
-@action("GET /archive")
+BEFORE = "Only what was made before this: a date, a time in ISO 8601, or an age such as 30d or 12h."
+
+
+@action(
+    "GET /archive",
+    command="archive show",
+    query={
+        "before": Option(f"{BEFORE} Default: now.", metavar="WHEN"),
+        "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
+    },
+)
 async def get_archive(
-    desk: Desk, actor: Actor, *, before: str | None = None, login_id: str | None = None
+    desk: Desk, actor: Actor, before: str | None = None, login_id: str | None = None
 ) -> View:
+    """Show what is in the archive, and what could be put there. Changes nothing."""
     return await survey(desk, actor, await wanted(desk, actor, before, login_id))
 
 

@@ -51,8 +51,9 @@ class Checked:
     breaks: list[Break]
 
 
-@action("GET /audit")
+@action("GET /audit", command="audit list", columns="ordinal at actor action subject")
 async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """List the audit trail, newest first."""
     found, total = await desk.read(actor, "audit", lambda records: records.audit(actor.broker, page))
     return [view(entry) for entry in found], total
 

@@ -11,9 +11,19 @@ from bullion.store.records import Records
 from .accounts import find_client
 
 
-@action("POST /accounts/{login_id}/test-book/reset", Role.DEALER, told="reset a test book")
+@action(
+    "POST /accounts/{login_id}/test-book/reset",
+    Role.DEALER,
+    told="reset a test book",
+    command="accounts reset-test-book",
+    question="Reset the test book of {login_id}? Its test orders leave list and positions for good.",
+)
 async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
-    """Archive the test orders: out of list and positions, still readable by id and still replayed."""
+    """Archive the test orders of an account.
+
+    They leave its list and its positions. They can still be read by their ids, their idempotency keys stay
+    used, and the T- numbers go on. Its keys are not touched.
+    """
 
     async def work(records: Records) -> Done:
         client = await find_client(records, actor.broker, login_id)

@@ -17,7 +17,7 @@ from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-from .hedge import order_view
+from .hedge import ORDER_COLUMNS, order_view
 from .order_view import hedge_view
 from .orders import ORDER_ID, find_order
 
@@ -30,9 +30,14 @@ _WORDS = {
 }
 
 
-@action("GET /hedge/breaks")
+@action(
+    "GET /hedge/breaks",
+    command="hedge breaks",
+    columns=f"break_id reason {ORDER_COLUMNS} outcome execution_id words",
+)
 async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """Executions without an order first, then orders that the venue contradicts; each oldest first."""
+    """List what the venue did and our orders do not account for, such as a fill of a deleted one."""
+    # Executions without an order come first, then orders that the venue contradicts; each oldest first.
 
     async def work(records: Records) -> tuple[list[View], int]:
         unmatched, before = await records.unmatched_executions(actor.broker, page)
@@ -44,11 +49,16 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     return await desk.read(actor, "hedge_breaks", work)
 
 
-@action("POST /hedge/breaks/{break_id}/resolve", Role.DEALER, told="resolved a contradiction")
+@action(
+    "POST /hedge/breaks/{break_id}/resolve",
+    Role.DEALER,
+    told="resolved a contradiction",
+    command="hedge resolve",
+)
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
-    """Say what was done about a break; then it leaves the list. The order stays as it is.
+    """Say what was done about a break. It leaves the list; the order stays as it is.
 
-    A break is named by its order, or, where it is an execution without one, by that execution.
+    A break is named by its order, or by its execution where no order of ours accounts for that.
     """
 
     async def work(records: Records) -> Done:

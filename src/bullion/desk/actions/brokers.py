@@ -23,9 +23,10 @@ def view(broker: Broker) -> View:
     return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
 
 
-@action("PUT /brokers/{tag}", Role.ADMIN, told="changed the broker")
+@action("PUT /brokers/{tag}", Role.ADMIN, told="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
-    """With `only_new`, a broker that is there already is left alone: AlreadyThere is raised."""
+    """Make or change the broker TAG."""
+    # With `only_new`, a broker that is there already is left alone: AlreadyThere is raised.
     if not actor.first:
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
@@ -49,9 +50,10 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     return await desk.change(actor, "put_broker", tag, work, broker=tag)
 
 
-@action("GET /brokers")
+@action("GET /brokers", command="brokers list", columns="tag name hosts")
 async def list_brokers(desk: Desk, actor: Actor) -> list[View]:
-    """The first token sees them all, every other its own."""
+    """List the brokers you may see."""
+    # The first token sees them all, every other its own.
     brokers = await desk.read(actor, "brokers", lambda records: records.brokers())
     seen = (each for each in brokers if actor.first or _tag(each) == actor.broker)
     return [view_of(each, view) for each in seen]

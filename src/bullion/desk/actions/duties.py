@@ -1,7 +1,7 @@
 """Duty tables: what the landed price adds, from which day on."""
 
 from bullion.desk import texts
-from bullion.desk.bodies import DutyBody
+from bullion.desk.bodies import DutyRows
 from bullion.desk.conversion import require_code, rule
 from bullion.desk.desk import Desk, Done, OnlyIf, View
 from bullion.desk.registry import action
@@ -18,13 +18,18 @@ _RECENT_US = 60_000_000
 """The clocks of nodes, from which orders have their times, may be so far behind."""
 
 
-@action("PUT /duties/{name}", Role.ADMIN, told="put a duty")
+@action("PUT /duties/{name}", Role.ADMIN, told="put a duty", command="duties put")
 async def put_duty(
-    desk: Desk, actor: Actor, name: str, body: list[DutyBody], *, only_if: OnlyIf | None = None
+    desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None
 ) -> View:
-    """The whole table at once; the rows may come in any order.
+    """Make or replace the duty table NAME.
 
-    What production orders were priced by on past days stays as it is.
+    Each row is the first day, in India, on which a duty is in force, and its rupees per quoted weight. All
+    rows at once: those that you leave out are gone.
+
+    \b
+    Example:
+      bullion desk duties put gold 2026-05-13=6250 2026-11-01=6100.50
     """
     require_code("duty name", name)
     duties = sorted(
@@ -51,8 +56,10 @@ async def put_duty(
     return await desk.change(actor, "put_duty", name, work, only_if=only_if)
 
 
-@action("GET /duties")
+@action("GET /duties", command="duties list", columns="name from rupees in_force")
 async def list_duties(desk: Desk, actor: Actor) -> list[View]:
+    """List the duty tables, each row with whether it is in force today."""
+
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
         tables = await records.duties(actor.broker)

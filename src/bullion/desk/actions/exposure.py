@@ -8,9 +8,14 @@ from bullion.records.hedges import Exposure
 from bullion.records.token import Actor
 
 
-@action("GET /hedge/exposure")
+@action(
+    "GET /hedge/exposure",
+    command="hedge exposure",
+    columns="metal net hedged unhedged unit waiting breaks",
+)
 async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
-    """Production alone, per metal. Above zero is what clients have bought of the broker."""
+    """Show what all clients hold together in production, what of it is hedged, and the rest."""
+    # Above zero is what clients have bought of the broker.
     found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))
     return [_view(metal, found.get(metal, Exposure())) for metal in Metal]
 

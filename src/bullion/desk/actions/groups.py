@@ -16,10 +16,11 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /groups/{code}", Role.ADMIN, told="put a group")
+@action("PUT /groups/{code}", Role.ADMIN, told="put a group", command="groups put")
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
 ) -> View:
+    """Make or replace the group CODE."""
     require_code("group code", code)
     group = Group(
         broker=actor.broker,
@@ -44,8 +45,9 @@ async def get_group(desk: Desk, actor: Actor, code: str) -> View:
     return view(group)
 
 
-@action("GET /groups")
+@action("GET /groups", command="groups list", columns="code trading terms default_terms")
 async def list_groups(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """List the groups."""
     listed, total = await desk.read(actor, "groups", lambda records: records.groups(actor.broker, page))
     return [view_of(group, view) for group in listed], total
 

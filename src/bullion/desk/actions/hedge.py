@@ -1,6 +1,6 @@
 """The hedge: how the simulated venue behaves, what it executed, and what waits for a venue's word."""
 
-from bullion.desk.bodies import HedgeBody
+from bullion.desk.bodies import HedgeBody, Option
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import Desk, Done, OnlyIf, View
 from bullion.desk.problems import refused as refused_field
@@ -13,7 +13,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.hedges import Execution, FoundHedge
 from bullion.records.orders import FoundOrder
-from bullion.records.page import Page
+from bullion.records.page import FIRST_PAGE, Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
@@ -23,20 +23,30 @@ from bullion.unreadable import Unreadable
 from .orders import ORDER_ID
 
 _US_PER_S = 1_000_000
+ORDER_COLUMNS = "login_id symbol_code trade_type quantity unit price status"
 
 
-@action("GET /hedge")
+@action("GET /hedge", command="hedge show")
 async def get_hedge(desk: Desk, actor: Actor) -> View:
+    """Show the venue, and how the simulated one behaves."""
     if desk.hedge == BY_HAND:
         return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
-@action("PATCH /hedge", Role.ADMIN, told="changed the venue")
+@action("PATCH /hedge", Role.ADMIN, told="changed the venue", command="hedge set")
 async def patch_hedge(
     desk: Desk, actor: Actor, changes: Changes[HedgeBody], *, only_if: OnlyIf | None = None
 ) -> View:
-    """Change how the simulated venue behaves toward this broker; nodes notice within a second."""
+    """Change how the simulated venue behaves.
+
+    mode is fill, refuse, hold or down; an instrument is tradable, suspended or unknown.
+
+    \b
+    Examples:
+      bullion desk hedge set mode=hold
+      bullion desk hedge set mode=fill delay_ms=500 instruments.GOLD=suspended
+    """
     if desk.hedge == BY_HAND:
         raise RefusalError(
             CONFLICT,
@@ -59,10 +69,16 @@ async def patch_hedge(
     return await desk.change(actor, "patch_hedge", actor.broker, work, only_if=only_if)
 
 
-@action("GET /hedge/executions")
+@action(
+    "GET /hedge/executions",
+    command="hedge executions",
+    columns="at outcome quantity execution_id order_id",
+    query={"order_id": Option("Only that of this order.", "--order", "ID")},
+)
 async def list_executions(
-    desk: Desk, actor: Actor, order_id: str | None, page: Page
+    desk: Desk, actor: Actor, order_id: str | None = None, page: Page = FIRST_PAGE
 ) -> tuple[list[View], int]:
+    """List what the venue executed or refused, newest orders first."""
     if order_id is not None:
         order_id = order_id.lower()
         if not ORDER_ID.fullmatch(order_id):
@@ -73,9 +89,11 @@ async def list_executions(
     return [_execution_view(each) for each in listed], total
 
 
-@action("GET /hedge/queue")
+@action(
+    "GET /hedge/queue", command="hedge queue", columns=f"order_id age_s {ORDER_COLUMNS} source tries words"
+)
 async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """What waits for the venue's word, oldest first."""
+    """List the orders that wait for an answer, oldest first."""
 
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()

@@ -26,7 +26,14 @@ from .accounts import find_client
 _US_PER_S = 1_000_000
 
 
-@action("POST /accounts/{login_id}/keys", Role.ADMIN, told="issued a key")
+@action(
+    "POST /accounts/{login_id}/keys",
+    Role.ADMIN,
+    told="issued a key",
+    status=201,
+    command="keys issue",
+    shown_once="key",
+)
 async def issue_key(
     desk: Desk,
     actor: Actor,
@@ -36,7 +43,8 @@ async def issue_key(
     key_id: str | None = None,
     secret: str | None = None,
 ) -> View:
-    """`key_id` and `secret` are chosen here unless handed in, which only the demo does."""
+    """Issue a key to an account. Its secret is shown now and never again."""
+    # Only the demo hands in a key's id and secret.
     key_id, secret = key_id or new_key_id(), secret or new_secret()
     expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
 
@@ -63,9 +71,16 @@ async def issue_key(
     return await desk.change(actor, "issue_key", f"{login_id} {key_id}", work)
 
 
-@action("POST /keys/{key_id}/rotate", Role.ADMIN, told="rotated a key")
+@action(
+    "POST /keys/{key_id}/rotate",
+    Role.ADMIN,
+    told="rotated a key",
+    status=201,
+    command="keys rotate",
+    shown_once="key",
+)
 async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) -> View:
-    """Issue a successor; until the overlap ends, both keys work."""
+    """Issue a successor to a key; both work until the overlap ends."""
     new_id, secret = new_key_id(), new_secret()
 
     async def work(records: Records) -> Done:
@@ -117,9 +132,16 @@ def _require_future(expires_at_us: int | None, now_us: int) -> None:
         raise refused(("expires_at",), "is in the past; name a later time, or null for no expiry")
 
 
-@action("POST /keys/{key_id}/revoke", Role.ADMIN, told="revoked a key")
+@action(
+    "POST /keys/{key_id}/revoke",
+    Role.ADMIN,
+    told="revoked a key",
+    command="keys revoke",
+    question="Revoke {key_id}? Programs that use it are refused from now on, and it cannot be undone.",
+)
 async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
-    """At once and for good. Revoking twice does no harm. One that cannot be read becomes a revoked one."""
+    """Revoke a key, at once and for good."""
+    # Revoking twice does no harm. One that cannot be read becomes a revoked one.
 
     async def work(records: Records) -> Done:
         before = await found(_find(records, actor.broker, key_id))
@@ -132,8 +154,14 @@ async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
     return await desk.change(actor, "revoke_key", key_id, work)
 
 
-@action("GET /accounts/{login_id}/keys")
+@action(
+    "GET /accounts/{login_id}/keys",
+    command="keys list",
+    columns="key_id environment name scopes last_used_at expires_at revoked_at replaced_by",
+)
 async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tuple[list[View], int]:
+    """List the keys of an account; never their secrets."""
+
     async def work(records: Records) -> tuple[list[UsedKey | Unreadable], int]:
         client = await find_client(records, actor.broker, login_id)
         return await records.keys(client.account.id, page)

@@ -11,7 +11,7 @@ from bullion.desk.bodies import CompleteBody, ReasonBody
 from bullion.desk.conversion import require_valid
 from bullion.desk.desk import Desk, Done, View
 from bullion.desk.problems import refused
-from bullion.desk.registry import action
+from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venue import BY_HAND
 from bullion.metals.rupees import paise
@@ -26,7 +26,7 @@ from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-from .order_view import view, whole_view
+from .order_view import TOLD_COLUMNS, view, whole_view
 from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
@@ -44,16 +44,34 @@ Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
 """What becomes of an order that is held, at this time; and the words for its life."""
 
 
-@action("POST /orders/{id}/close", Role.DEALER, told="began to close an order")
+def _order_action(what: str, told: str, question: str | None = None) -> Callable[[F], F]:
+    return action(
+        f"POST /orders/{{id}}/{what}",
+        Role.DEALER,
+        told=told,
+        command=f"orders {what}",
+        columns=TOLD_COLUMNS,
+        question=question,
+    )
+
+
+@_order_action("close", "began to close an order")
 async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
+    """Begin to close an order that is open."""
+
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return life.after(order, Event.CLOSE, at_us), None
 
     return await _change(desk, actor, "close_order", order_id, make)
 
 
-@action("POST /orders/{id}/complete", Role.DEALER, told="closed an order")
+@_order_action(
+    "complete",
+    "closed an order",
+    "Close the order {order} at {close_price}, for good? Compare the two prices.",
+)
 async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
+    """Complete the closing of an order, at a price. Its profit or loss follows from that, for good."""
     close_price_paise = paise(body.close_price)
 
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
@@ -85,9 +103,17 @@ def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     return closed
 
 
-@action("POST /orders/{id}/delete", Role.DEALER, told="deleted an order")
+@_order_action(
+    "delete",
+    "deleted an order",
+    "Delete the order {order}? It cannot be undone. What the venue covered for it, or still covers, "
+    "stays: a fill of a pending order that comes later is shown as a break.",
+)
 async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Of a pending order the venue may know: whoever settles finds out, and a fill is shown as a break."""
+    """Remove an order that is pending, open or closing.
+
+    It counts no longer, and can still be read. A fill that the venue reports later is shown as a break.
+    """
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
         deleted = life.after(order, Event.DELETE, at_us)
@@ -98,8 +124,9 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     return await _change(desk, actor, "delete_order", order_id, make)
 
 
-@action("POST /orders/{id}/confirm", Role.DEALER, told="confirmed an order")
+@_order_action("confirm", "confirmed an order")
 async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
+    """Confirm that a pending order is hedged: it becomes a deal. With BULLION_HEDGE=desk alone."""
     execution_id = _new_execution_id()
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
@@ -114,8 +141,9 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
     return await _change(desk, actor, "confirm_order", order_id, make)
 
 
-@action("POST /orders/{id}/refuse", Role.DEALER, told="refused an order")
+@_order_action("refuse", "refused an order")
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
+    """Refuse to hedge a pending order: nothing is booked. With BULLION_HEDGE=desk alone."""
     execution_id = _new_execution_id()
     words = body.reason or _WORDS_OF_REFUSAL
 

@@ -13,6 +13,12 @@ from bullion.records.hedges import WAITING, Hedge
 from bullion.records.orders import FoundOrder, OrderEvent
 from bullion.store.records import Records
 
+TOLD_COLUMNS = (
+    "id login_id source symbol_code trade_type quantity unit price total status "
+    "deal_no close_price realized_pnl closed_at"
+)
+"""What a command shows to somebody who has just done something to an order."""
+
 
 def view(found: FoundOrder) -> View:
     order, asked = found.order, found.order.asked

@@ -1,8 +1,10 @@
 """Orders of all accounts, looked through; one order with everything that is known about it."""
 
 import re
+from collections.abc import Mapping
 
 from bullion.desk import texts
+from bullion.desk.bodies import Option
 from bullion.desk.desk import Desk, View
 from bullion.desk.problems import refused
 from bullion.desk.registry import action
@@ -19,24 +21,37 @@ from . import traces
 from .order_view import view, whole_view
 
 STATUSES = tuple(status.value for status in Status)
-FILTERS = (
-    "environment",
-    "login_id",
-    "status",
-    "symbol_code",
-    "source",
-    "client_order_id",
-    "request_id",
-    "since",
-)
+FILTERS = {
+    "environment": Option("Only of this one.", choices=tuple(Environment)),
+    "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
+    "status": Option("Only in this state.", choices=STATUSES),
+    "symbol_code": Option("Only of this symbol.", "--symbol", "CODE"),
+    "source": Option("Only from this channel, such as api."),
+    "client_order_id": Option("Only with this reference of the client's.", metavar="TEXT"),
+    "request_id": Option("Only what the call with this X-Request-Id booked.", metavar="ID"),
+    "since": Option("Only from this time on, in ISO 8601.", metavar="TIME"),
+}
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-@action("GET /orders")
+@action(
+    "GET /orders",
+    command="orders list",
+    columns="created_at environment login_id deal:deal_no|deal_label symbol_code trade_type quantity unit "
+    "price total status client_order_id id",
+    query=FILTERS,
+)
 async def list_orders(
-    desk: Desk, actor: Actor, filters: dict[str, str | None], page: Page
+    desk: Desk, actor: Actor, filters: Mapping[str, str | None], page: Page
 ) -> tuple[list[View], int]:
-    """`filters` by the names of FILTERS, as they were sent."""
+    """List orders, newest first. Archived test orders are left out.
+
+    \b
+    Examples:
+      bullion desk orders list --login aurum --since 2026-11-09
+      bullion desk orders list --client-order-id PO-1842
+      bullion desk --json orders list --environment test --limit 200
+    """
     wanted = _wanted(filters)
     found, total = await desk.read(
         actor, "orders", lambda records: records.orders(actor.broker, wanted, page)
@@ -44,8 +59,10 @@ async def list_orders(
     return [view(each) for each in found], total
 
 
-@action("GET /orders/{id}")
+@action("GET /orders/{id}", command="orders show")
 async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
+    """Show one order: its events, what its price was made of, and why it was taken."""
+
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
         trace = await records.trace(actor.broker, found.order.request_id)
@@ -68,7 +85,7 @@ async def find_order(records: Records, broker: str, order_id: str, *, hold: bool
     return found
 
 
-def _wanted(filters: dict[str, str | None]) -> OrderFilter:
+def _wanted(filters: Mapping[str, str | None]) -> OrderFilter:
     environment, status, request_id, since = (
         filters.get(name) for name in ("environment", "status", "request_id", "since")
     )

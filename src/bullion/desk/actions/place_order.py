@@ -35,7 +35,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 from .accounts import find_client
-from .order_view import view
+from .order_view import TOLD_COLUMNS, view
 
 _log = structlog.get_logger("desk")
 
@@ -50,9 +50,17 @@ class Placed:
         return bool(self.order["status"] == Status.PENDING)
 
 
-@action("POST /orders", Role.DEALER, told="placed an order")
+@action("POST /orders", Role.DEALER, told="placed an order", command="orders place", columns=TOLD_COLUMNS)
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
-    """What became of it, after a short wait for the venue; or RefusalError, as the API would refuse it."""
+    """Place a production order for the account LOGIN_ID.
+
+    It goes the way of the client's own orders: the same checks, price, allocation and venue.
+
+    \b
+    Example:
+      bullion desk orders place aurum --symbol GOLD --side buy --quantity 100 --source phone --key call-1842
+    """
+    # The result says what became of it after a short wait for the venue.
     if body.source == API:
         words = f"{API} is for clients' own programs; name another channel, such as web"
         raise refused_field(("source",), words)

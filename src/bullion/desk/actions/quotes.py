@@ -37,9 +37,14 @@ _STATES = {
 _AT_COST = Terms(buy_premium_paise=0, sell_premium_paise=0)
 
 
-@action("GET /quotes")
+@action(
+    "GET /quotes",
+    command="rates quotes",
+    columns="symbol_code bid ask spread quoted_weight unit age_s state words",
+)
 async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """By symbol, as the order path judges them: the state is the one that the smallest order would meet."""
+    """List what each symbol costs just now, before premiums, and whether orders in it would be taken."""
+    # As the order path judges them: the state is the one that the smallest order would meet.
 
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()

@@ -21,9 +21,19 @@ _FUTURE_US_MAX = 5_000_000
 _US_PER_S = 1_000_000
 
 
-@action("PUT /rates/{instrument}", Role.DEALER, told="put a rate")
+@action("PUT /rates/{instrument}", Role.DEALER, told="put a rate", command="rates put")
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
-    """One that is older than the board's is ignored, and the answer says so."""
+    """Quote INSTRUMENT.
+
+    Asks before it takes one that is far from the last: a lost digit would be the price of the next order. A
+    quote that is older than the one on the board is not taken. What the simulated feed supplies
+    cannot be put while BULLION_FEED is 'simulated'.
+
+    \b
+    Examples:
+      bullion desk rates put GOLD --bid 150463 --ask 150480.50
+      bullion desk rates put USDINR --bid 92.0008 --ask 92.0032
+    """
     require_code("instrument", instrument)
     bid_e6, ask_e6 = texts.rate(body.bid), texts.rate(body.ask)
     if ask_e6 < bid_e6:
@@ -54,8 +64,10 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
     return await desk.change(actor, "put_rate", instrument, work)
 
 
-@action("GET /rates")
+@action("GET /rates", command="rates list", columns="instrument bid ask source age_s at moved_at")
 async def list_rates(desk: Desk, actor: Actor) -> list[View]:
+    """List the rates that orders are priced by."""
+
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
         ticks = await records.ticks(actor.broker)

@@ -17,11 +17,25 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
-@action("PATCH /switches", Role.ADMIN, dealer_fields=["halted"], told="turned switches")
+@action(
+    "PATCH /switches",
+    Role.ADMIN,
+    dealer_fields=["halted"],
+    told="turned switches",
+    command="switches set",
+)
 async def patch_switches(
     desk: Desk, actor: Actor, changes: Changes[SwitchesBody], *, only_if: OnlyIf | None = None
 ) -> View:
-    """Roles hold per field: a dealer may halt and resume trading, nothing else."""
+    """Change switches.
+
+    \b
+    Examples:
+      bullion desk switches set halted=true
+      bullion desk switches set budgets.reads_per_minute=600 price_tolerance_percent=0.25
+      bullion desk switches set 'trading_hours={"zone": "Asia/Kolkata", "week": {"mon": [["10:00","23:30"]]}}'
+      bullion desk switches set trading_hours=null
+    """
     fields = changes.fields
 
     async def work(records: Records) -> Done:
@@ -35,8 +49,9 @@ async def patch_switches(
     return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, only_if=only_if)
 
 
-@action("GET /switches")
+@action("GET /switches", command="switches show")
 async def get_switches(desk: Desk, actor: Actor) -> View:
+    """Show the broker's switches."""
     return _view(*await desk.read(actor, "switches", lambda records: find_switches(records, actor.broker)))
 
 

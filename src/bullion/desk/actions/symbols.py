@@ -21,10 +21,11 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /symbols/{code}", Role.ADMIN, told="put a symbol")
+@action("PUT /symbols/{code}", Role.ADMIN, told="put a symbol", command="symbols put")
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
 ) -> View:
+    """Make or replace the symbol CODE."""
     held = held_symbol(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
@@ -37,11 +38,23 @@ async def put_symbol(
     return await desk.change(actor, "put_symbol", code, work, only_if=only_if)
 
 
-@action("PATCH /symbols/{code}", Role.ADMIN, dealer_fields=["frozen"], told="changed a symbol")
+@action(
+    "PATCH /symbols/{code}",
+    Role.ADMIN,
+    dealer_fields=["frozen"],
+    told="changed a symbol",
+    command="symbols set",
+)
 async def patch_symbol(
     desk: Desk, actor: Actor, code: str, changes: Changes[SymbolBody], *, only_if: OnlyIf | None = None
 ) -> View:
-    """Change single fields. A dealer may freeze and unfreeze."""
+    """Change single fields of the symbol CODE.
+
+    \b
+    Examples:
+      bullion desk symbols set GOLD frozen=true
+      bullion desk symbols set GOLD minimum=10 step=10 stock=null
+    """
     name = (actor.broker, code)
 
     async def work(records: Records) -> Done:
@@ -68,8 +81,13 @@ async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:
     return view(held)
 
 
-@action("GET /symbols")
+@action(
+    "GET /symbols",
+    command="symbols list",
+    columns="code metal unit quoted_weight trading frozen sides minimum maximum step stock pricing",
+)
 async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """List the symbols."""
     listed, total = await desk.read(actor, "symbols", lambda records: records.symbols(actor.broker, page))
     return [view_of(held, view) for held in listed], total
 

@@ -14,8 +14,16 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable, UnreadableRow
 
 
-@action("POST /tokens", Role.ADMIN, told="made a desk token")
+@action(
+    "POST /tokens",
+    Role.ADMIN,
+    told="made a desk token",
+    status=201,
+    command="tokens create",
+    shown_once="token",
+)
 async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
+    """Make a desk token for NAME. It is shown now and never again."""
     broker = body.broker or actor.broker
     if broker != actor.broker and not actor.first:
         raise RefusalError(
@@ -40,15 +48,23 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
     return await desk.change(actor, "create_token", f"{body.name} {token_id}", work, broker=broker)
 
 
-@action("GET /tokens")
+@action("GET /tokens", command="tokens list", columns="token_id name role created_at deleted_at")
 async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
+    """List the desk tokens; never their secrets."""
     listed, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
     return [view_of(token, view) for token in listed], total
 
 
-@action("DELETE /tokens/{token_id}", Role.ADMIN, told="deleted a desk token")
+@action(
+    "DELETE /tokens/{token_id}",
+    Role.ADMIN,
+    told="deleted a desk token",
+    command="tokens delete",
+    question="Delete the token {token_id}? Whoever uses it is locked out from now on.",
+)
 async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
-    """It stops working at once. Deleting twice does no harm."""
+    """Delete a desk token; it stops working at once."""
+    # Deleting twice does no harm.
 
     async def work(records: Records) -> Done:
         before = await found(_find(records, actor, token_id))

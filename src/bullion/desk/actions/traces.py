@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from bullion.desk.bodies import Option
 from bullion.desk.desk import Desk, View
 from bullion.desk.problems import refused
 from bullion.desk.registry import action
@@ -29,10 +30,29 @@ _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_
 """How a number is written out, by the ending of its name."""
 
 
-@action("GET /traces")
+@action(
+    "GET /traces",
+    command="traces list",
+    columns="at environment login_id outcome asked.symbol_code asked.trade_type asked.quantity message "
+    "request_id",
+    query={
+        "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
+        "outcome": Option(
+            "Only this: filled, replayed, or a refusal such as limit_exceeded.", metavar="CODE"
+        ),
+    },
+)
 async def list_traces(
-    desk: Desk, actor: Actor, login_id: str | None, outcome: str | None, limit: int
+    desk: Desk, actor: Actor, login_id: str | None = None, outcome: str | None = None, limit: int = 50
 ) -> list[View]:
+    """List the newest decisions on orders, newest first.
+
+    \b
+    Examples:
+      bullion desk traces list --login aurum --limit 10
+      bullion desk traces list --outcome stale_rate
+    """
+    # There is no total: how far one looks back is bounded.
     if outcome is not None and outcome not in _OUTCOMES:
         words = (
             "is replayed, scenario, what an order came to such as filled, "
@@ -45,8 +65,10 @@ async def list_traces(
     return [view(each) for each in found]
 
 
-@action("GET /traces/{request_id}")
+@action("GET /traces/{request_id}", command="traces show")
 async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
+    """Show the decision on one call, by the X-Request-Id that its client got."""
+
     async def work(records: Records) -> FoundTrace | None:
         known = REQUEST_ID.fullmatch(request_id)
         return await records.trace(actor.broker, request_id) if known else None
@@ -61,12 +83,20 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
     return view(found)
 
 
-@action("GET /traces/counts")
-async def count_traces(desk: Desk, actor: Actor, minutes: int, after: int | None) -> View:
-    """Decisions of the last minutes, counted by minute, environment and outcome.
-
-    `after` is the `through` of an earlier answer: then only what was written since is counted.
-    """
+@action(
+    "GET /traces/counts",
+    command="traces count",
+    columns="minute environment outcome count",
+    query={
+        "minutes": Option("How far to look back.", bounds=(1, MINUTES_MAX), default=MINUTES_USUAL),
+        "after": Option(),
+    },
+)
+async def count_traces(
+    desk: Desk, actor: Actor, minutes: int = MINUTES_USUAL, after: int | None = None
+) -> View:
+    """Count the decisions of the last minutes, by minute, environment and outcome."""
+    # `after` is the `through` of an earlier answer: then only what was written since is counted.
     if not 1 <= minutes <= MINUTES_MAX:
         words = f"must be a whole number from 1 to {MINUTES_MAX}"
         raise refused(("minutes",), words, within="query")

@@ -1,0 +1,89 @@
+"""The routes under `/desk/v1`, made from the desk's registry of actions."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from bullion.desk.actions.place_order import Placed
+from bullion.desk.bodies import Body
+from bullion.desk.conversion import Changes, convert, read_json
+from bullion.desk.desk import require
+from bullion.desk.registry import Action, all_actions
+from bullion.records.token import Role
+from bullion.web.answer import JSON, Answer, encode_json, json_answer
+
+from .request import Handler, Request, listed, paged
+
+_REPLAYED = (b"idempotent-replayed", b"true")
+_WHOLE_NUMBERS = ("minutes", "after")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    method: str
+    path: str
+    role: Role
+    """The least role, checked before the body is read."""
+    handler: Handler
+
+
+def desk_routes() -> list[Route]:
+    """Sorted by path, so that a fixed word comes before a name in its place."""
+    routes = [
+        Route(each.method, each.path, each.least_role, _handler(each)) for each in all_actions().values()
+    ]
+    return sorted(routes, key=lambda route: (route.path, route.method))
+
+
+def _handler(action: Action) -> Handler:
+    async def handle(request: Request) -> Answer:
+        arguments = [*(request.path[name] for name in action.path_names), *_sent(action, request)]
+        named = _named(action, request)
+        found = await action.work(request.desk, request.actor, *arguments, **named)
+        if isinstance(found, Placed):
+            return _placed(found)
+        if isinstance(found, tuple):
+            return listed(found)
+        if isinstance(found, list):
+            return json_answer({"items": found}) if action.takes("limit") else paged(found, request.page())
+        return json_answer(found, action.status)
+
+    return handle
+
+
+def _sent(action: Action, request: Request) -> list[Any]:
+    """The body, if the action takes one. Who may send these fields at all is told before what is wrong."""
+    if action.method in ("GET", "DELETE"):
+        return []
+    if action.changes is not None:
+        fields = read_json(request.body)
+        require(request.actor, action.role_for(fields if isinstance(fields, dict) else ()))
+        return [Changes(action.changes, fields)]
+    # A POST that needs nothing said may come without a body.
+    raw = request.body if action.method == "PUT" else request.body or b"{}"
+    body = convert(read_json(raw), action.body or Body)
+    return [] if action.body is None else [body]
+
+
+def _named(action: Action, request: Request) -> dict[str, Any]:
+    """What the action takes of the query, and of the request itself."""
+    named: dict[str, Any] = {}
+    for name in action.query:
+        text = request.filter(name)
+        if text is not None:
+            named[name] = request.whole_number(name, default=0) if name in _WHOLE_NUMBERS else text
+    if action.takes("filters"):
+        named = {"filters": named}
+    if action.takes("page"):
+        named["page"] = request.page()
+    if action.takes("limit"):
+        named["limit"] = request.page().limit
+    if action.takes("request_id"):
+        named["request_id"] = request.request_id
+    return named
+
+
+def _placed(placed: Placed) -> Answer:
+    if placed.replayed:
+        return Answer(HTTPStatus.OK, encode_json(placed.order), (JSON, _REPLAYED))
+    return json_answer(placed.order, HTTPStatus.ACCEPTED if placed.pending else HTTPStatus.CREATED)

@@ -1,0 +1,225 @@
+"""Commands made from the desk's registry: arguments from a path, options from the fields of a body."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import click
+import msgspec
+
+from bullion.desk.bodies import Body, Option
+from bullion.desk.conversion import Changes, convert, read
+from bullion.desk.desk import Desk
+from bullion.desk.registry import Action
+from bullion.records.page import Page
+from bullion.records.token import Actor
+from bullion.refusals.refusal import RefusalError
+from bullion.web.answer import new_request_id
+
+from .assignments import alternatives, assigned
+from .session import Session, confirm
+from .specials import SPECIALS, Special, described_order
+from .tables import print_items, print_list, print_one, print_secret
+
+Given = dict[str, Any]
+"""What was given on the command line, by the names of the parameters."""
+
+
+def command_of(action: Action) -> click.Command:
+    special = SPECIALS.get(action.name, Special())
+
+    def run(**given: Any) -> None:
+        session = click.get_current_context().find_object(Session)
+        assert session is not None  # noqa: S101 - `bullion desk` makes one before any of its commands
+        yes = given.pop("yes", False)
+        body = _body_maker(action, special, given)
+        _ask(session, action, special, given, yes=yes)
+
+        async def work(desk: Desk, actor: Actor) -> Any:
+            path = [given[name] for name in action.path_parameters]
+            return await action.work(desk, actor, *path, *body(), **_named(action, given))
+
+        found = session.run(work, trading=action.takes("request_id"))
+        (special.show or _show)(session, action, found)
+
+    name = str(action.command).split(" ")[1]
+    return click.Command(name, callback=run, params=list(_parameters(action, special)), help=action.help)
+
+
+# --- Parameters ------------------------------------------------------------------------------------------
+
+
+def _parameters(action: Action, special: Special) -> Iterator[click.Parameter]:
+    for name in action.path_parameters:
+        yield click.Argument([name])
+    if special.parameter is not None:
+        yield special.parameter
+    elif action.changes is not None:
+        yield click.Argument(["assignments"], nargs=-1, required=True, metavar="FIELD=VALUE...")
+    elif action.body is not None:
+        fields = [_parameter(field) for field in _fields(action.body)]
+        yield from fields or [_file_option(action)]
+    for name, option in action.query.items():
+        if option.help is not None:
+            yield _option(name, option, default=option.default)
+    if action.takes("page") or action.takes("limit"):
+        yield click.Option(["--limit"], default=50, show_default=True, type=click.IntRange(1, 200))
+    if action.takes("page"):
+        yield click.Option(["--offset"], default=0, show_default=True, type=click.IntRange(0))
+    if action.question or special.questions:
+        yield click.Option(["--yes", "-y"], is_flag=True, help="Do it without asking.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a body that is an option."""
+
+    path: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    option: Option
+    required: bool
+    default: Any
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def items(self) -> Any:
+        """The type of its entries, if it is a list."""
+        lists = [kind for kind in self.kinds if get_origin(kind) is list]
+        return get_args(lists[0])[0] if lists else None
+
+
+def _fields(shape: type[Body], within: tuple[str, ...] = ()) -> Iterator[_Field]:
+    for each in msgspec.structs.fields(shape):
+        notes = getattr(each.type, "__metadata__", ())
+        option = next((note for note in notes if isinstance(note, Option)), None)
+        if option is not None:
+            path = (*within, each.encode_name)
+            yield _Field(path, alternatives(each.type), option, each.required, each.default)
+        elif isinstance(each.type, type) and issubclass(each.type, Body):
+            yield from _fields(each.type, (*within, each.encode_name))
+
+
+def _parameter(field: _Field) -> click.Parameter:
+    if field.option.argument:
+        return click.Argument([field.name])
+    if bool in field.kinds:
+        return _option(field.name, field.option, is_flag=True)
+    return _option(
+        field.name,
+        field.option,
+        kind=field.items or field.kinds[0],
+        required=field.required and field.option.default is None,
+        multiple=field.items is not None,
+        default=field.default if isinstance(field.default, str | int) else None,
+    )
+
+
+def _option(name: str, option: Option, kind: Any = str, default: Any = None, **more: Any) -> click.Option:
+    flag = option.flag or f"--{name.replace('_', '-')}"
+    choices = option.choices or (get_args(kind) if get_origin(kind) is Literal else ())
+    if choices:
+        more["type"] = click.Choice([str(each) for each in choices])
+    elif option.bounds:
+        more["type"] = click.IntRange(*option.bounds)
+    elif kind is int:
+        more["type"] = int
+    if default is not None:  # To click, a default of None is one, and nothing is required then.
+        more |= {"default": default, "show_default": True}
+    return click.Option([flag, name], help=option.help, metavar=option.metavar, **more)
+
+
+def _file_option(action: Action) -> click.Option:
+    what = action.name.partition("_")[2]
+    words = f"The {what} as JSON, as for the desk's HTTP interface; - is stdin."
+    return click.Option(["--file"], required=True, help=words)
+
+
+# --- What is sent ----------------------------------------------------------------------------------------
+
+
+def _body_maker(action: Action, special: Special, given: Given) -> Callable[[], list[Any]]:
+    """Reads what was given now; what it makes of that is refused like a call's body."""
+    if action.changes is not None:
+        given["changes"] = assigned(action.changes, given.pop("assignments"))
+        shape = action.changes
+        return lambda: [Changes(shape, given["changes"])]
+    if action.body is None:
+        return list
+    if "file" in given:
+        body = _file_body(given.pop("file"), action.body)
+        return lambda: [body]
+    sent = special.body(given) if special.body else _values(action.body, given)
+    return lambda: [convert(sent, action.body)]
+
+
+def _values(shape: type[Body], given: Mapping[str, Any]) -> dict[str, Any]:
+    sent: dict[str, Any] = {}
+    for field in _fields(shape):
+        value = given[field.name]
+        if field.items is not None:
+            value = list(value or field.option.default or ()) or None
+        elif bool in field.kinds:
+            value = (not field.default) if value else None
+        if value is None:
+            continue
+        place = sent
+        for parent in field.path[:-1]:
+            place = place.setdefault(parent, {})
+        place[field.name] = None if value == field.option.none else value
+    return sent
+
+
+def _file_body(file: str, shape: Any) -> Any:
+    """A body from a JSON file, or from standard input for `-`."""
+    try:
+        return read(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes(), shape)
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}.") from None
+    except RefusalError as refused:
+        raise click.UsageError(f"{file}: {refused.message}") from None
+
+
+def _named(action: Action, given: Given) -> dict[str, Any]:
+    named: dict[str, Any] = {name: given[name] for name in action.query if given.get(name) is not None}
+    if action.takes("filters"):
+        named = {"filters": named}
+    if action.takes("page"):
+        named["page"] = Page(given["limit"], given["offset"])
+    elif action.takes("limit"):
+        named["limit"] = given["limit"]
+    if action.takes("request_id"):
+        named["request_id"] = new_request_id().decode("ascii")
+    return named
+
+
+# --- Questions and results -------------------------------------------------------------------------------
+
+
+def _ask(session: Session, action: Action, special: Special, given: Given, *, yes: bool) -> None:
+    if yes:
+        return
+    if action.question:
+        order = described_order(session, given["order_id"]) if "{order}" in action.question else ""
+        confirm(action.question.format(order=order, **given), yes=False)
+    if special.questions:
+        for question in special.questions(session, given):
+            confirm(question, yes=False)
+
+
+def _show(session: Session, action: Action, found: Any) -> None:
+    as_json = session.as_json
+    if action.shown_once:
+        print_secret(found, action.shown_once, as_json=as_json)
+    elif isinstance(found, tuple):
+        print_list(found, action.columns, as_json=as_json)
+    elif isinstance(found, list) and not action.takes("limit"):
+        print_list((found, len(found)), action.columns, as_json=as_json)
+    elif isinstance(found, list) or "items" in found:
+        print_items(found if isinstance(found, list) else found["items"], action.columns, as_json=as_json)
+    else:
+        print_one(found, action.columns, as_json=as_json)

@@ -1,0 +1,124 @@
+"""What single commands do beyond the rest: questions that depend on what is asked for, and other tables."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import click
+
+from bullion.desk.actions import orders, rates
+from bullion.desk.actions.place_order import Placed
+from bullion.desk.desk import View
+from bullion.desk.registry import Action
+from bullion.desk.unreadable import is_unreadable
+
+from .session import Session
+from .tables import print_list, print_one
+
+_SWITCHES = {
+    (
+        "production",
+        True,
+    ): "Every client whose account is enabled can place real orders as soon as this is on.",
+    ("production", False): "Every production order is refused from then on.",
+    ("paused", True): "While production is paused, every production order is refused.",
+    ("paused", False): "Production orders are taken again at once.",
+    ("halted", True): "While trading is halted, every order of every client is refused.",
+    ("halted", False): "Orders are taken again at once.",
+}
+"""What turning a switch does to clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    parameter: click.Parameter | None = None
+    """In place of the fields of the body."""
+    body: Callable[[dict[str, Any]], Any] | None = None
+    """The body as plain values, from what was given."""
+    questions: Callable[[Session, dict[str, Any]], Sequence[str]] | None = None
+    show: Callable[[Session, Action, Any], None] | None = None
+
+
+def described_order(session: Session, order_id: str) -> str:
+    """Which order it is, for whoever is asked about it."""
+    order = session.run(lambda desk, actor: orders.get_order(desk, actor, order_id))
+    told = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
+    return f"{order_id} ({told})"
+
+
+def _questions_of_switches(_session: Session, given: dict[str, Any]) -> list[str]:
+    return [
+        f"Set {field} to {str(value).lower()}? {consequence}"
+        for (field, value), consequence in _SWITCHES.items()
+        if given["changes"].get(field) is value
+    ]
+
+
+def _questions_of_rate(session: Session, given: dict[str, Any]) -> list[str]:
+    instrument, bid, ask = given["instrument"], given["bid"], given["ask"]
+    last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
+    if last is None or is_unreadable(last) or not (_far(bid, last["bid"]) or _far(ask, last["ask"])):
+        return []
+    return [f"The last quote of {instrument} is {last['bid']} to {last['ask']}. Take {bid} to {ask}?"]
+
+
+def _far(text: str, last: str) -> bool:
+    """More than 5 percent away. What is no number is told by whoever reads it next."""
+    try:
+        return abs(Decimal(text) - Decimal(last)) * 20 > Decimal(last)
+    except InvalidOperation:
+        return False
+
+
+def _show_rate(session: Session, _action: Action, answer: View) -> None:
+    print_one(answer, as_json=session.as_json)
+    if not answer["taken"]:
+        click.echo("Not taken: the board has a newer quote, which is shown.", err=True)
+        sys.exit(1)
+
+
+def _show_placed(session: Session, action: Action, placed: Placed) -> None:
+    print_one(placed.order, action.columns, as_json=session.as_json)
+    if placed.replayed:
+        click.echo("Nothing was booked now: this key had placed the order already.", err=True)
+    elif placed.pending:
+        click.echo("It is pending: nobody has confirmed its hedge yet.", err=True)
+
+
+def _show_duties(session: Session, action: Action, found: list[View]) -> None:
+    """Row by row."""
+    rows = found
+    if not session.as_json:
+        rows = [
+            {"name": table["name"], **row, "in_force": row == table["in_force"]}
+            for table in found
+            if not is_unreadable(table)
+            for row in table["duties"]
+        ]
+        rows += filter(is_unreadable, found)
+    print_list((rows, len(rows)), action.columns, as_json=session.as_json)
+
+
+def _duty_rows(given: dict[str, Any]) -> list[View]:
+    return [_duty_row(text) for text in given["rows"]]
+
+
+def _duty_row(text: str) -> View:
+    day, equals, rupees = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} is not of the form date=rupees, such as 2026-05-13=6250.")
+    return {"from": day, "rupees": rupees}
+
+
+SPECIALS = {
+    "patch_switches": Special(questions=_questions_of_switches),
+    "put_rate": Special(questions=_questions_of_rate, show=_show_rate),
+    "place_order": Special(show=_show_placed),
+    "list_duties": Special(show=_show_duties),
+    "put_duty": Special(
+        click.Argument(["rows"], nargs=-1, required=True, metavar="DATE=RUPEES..."), body=_duty_rows
+    ),
+}
+"""By the name of the action."""

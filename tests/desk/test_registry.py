@@ -1,0 +1,63 @@
+"""What every declared action of the desk has, and that roles hold for all of them over HTTP."""
+
+import re
+
+import pytest
+
+from bullion.desk.actions import groups, switches
+from bullion.desk.registry import all_actions, role_of, told_of
+from bullion.records.token import Role
+from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
+
+ACTIONS = all_actions()
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_action_is_declared_whole(name: str) -> None:
+    action = ACTIONS[name]
+    assert (action.method == "GET") == (action.told is None) == (action.role is Role.VIEWER)
+    assert action.command is None or action.help
+    assert len(action.path_names) == len(action.path_parameters)
+    assert (action.changes is not None) == (action.method == "PATCH")
+    for parameter in action.query:
+        assert action.takes(parameter) or action.takes("filters")
+
+
+def test_no_two_actions_have_the_same_route_or_command() -> None:
+    routes = [(action.method, action.path) for action in ACTIONS.values()]
+    commands = [action.command for action in ACTIONS.values() if action.command]
+    assert len(set(routes)) == len(routes)
+    assert len(set(commands)) == len(commands)
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEALER])
+def test_nobody_below_its_role_begins_an_action(office: Office, role: Role) -> None:
+    """The role is told before the path or the body is looked at."""
+    caller = office.hire(role)
+    with nothing_changed(office.desk):
+        for action in ACTIONS.values():
+            if not role.includes(action.least_role):
+                path = re.sub(r"{\w+}", "x", action.path)
+                refusal(caller.raw(action.method, path, b"nonsense"), 403, "role_too_low")
+
+
+@pytest.mark.parametrize("name", ["patch_symbol", "patch_switches"])
+def test_a_field_beyond_a_dealers_is_told_by_the_role_not_by_its_value(office: Office, name: str) -> None:
+    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    action = ACTIONS[name]
+    (own,) = action.dealer_fields
+    path = action.path.replace("{code}", "GOLD")
+    dealer = office.hire(Role.DEALER)
+    answer = dealer.request("PATCH", path, json={own: True, "nonsense": 1})
+    assert refusal(answer, 403, "role_too_low") == "This needs the role admin; yours is dealer."
+    refusal(dealer.request("PATCH", path, json={own: "nonsense"}), 422, "invalid_request")
+
+
+def test_others_ask_the_registry_for_a_role_and_for_words() -> None:
+    assert role_of(groups.put_group) is Role.ADMIN
+    assert role_of(switches.patch_switches) is Role.DEALER
+    assert role_of(switches.patch_switches, ["halted", "paused"]) is Role.ADMIN
+    assert role_of(switches.patch_switches, ["halted"]) is Role.DEALER
+    assert told_of("put_group") == "put a group"
+    assert told_of("archived_orders") == "finished archiving orders"
+    assert told_of("never_heard_of") == "never heard of"
