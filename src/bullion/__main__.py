@@ -240,8 +240,8 @@ def doctor_command() -> None:
 
     findings = asyncio.run(examine(read_settings(os.environ)))
     for finding in findings:
-        click.echo(f"{'ok  ' if finding.well else 'BAD '} {finding.what}: {finding.words}")
-    sys.exit(0 if all(finding.well for finding in findings) else 1)
+        click.echo(f"{'ok  ' if finding.ok else 'BAD '} {finding.what}: {finding.message}")
+    sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 
 def _open_desk(

@@ -1,4 +1,4 @@
-"""`bullion doctor`: is everything here that this deployment needs, and if not, what is to be done?"""
+"""`bullion doctor`: checks what this deployment needs, and says what to do about problems."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,20 +15,19 @@ from bullion.unreadable import Unreadable
 from bullion.wiring.store import open_store
 
 _REDIS_S = 2.0
-_ROWS_TOLD = 50
-"""So many unreadable rows are told one by one."""
+_ROWS_LISTED_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     what: str
-    well: bool
-    words: str
+    ok: bool
+    message: str
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """The settings have been read by now, so those are in order."""
-    findings = [Finding("settings", well=True, words=_settings_words(settings))]
+    """The settings were read before, so they are valid."""
+    findings = [_settings(settings)]
     findings += await _store(settings)
     findings.append(await _redis(settings))
     findings.append(_hedge(settings))
@@ -36,18 +35,19 @@ async def examine(settings: Settings) -> list[Finding]:
         findings.append(
             Finding(
                 "desk",
-                well=True,
-                words="BULLION_DESK_TOKEN is not set; make tokens with 'bullion desk tokens create'.",
+                ok=True,
+                message="BULLION_DESK_TOKEN is not set; make tokens with 'bullion desk tokens create'.",
             )
         )
     return findings
 
 
-def _settings_words(settings: Settings) -> str:
+def _settings(settings: Settings) -> Finding:
     production = "on" if settings.production else "off"
-    return (
+    message = (
         f"broker {settings.broker}, workers: {settings.workers}, deploy switch for production {production}."
     )
+    return Finding("settings", ok=True, message=message)
 
 
 async def _store(settings: Settings) -> list[Finding]:
@@ -57,50 +57,50 @@ async def _store(settings: Settings) -> list[Finding]:
             brokers = await store.records.read("doctor", lambda records: records.brokers())
             unreadable = await unreadable_rows(store.engine)
     except (WrongSetting, SchemaMismatch) as error:
-        return [Finding("store", well=False, words=str(error))]
+        return [Finding("store", ok=False, message=str(error))]
     except StoreFault as fault:
         advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
-        return [Finding("store", well=False, words=f"{kind} does not answer ({fault}). {advice}")]
-    found = Finding("store", well=True, words=f"{kind}, schema up to date, brokers: {len(brokers)}.")
+        return [Finding("store", ok=False, message=f"{kind} does not answer ({fault}). {advice}")]
+    found = Finding("store", ok=True, message=f"{kind}, schema up to date, brokers: {len(brokers)}.")
     return [found, *_rows(unreadable)]
 
 
 def _rows(unreadable: list[Unreadable]) -> list[Finding]:
-    told = [f"{entry} {entry.effect} {entry.remedy}" for entry in unreadable[:_ROWS_TOLD]]
-    if len(unreadable) > _ROWS_TOLD:
-        told.append(f"{len(unreadable) - _ROWS_TOLD} more rows cannot be read.")
-    return [Finding("rows", well=False, words=words) for words in told]
+    messages = [f"{entry} {entry.effect} {entry.remedy}" for entry in unreadable[:_ROWS_LISTED_MAX]]
+    if len(unreadable) > _ROWS_LISTED_MAX:
+        messages.append(f"{len(unreadable) - _ROWS_LISTED_MAX} more rows cannot be read.")
+    return [Finding("rows", ok=False, message=message) for message in messages]
 
 
 def _hedge(settings: Settings) -> Finding:
     if settings.hedge == BY_HAND:
-        words = "the desk covers orders itself; see what waits with 'bullion desk hedge queue'."
+        message = "the desk covers orders itself; see what waits with 'bullion desk hedge queue'."
     else:
-        words = "a simulated venue: nothing is covered in earnest."
-    return Finding("hedge", well=True, words=words)
+        message = "a simulated venue: nothing is covered in earnest."
+    return Finding("hedge", ok=True, message=message)
 
 
 async def _redis(settings: Settings) -> Finding:
     if settings.redis_url is None:
-        return Finding("redis", well=True, words="not set; budgets are kept in memory, for one node only.")
+        return Finding("redis", ok=True, message="not set; budgets are kept in memory, for one node only.")
     link = RedisLink(settings.redis_url, answer_s=_REDIS_S)
     keeping = asyncio.create_task(link.keep())
     try:
         async with asyncio.timeout(_REDIS_S):
             while True:
                 try:
-                    # Not only whether it answers: a replica does, and takes nothing down.
+                    # A write, because a replica answers reads but takes no writes.
                     await link.send(packed("SET", "bullion:doctor", "1", "PX", "1000"))
                 except LinkDown:
                     await asyncio.sleep(0.05)
                 else:
-                    return Finding("redis", well=True, words="answers.")
+                    return Finding("redis", ok=True, message="answers.")
     except (TimeoutError, hiredis.ReplyError) as error:
         why = str(error) or link.why_down
         return Finding(
             "redis",
-            well=False,
-            words=f"cannot be used ({why}). Check BULLION_REDIS_URL. Without it reads go on "
+            ok=False,
+            message=f"cannot be used ({why}). Check BULLION_REDIS_URL. Without it reads go on "
             "uncounted, and orders are refused.",
         )
     finally:

@@ -148,7 +148,7 @@ def test_an_order_deleted_before_the_venue_saw_it_is_never_sent(own_live_market:
     def words() -> str:
         return str(market.desk.do("GET", f"/orders/{order_id}")["hedge"]["words"])
 
-    until(lambda: "so far the venue has not had it" in words(), PATIENCE_S)
+    until(lambda: "So far the venue does not know it" in words(), PATIENCE_S)
     assert sent_to_venue(market) == []
     assert trader.read(order_id)["status"] == "deleted"
     assert market.desk.do("GET", "/hedge/breaks")["total"] == 0

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from bullion.booking.breaks import contradicts, weight_beyond
-from bullion.hedge.venue import Confirmed, Declined, Final, ListedExecution
+from bullion.hedge.venue import Confirmed, Declined, FinalAnswer, ListedExecution
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 from tests.orders.orders import order_in
@@ -22,19 +22,19 @@ def settled(status: str) -> Order:
 
 
 @pytest.mark.parametrize(("status", "word"), list(product(SETTLED, [FILL, REFUSAL])))
-def test_a_first_word_contradicts_an_order_that_went_the_other_way(status: str, word: Final) -> None:
+def test_a_first_word_contradicts_an_order_that_went_the_other_way(status: str, word: FinalAnswer) -> None:
     assert contradicts(settled(status), word, None) is ((status in DEALS) is not (word is FILL))
 
 
 @pytest.mark.parametrize(("word", "known"), [(FILL, "E1"), (FILL, None)])
-def test_a_deal_that_the_desk_deleted_was_filled_all_the_same(word: Final, known: str | None) -> None:
+def test_a_deal_that_the_desk_deleted_was_filled_all_the_same(word: FinalAnswer, known: str | None) -> None:
     deleted = order_in(Status.DELETED, deal_no=7)
     assert not contradicts(deleted, word, known)
     assert contradicts(deleted, REFUSAL, known)
 
 
 @pytest.mark.parametrize(("status", "word"), list(product(SETTLED, [FILL, REFUSAL])))
-def test_the_word_that_is_known_already_contradicts_as_the_first_time(status: str, word: Final) -> None:
+def test_the_word_that_is_known_already_contradicts_as_the_first_time(status: str, word: FinalAnswer) -> None:
     order = settled(status)
     assert contradicts(order, word, "E1") is contradicts(order, word, None)
 

@@ -13,15 +13,15 @@ from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.booking.hedging import Hedging
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import (
-    Asked,
+    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
-    Final,
+    FinalAnswer,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Submitted,
+    SubmitAnswer,
     Tradeability,
     Unconfirmed,
     VenueUnreachable,
@@ -45,14 +45,14 @@ class Venue:
         self.asks: list[Any] = [NotKnown()]
         self.calls: list[str] = []
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         self.calls.append(f"submit {request.order_id}")
-        word: Submitted = await _say(self.submits)
+        word: SubmitAnswer = await _say(self.submits)
         return word
 
-    async def ask(self, request: HedgeRequest) -> Asked:
+    async def ask(self, request: HedgeRequest) -> AskAnswer:
         self.calls.append(f"ask {request.order_id}")
-        word: Asked = await _say(self.asks)
+        word: AskAnswer = await _say(self.asks)
         return word
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
@@ -88,7 +88,7 @@ class Requests:
     async def withdraw(self, order: Order) -> None:
         self.done.append(("withdrawn", None))
 
-    async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
+    async def answer(self, to_hedge: ToHedge, word: FinalAnswer) -> Order:
         if self.fault is not None:
             raise self.fault
         self.done.append(("answered", word))
@@ -130,7 +130,9 @@ PENDING = ToHedge(order_in(Status.PENDING), "main", "XAUUSD")
 
 
 @pytest.mark.parametrize(("word", "status"), [(FILL, "open"), (REFUSAL, "rejected")])
-async def test_a_final_word_is_written_down_and_told_at_once(bench: Bench, word: Final, status: str) -> None:
+async def test_a_final_word_is_written_down_and_told_at_once(
+    bench: Bench, word: FinalAnswer, status: str
+) -> None:
     bench.venue.submits = [word]
     assert (await bench.hedging.hedge(PENDING)).status == status
     assert bench.requests.done == [("answered", word)]
@@ -145,7 +147,7 @@ async def test_an_order_that_the_venue_has_not_decided_is_asked_for_later(bench:
 
 @pytest.mark.parametrize(("asked", "status"), [(FILL, "open"), (REFUSAL, "rejected"), (WAITS, "pending")])
 async def test_a_duplicate_is_asked_for_and_never_taken_for_a_refusal(
-    bench: Bench, asked: Asked, status: str
+    bench: Bench, asked: AskAnswer, status: str
 ) -> None:
     bench.venue.submits, bench.venue.asks = [Duplicate()], [asked]
     assert (await bench.hedging.hedge(PENDING)).status == status
@@ -174,7 +176,7 @@ async def test_whatever_goes_wrong_at_the_venue_the_order_stays_pending(bench: B
     bench.venue.submits = [error]
     assert await bench.hedging.hedge(PENDING) == PENDING.order
     assert not [done for done in bench.requests.done if done[0] != "postponed"]
-    assert not bench.hedging._under_way
+    assert not bench.hedging._sending
 
 
 async def test_a_word_that_cannot_be_written_leaves_the_order_pending(bench: Bench) -> None:
@@ -201,7 +203,7 @@ async def test_whoever_repeats_the_call_waits_for_the_same_answer(
     await asyncio.sleep(0.01)
     assert await bench.hedging.outcome(PENDING.order) == PENDING.order, "after a short wait it is pending"
     assert await first == PENDING.order
-    (task,) = bench.hedging._under_way.values()
+    (task,) = bench.hedging._sending.values()
     task.cancel()
     await asyncio.wait([task])
     assert await bench.hedging.outcome(PENDING.order) == PENDING.order
@@ -211,7 +213,7 @@ async def test_whoever_repeats_the_call_waits_for_the_same_answer(
 
 
 @pytest.mark.parametrize("word", [FILL, REFUSAL])
-async def test_what_is_due_is_asked_for_and_not_sent(bench: Bench, word: Final) -> None:
+async def test_what_is_due_is_asked_for_and_not_sent(bench: Bench, word: FinalAnswer) -> None:
     bench.claim()
     bench.venue.asks = [word]
     await bench.hedging.settle()

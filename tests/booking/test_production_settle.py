@@ -16,14 +16,14 @@ from bullion.booking.hedge_requests import LEASE_US
 from bullion.booking.hedging import Hedging
 from bullion.faults import OutcomeUnknown, StoreFault, StoreUnavailable
 from bullion.hedge.venue import (
-    Asked,
+    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Submitted,
+    SubmitAnswer,
     Tradeability,
     Unconfirmed,
     VenueUnreachable,
@@ -50,17 +50,17 @@ class ScriptedVenue:
         self.asks: list[Act] = []
         self.refuses = False
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         self.calls.append(("submit", request.order_id))
         if self.submits:
-            word: Submitted = await self.submits.pop(0)(request)
+            word: SubmitAnswer = await self.submits.pop(0)(request)
             return word
         return await self.execute(request)
 
-    async def ask(self, request: HedgeRequest) -> Asked:
+    async def ask(self, request: HedgeRequest) -> AskAnswer:
         self.calls.append(("ask", request.order_id))
         if self.asks:
-            word: Asked = await self.asks.pop(0)(request)
+            word: AskAnswer = await self.asks.pop(0)(request)
             return word
         return self.book.get(request.order_id, NotKnown())
 
@@ -70,7 +70,7 @@ class ScriptedVenue:
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
         raise AssertionError("that is for the reconciliation")
 
-    async def execute(self, request: HedgeRequest) -> Submitted:
+    async def execute(self, request: HedgeRequest) -> SubmitAnswer:
         if request.order_id in self.book:
             return Duplicate()
         number = len(self.book) + 1
@@ -78,7 +78,7 @@ class ScriptedVenue:
         self.book[request.order_id] = word
         return word
 
-    async def execute_and_lose(self, request: HedgeRequest) -> Submitted:
+    async def execute_and_lose(self, request: HedgeRequest) -> SubmitAnswer:
         await self.execute(request)
         raise VenueUnreachable("the line went dead")
 
@@ -267,7 +267,7 @@ async def test_a_venue_that_hangs_is_given_up_and_asked(desk: Desk, monkeypatch:
     monkeypatch.setattr(hedging_module, "_CALL_S", 0.05)
     never = asyncio.Event()
 
-    async def hang(request: HedgeRequest) -> Submitted:
+    async def hang(request: HedgeRequest) -> SubmitAnswer:
         await desk.venue.execute(request)
         await never.wait()
         raise AssertionError
@@ -324,7 +324,7 @@ async def test_an_order_deleted_while_the_venue_was_at_it_stays_deleted(
     desk.venue.refuses = refuses
     to_hedge = await desk.place()
 
-    async def meanwhile(request: HedgeRequest) -> Submitted:
+    async def meanwhile(request: HedgeRequest) -> SubmitAnswer:
         await desk.dealings.change(to_hedge.order, Event.DELETE)
         return await desk.venue.execute(request)
 
@@ -399,7 +399,7 @@ async def test_a_node_that_stood_still_brings_an_old_word_and_does_no_harm(desk:
     """It had sent the order; the other node asked, and has it open; then the first goes on where it was."""
     stopped, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slow(request: HedgeRequest) -> Submitted:
+    async def slow(request: HedgeRequest) -> SubmitAnswer:
         word = await desk.venue.execute(request)
         stopped.set()
         await go_on.wait()
@@ -424,7 +424,7 @@ async def test_a_node_that_stood_still_brings_an_old_word_and_does_no_harm(desk:
 async def test_a_node_that_stood_still_before_it_sent_finds_a_duplicate(desk: Desk, other: Desk) -> None:
     stopped, go_on = asyncio.Event(), asyncio.Event()
 
-    async def late(request: HedgeRequest) -> Submitted:
+    async def late(request: HedgeRequest) -> SubmitAnswer:
         stopped.set()
         await go_on.wait()
         return await desk.venue.execute(request)

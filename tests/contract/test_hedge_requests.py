@@ -8,7 +8,7 @@ import pytest
 from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US, Waiting
 from bullion.faults import StoreFault
-from bullion.hedge.venue import Confirmed, Declined, Final
+from bullion.hedge.venue import Confirmed, Declined, FinalAnswer
 from bullion.orders.status import Event
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
@@ -125,7 +125,9 @@ async def test_what_is_postponed_is_due_again_then_and_the_tries_are_counted(
 
 
 @pytest.mark.parametrize("word", [FILL, REFUSAL], ids=["fill", "refusal"])
-async def test_what_was_answered_is_neither_postponed_nor_withdrawn(dealings: Dealings, word: Final) -> None:
+async def test_what_was_answered_is_neither_postponed_nor_withdrawn(
+    dealings: Dealings, word: FinalAnswer
+) -> None:
     order = await dealings.answer(await dealings.place(dealings.books[0]), word)
     before = await dealings.request(order)
     await dealings.requests.postpone(order, 1, "late")
@@ -192,7 +194,7 @@ async def test_deal_numbers_rise_with_time(dealings: Dealings) -> None:
 
 
 @pytest.mark.parametrize("word", [FILL, REFUSAL], ids=["fill", "refusal"])
-async def test_the_same_word_again_changes_nothing(dealings: Dealings, word: Final) -> None:
+async def test_the_same_word_again_changes_nothing(dealings: Dealings, word: FinalAnswer) -> None:
     order = await dealings.place(dealings.books[0])
     first = await dealings.answer(order, word)
     before = await dealings.sound()
@@ -216,7 +218,7 @@ async def test_the_same_word_again_changes_nothing(dealings: Dealings, word: Fin
     ],
 )
 async def test_a_later_word_never_changes_the_order_and_is_a_break_where_it_contradicts(
-    dealings: Dealings, led_to: str, word: Final, broken: bool
+    dealings: Dealings, led_to: str, word: FinalAnswer, broken: bool
 ) -> None:
     await dealings.put_stock("COIN", 10**6)
     order = await dealings.lead(await dealings.place(dealings.books[0], "buy", 10, "COIN"), led_to)

@@ -12,12 +12,12 @@ from bullion.booking.reconciliation import Reconciliation
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import (
-    Asked,
+    AskAnswer,
     Confirmed,
     Declined,
     HedgeRequest,
     ListedExecution,
-    Submitted,
+    SubmitAnswer,
     Tradeability,
     VenueUnreachable,
 )
@@ -67,10 +67,10 @@ class ListingVenue:
             raise VenueUnreachable("down")
         return self.made[int(after or 0) :][:limit] if broker == "main" else ()
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         raise AssertionError("a reconciliation sends nothing")
 
-    async def ask(self, request: HedgeRequest) -> Asked:
+    async def ask(self, request: HedgeRequest) -> AskAnswer:
         raise AssertionError("a reconciliation asks for no order")
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:

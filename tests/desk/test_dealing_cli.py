@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
 from bullion.settings import read_settings
-from bullion.wiring.store import keep_hedge, open_store
+from bullion.wiring.store import open_store, save_hedge
 from bullion.wiring.trading import Trading
 from tests.support.node import SECRET
 from tests.support.orders import GOLD
@@ -135,7 +135,7 @@ def serve(hedge: str) -> None:
     async def start() -> None:
         settings = read_settings(os.environ | {"BULLION_HEDGE": hedge})
         async with open_store(settings, migrate=False) as store:
-            await keep_hedge(store, settings.hedge)
+            await save_hedge(store, settings.hedge)
 
     asyncio.run(start())
 

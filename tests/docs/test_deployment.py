@@ -104,7 +104,7 @@ def test_the_metrics_of_its_alarms_exist() -> None:
     assert {"bullion_hedges_waiting", "bullion_hedge_oldest_seconds", "bullion_hedges_broken"} <= named
     for name in named:
         assert f'"{name.removesuffix("_total")}"' in source, name
-    assert hedging._EVERY_S * hedging._WATCH_EVERY == 5
+    assert hedging._EVERY_S * hedging._WATCH_EVERY_TURNS == 5
     assert "fresh every five seconds" in section("Alarms")
 
 

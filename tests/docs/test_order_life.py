@@ -129,5 +129,5 @@ def test_its_numbers() -> None:
     assert "alarmed after half a minute" in text
     assert f"`booking_busy` after {queue.DEADLINE_S:g} seconds" in text
     assert f"within about {watch._REACHED_AGE_S_MAX:g} seconds" in text
-    assert f"has said nothing for {watch._WORD_AGE_S_MAX:g} seconds" in text
+    assert f"has said nothing for {watch._TRADEABILITY_AGE_S_MAX:g} seconds" in text
     assert f"within {ledger_postgres.VERIFY_S:g} seconds in all" in text

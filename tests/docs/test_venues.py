@@ -28,9 +28,9 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
         "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
         "a deleted order that the venue does not know": f"is {hedging.LATE_US // 1_000_000} seconds old",
         "one call of `executions`": f"{reconciliation._LIST_S:.0f} seconds; asked again after 3 seconds",
-        "one call of `instruments`": f"{watch._PATIENCE_S:.0f} seconds",
+        "one call of `instruments`": f"{watch._CALL_S:.0f} seconds",
         "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
-        "a word on an instrument counts": f"for {watch._WORD_AGE_S_MAX:.0f} seconds",
+        "a word on an instrument counts": f"for {watch._TRADEABILITY_AGE_S_MAX:.0f} seconds",
         "asked again after `Unconfirmed`": "after 1 second, then 2, then every 4",
         "the log says `hedge_waits_long`": f"is {hedging._OLD_US // 1_000_000} seconds old",
     }

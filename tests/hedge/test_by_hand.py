@@ -15,7 +15,7 @@ async def test_every_order_waits_for_the_desk_however_often_it_is_sent_or_asked_
     for call in (venue.ask, venue.submit, venue.submit, venue.ask):
         word = await call(REQUEST)
         assert isinstance(word, Unconfirmed)
-        assert "desk" in word.words
+        assert "desk" in word.message
 
 
 async def test_every_instrument_can_be_traded_and_the_venue_is_always_reached() -> None:

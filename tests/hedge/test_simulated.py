@@ -111,7 +111,7 @@ async def test_it_refuses(bench: Bench) -> None:
     bench.behave(Mode.REFUSE)
     word = await bench.venue.submit(request())
     assert isinstance(word, Declined)
-    assert (word.execution_id, bool(word.words)) == ("E1", True)
+    assert (word.execution_id, bool(word.message)) == ("E1", True)
     bench.behave(Mode.FILL)
     assert await bench.venue.ask(request()) == word
 

@@ -9,10 +9,10 @@ import structlog
 
 from bullion.hedge import watch as watch_module
 from bullion.hedge.venue import (
-    Asked,
+    AskAnswer,
     HedgeRequest,
     ListedExecution,
-    Submitted,
+    SubmitAnswer,
     Tradeability,
     VenueUnreachable,
 )
@@ -48,10 +48,10 @@ class Told:
         words: Words = await self.says[broker]()
         return words
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         raise AssertionError("a watch sends nothing")
 
-    async def ask(self, request: HedgeRequest) -> Asked:
+    async def ask(self, request: HedgeRequest) -> AskAnswer:
         raise AssertionError("a watch asks for no order")
 
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
@@ -194,7 +194,7 @@ async def test_an_instrument_that_is_left_out_keeps_its_last_word_until_that_is_
 async def test_one_brokers_hanging_venue_does_not_hide_anothers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_module, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(watch_module, "_CALL_S", 0.05)
     await bench.watch.look()
     answered = asyncio.Event()
 

@@ -15,7 +15,14 @@ from bullion.catalogue.keeper import Keeper
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import SIMULATED, Final, HedgeRequest, Submitted, Tradeability, VenueUnreachable
+from bullion.hedge.venue import (
+    SIMULATED,
+    FinalAnswer,
+    HedgeRequest,
+    SubmitAnswer,
+    Tradeability,
+    VenueUnreachable,
+)
 from bullion.orders.market import Market
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
@@ -54,7 +61,7 @@ class LossyVenue(SimulatedVenue):
     held: ClassVar[list[HedgeRequest]] = []
     """On their way to the venue, whichever node sent them."""
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         lost, self.lose = self.lose, None
         if lost == LOST_ON_THE_WAY:
             raise VenueUnreachable("lost on the way")
@@ -77,7 +84,7 @@ class LossyRequests(StoredHedgeRequests):
 
     lose = False
 
-    async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
+    async def answer(self, to_hedge: ToHedge, word: FinalAnswer) -> Order:
         lost, self.lose = self.lose, False
         if lost:
             raise StoreUnavailable("gone for a moment")

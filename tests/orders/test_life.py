@@ -15,9 +15,9 @@ from bullion.orders.life import (
     can_change,
     hidden,
     kinds_of,
-    lets_go,
     quoted_weight_e4,
     realized_pnl_paise,
+    releases_weight,
 )
 from bullion.orders.status import Event, Status
 
@@ -91,7 +91,7 @@ def test_whether_an_order_can_change(status: Status) -> None:
 def test_weight_is_let_go_of_when_an_order_stops_holding_it(before: Status, now: Status) -> None:
     held = before in ("filled", "pending", "open", "closing")
     gone = now in ("closed", "rejected", "deleted")
-    assert lets_go(order_in(before), order_in(now)) is (held and gone)
+    assert releases_weight(order_in(before), order_in(now)) is (held and gone)
 
 
 @pytest.mark.parametrize(("status", "source"), list(product(Status, CHANNELS)))

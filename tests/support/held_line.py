@@ -12,23 +12,23 @@ from pathlib import Path
 from bullion.__main__ import main
 from bullion.booking import hedging
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import HedgeRequest, Submitted
+from bullion.hedge.venue import HedgeRequest, SubmitAnswer
 
 HELD = "held"
 _LOOK_S = 0.02
 _submit = SimulatedVenue.submit
 
 
-async def _arrive(venue: SimulatedVenue, request: HedgeRequest) -> Submitted:
+async def _arrive(venue: SimulatedVenue, request: HedgeRequest) -> SubmitAnswer:
     while Path(HELD).exists():  # noqa: ASYNC240 - another process removes it
         await asyncio.sleep(_LOOK_S)
     return await _submit(venue, request)
 
 
-_arriving: set["asyncio.Task[Submitted]"] = set()
+_arriving: set["asyncio.Task[SubmitAnswer]"] = set()
 
 
-async def _submit_when_released(venue: SimulatedVenue, request: HedgeRequest) -> Submitted:
+async def _submit_when_released(venue: SimulatedVenue, request: HedgeRequest) -> SubmitAnswer:
     arriving = asyncio.get_running_loop().create_task(_arrive(venue, request))
     _arriving.add(arriving)
     return await asyncio.shield(arriving)

@@ -91,7 +91,7 @@ class VenueContract:
         venue, one = await trial.adapter(), request(trial)
         word = await venue.submit(one)
         assert isinstance(word, Declined)
-        assert word.words.strip()
+        assert word.message.strip()
         assert await venue.ask(one) == word
         assert await trial.executions(one.order_id) == set()
 

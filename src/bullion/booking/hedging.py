@@ -1,7 +1,7 @@
-"""Gets the venue's word on pending orders: right after one was recorded, and later, for as long as it takes.
+"""Gets the venue's answer to pending orders: right after one was recorded, and later until there is one.
 
-No transaction is open while the venue is spoken to. What became of an order that was sent, and whose answer
-was lost with a connection or a node, is asked for; only an id that the venue does not know is sent again.
+No transaction is open during a call to the venue. If the answer to an order was lost with a connection or a
+node, the venue is asked for it; only an id that the venue does not know is sent again.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.hedge.venue import (
-    Asked,
+    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     NotKnown,
-    Submitted,
+    SubmitAnswer,
     Unconfirmed,
     Venue,
     VenueUnreachable,
-    cancelled_from_within,
+    cancelled_by_adapter,
 )
 from bullion.orders.order import Order
 from bullion.orders.status import Status
@@ -32,19 +32,18 @@ from .attempt import ToHedge
 from .hedge_requests import LEASE_US, Claimed, HedgeRequests, Waiting
 
 WAIT_S = 2.0
-"""How long a client waits for the venue before it is told that its order is pending."""
+"""How long a client waits for the venue before the answer is that its order is pending."""
 _CALL_S = 3.0
-"""How long the venue may take for one call. Less than a lease: whoever is next must not meet us there."""
+"""Time limit of one call. Shorter than a lease, so two nodes never call the venue for one order at once."""
 _EVERY_S = 0.5
-_WATCH_EVERY = 10
-"""Turns."""
+_WATCH_EVERY_TURNS = 10
 _CLAIMED_MAX = 200
-_AT_ONCE = 16
+_CALLS_AT_ONCE = 16
 _FIRST_PAUSE_S, _PAUSE_S_MAX = 1.0, 4.0
 _OLD_US = 30_000_000
 LATE_US = 60_000_000
-"""For so long a deleted order that the venue does not know is asked for. A fill after that is found by the
-reconciliation, which reads all executions of the venue."""
+"""How long the venue is asked for a deleted order that it does not know. The reconciliation, which reads all
+executions of the venue, finds a fill after that."""
 _US_PER_S = 1_000_000
 
 T = TypeVar("T")
@@ -60,37 +59,37 @@ class Hedging:
         now_us: Callable[[], int],
         report: Callable[[Waiting], None] = lambda _: None,
     ) -> None:
-        """`report` is told now and then how many wait for the venue's word."""
+        """`report` is called now and then with the number of requests that wait for the venue."""
         self._venue = venue
         self._requests = requests
         self._now_us = now_us
         self._report = report
-        self._under_way: dict[str, asyncio.Task[Order]] = {}
+        self._sending: dict[str, asyncio.Task[Order]] = {}
         self._alarmed = False
         self._more_due = False
 
     async def hedge(self, to_hedge: ToHedge) -> Order:
-        """Send an order that this node just recorded. The order as it is after a short wait."""
+        """Send an order that this node just recorded. Returns the order as it is after a short wait."""
         order = to_hedge.order
         if not self._still_ours(order.created_at_us + LEASE_US):
-            return order  # It was long in being recorded.
+            return order  # Recording it took too long.
         task = asyncio.get_running_loop().create_task(self._send(to_hedge))
-        self._under_way[order.id] = task
-        task.add_done_callback(lambda _: self._under_way.pop(order.id, None))
+        self._sending[order.id] = task
+        task.add_done_callback(lambda _: self._sending.pop(order.id, None))
         return await self._wait(task, order)
 
     async def outcome(self, order: Order) -> Order:
-        """A pending order as it is once its first call to the venue, if that is this node's, is over."""
-        task = self._under_way.get(order.id)
+        """A pending order, after its first call to the venue has ended, if this node makes that call."""
+        task = self._sending.get(order.id)
         return order if task is None else await self._wait(task, order)
 
     async def keep(self) -> None:
-        """Run for as long as the node does: finish what was left unfinished, by whichever node."""
+        """Run for as long as the node does: finish requests that this or another node left."""
         for turn in itertools.count():
             await self._try(self.settle)
-            if turn % _WATCH_EVERY == 0:  # Also when nothing can be settled: then above all.
+            if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
                 await self._try(self._watch)
-            # Where more is due, at once: nobody's order waits behind the many of another broker.
+            # No pause if more is due: an order must not wait behind the many of another broker.
             await asyncio.sleep(0 if self._more_due else _EVERY_S)
 
     async def _try(self, duty: Callable[[], Awaitable[None]]) -> None:
@@ -98,16 +97,16 @@ class Hedging:
             await duty()
         except StoreFault as fault:
             _log.warning("not_settled", fault=repr(fault))
-        except Exception:  # noqa: BLE001 - one request that cannot be dealt with must not end the node
+        except Exception:  # noqa: BLE001 - one request must not end the node
             _log.exception("not_settled")
 
     async def settle(self) -> None:
-        """One turn: claim what is due and ask for it."""
+        """One turn: claim what is due, and ask the venue for it."""
         self._more_due = False
         claimed = await self._requests.claim(self._now_us(), _CLAIMED_MAX)
-        turns = asyncio.Semaphore(_AT_ONCE)
+        turns = asyncio.Semaphore(_CALLS_AT_ONCE)
         unreachable: dict[str, str] = {}
-        """By broker, in whose words."""
+        """By broker, with the error."""
 
         async def one(request: Claimed) -> None:
             broker = request.to_hedge.broker
@@ -119,7 +118,7 @@ class Hedging:
                         unreachable[broker] = str(error)
                     else:
                         return
-            # The others need not find out for themselves, nor wait until their lease ends.
+            # The broker's other requests are postponed too, without a call each.
             await self._postpone(request.to_hedge.order, request.tries, unreachable[broker])
 
         for result in await asyncio.gather(*map(one, claimed), return_exceptions=True):
@@ -131,46 +130,46 @@ class Hedging:
         to_hedge, order = claimed.to_hedge, claimed.to_hedge.order
         if not self._still_ours(claimed.until_us):
             return
-        word: Submitted | Asked = await self._ask(to_hedge)
-        if isinstance(word, NotKnown):
+        answer: SubmitAnswer | AskAnswer = await self._ask(to_hedge)
+        if isinstance(answer, NotKnown):
             if order.status != Status.PENDING:
-                await self._give_up(order, claimed.tries)
+                await self._stop_asking(order, claimed.tries)
                 return
             if not self._still_ours(claimed.until_us):
                 return
-            word = await self._submit(to_hedge)
-        await self._take(to_hedge, word, claimed.tries)
+            answer = await self._submit(to_hedge)
+        await self._handle(to_hedge, answer, claimed.tries)
 
-    async def _give_up(self, order: Order, tries: int) -> None:
-        """The order is gone, and the venue does not know it; not yet, perhaps: a call may be under way."""
+    async def _stop_asking(self, order: Order, tries: int) -> None:
+        """The order was deleted, and the venue does not know it; but a call may still be on its way there."""
         if self._now_us() < order.created_at_us + LATE_US:
-            await self._postpone(order, tries, "The order was deleted; so far the venue has not had it.")
+            await self._postpone(order, tries, "The order was deleted. So far the venue does not know it.")
         else:
             await self._requests.withdraw(order)
 
     def _still_ours(self, until_us: int) -> bool:
-        """Whether a call to the venue would be over before another node may take the request over."""
+        """Whether a call to the venue would end before another node may claim the request."""
         return self._now_us() <= until_us - int(_CALL_S * _US_PER_S)
 
     async def _send(self, to_hedge: ToHedge) -> Order:
         try:
             try:
-                return await self._take(to_hedge, await self._submit(to_hedge), 0)
+                return await self._handle(to_hedge, await self._submit(to_hedge), 0)
             except VenueUnreachable as error:
                 _log.warning("venue_did_not_answer", order_id=to_hedge.order.id, error=str(error))
-                # Our call is over: whoever asks next need not wait for the lease to end.
+                # Our call has ended: the next one need not wait for the end of the lease.
                 await self._postpone(to_hedge.order, 0, str(error))
         except StoreFault as fault:
             _log.warning("not_settled", order_id=to_hedge.order.id, fault=repr(fault))
-        except Exception:  # noqa: BLE001 - whatever it is: the order is recorded, and the timer goes on with it
+        except Exception:  # noqa: BLE001 - the order is recorded, and `settle` goes on with it
             _log.exception("not_settled", order_id=to_hedge.order.id)
         return to_hedge.order
 
-    async def _submit(self, to_hedge: ToHedge) -> Submitted | Asked:
-        word = await self._call(self._venue.submit, to_hedge)
-        return await self._ask(to_hedge) if isinstance(word, Duplicate) else word
+    async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | AskAnswer:
+        answer = await self._call(self._venue.submit, to_hedge)
+        return await self._ask(to_hedge) if isinstance(answer, Duplicate) else answer
 
-    async def _ask(self, to_hedge: ToHedge) -> Asked:
+    async def _ask(self, to_hedge: ToHedge) -> AskAnswer:
         return await self._call(self._venue.ask, to_hedge)
 
     async def _call(self, call: Callable[[HedgeRequest], Awaitable[T]], to_hedge: ToHedge) -> T:
@@ -182,29 +181,28 @@ class Hedging:
         except StoreFault as fault:  # The simulated venue keeps its book in the store.
             raise VenueUnreachable(f"its book cannot be reached: {fault}") from fault
         except asyncio.CancelledError as error:
-            if not cancelled_from_within():
+            if not cancelled_by_adapter():
                 raise
-            raise VenueUnreachable("no answer: the adapter gave the call up") from error
+            raise VenueUnreachable("no answer: the adapter cancelled the call") from error
 
-    async def _take(self, to_hedge: ToHedge, word: Submitted | Asked, tries: int) -> Order:
-        """Do as the venue says. The order as it is then."""
-        match word:
+    async def _handle(self, to_hedge: ToHedge, answer: SubmitAnswer | AskAnswer, tries: int) -> Order:
+        """Apply the venue's answer. Returns the order as it is then."""
+        match answer:
             case Confirmed() | Declined():
-                return await self._requests.answer(to_hedge, word)
+                return await self._requests.answer(to_hedge, answer)
             case Unconfirmed():
-                await self._postpone(to_hedge.order, tries, word.words)
+                await self._postpone(to_hedge.order, tries, answer.message)
             case Duplicate() | NotKnown():
-                await self._postpone(
-                    to_hedge.order, tries, "The venue contradicts itself: it has it, and has not."
-                )
+                contradiction = "The venue contradicts itself: it has the order, and does not know it."
+                await self._postpone(to_hedge.order, tries, contradiction)
         return to_hedge.order
 
-    async def _postpone(self, order: Order, tries: int, words: str) -> None:
+    async def _postpone(self, order: Order, tries: int, message: str) -> None:
         pause_s = min(_FIRST_PAUSE_S * 2 ** min(tries, 8), _PAUSE_S_MAX)
-        await self._requests.postpone(order, self._now_us() + int(pause_s * _US_PER_S), words)
+        await self._requests.postpone(order, self._now_us() + int(pause_s * _US_PER_S), message)
 
     async def _wait(self, task: "asyncio.Task[Order]", order: Order) -> Order:
-        # Rather than `asyncio.wait`, which takes twice as long: every production order waits here.
+        # Not `asyncio.wait`, which takes twice as long: every production order waits here.
         loop = asyncio.get_running_loop()
         over: asyncio.Future[None] = loop.create_future()
 
@@ -222,7 +220,7 @@ class Hedging:
         return task.result() if task.done() else order
 
     async def _watch(self) -> None:
-        """Tell the operator when orders wait for long, and when they no longer do."""
+        """Log when orders have waited for long, and when they no longer do."""
         waiting = await self._requests.waiting()
         self._report(waiting)
         oldest_at_us = waiting.oldest_at_us

@@ -1,7 +1,7 @@
-"""Compares what the venue executed with what we asked of it: no execution stays unseen, however late it is.
+"""Compares the venue's executions with our requests, so that no execution is missed, however late it is.
 
-The venue lists its executions in an order of its own, and the store keeps the cursor up to which they were
-compared. Every step may be done again, and by several nodes at once: the cursor moves last.
+The venue lists its executions in its own order. The store keeps the cursor up to which they were compared.
+Every step may be repeated, also by several nodes at once: the cursor moves last.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_from_within
+from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_by_adapter
 from bullion.metals.metal import Metal
 
 from .attempt import ToHedge
@@ -21,8 +21,8 @@ from .hedge_requests import HedgeRequests
 
 EVERY_S = 3.0
 _LISTED_MAX = 500
-_AT_ONCE = 64
-"""Brokers. A venue that hangs for some of them must not delay the others."""
+_BROKERS_AT_ONCE = 64
+"""A venue that hangs for some brokers must not delay the others."""
 _LIST_S = 5.0
 """How long the venue may take to list its executions."""
 
@@ -30,30 +30,30 @@ _log = structlog.get_logger("hedge")
 
 
 class HedgedOrder(msgspec.Struct, frozen=True):
-    """An order that the venue names, with the execution that its request knows."""
+    """An order that an execution names, with the execution that its request has."""
 
     to_hedge: ToHedge
     confirmed_as: str | None
-    """None: its request was not confirmed so far."""
+    """None: its request is not confirmed."""
 
 
 class ExecutionRecords(Protocol):
-    """How far executions were compared, and those that no order accounts for. May raise StoreFault."""
+    """How far executions were compared, and which of them no order accounts for. May raise StoreFault."""
 
     async def cursor(self, broker: str) -> str: ...
 
     async def move_cursor(self, broker: str, before: str, after: str) -> bool:
-        """Only from `before`. False: another node has moved it meanwhile, and it stays there."""
+        """Move it from `before`. False: another node has moved it, and it stays there."""
 
     async def unaccounted(
         self, broker: str, executions: Sequence[ListedExecution]
     ) -> Sequence[ListedExecution]:
-        """Without those that the request of their order knows, with the order's side and weight."""
+        """The executions that their order's request does not have with the same side and weight."""
 
     async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None: ...
 
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
-        """One that is there already stays as it is, also where the desk has resolved it."""
+        """Add it, unless it is there already, also if the desk has resolved it."""
 
 
 class Reconciliation:
@@ -65,18 +65,18 @@ class Reconciliation:
         brokers: Callable[[], Collection[str]],
         metal_of: Callable[[str, str], Metal | None],
     ) -> None:
-        """`metal_of`: by broker and instrument, the metal that is hedged in it."""
+        """`metal_of`: the metal that a broker hedges in an instrument."""
         self._venue = venue
         self._requests = requests
         self._records = records
         self._brokers = brokers
         self._metal_of = metal_of
         self._cursors: dict[str, str] = {}
-        """The store's cursors as this node saw them last. Behind, executions are compared once more."""
+        """The store's cursors as this node saw them last. An old cursor only repeats comparisons."""
 
     async def keep(self) -> None:
         """Run for as long as the node does."""
-        turns = asyncio.Semaphore(_AT_ONCE)
+        turns = asyncio.Semaphore(_BROKERS_AT_ONCE)
         while True:
             more = await asyncio.gather(*(self._try(broker, turns) for broker in list(self._brokers())))
             await asyncio.sleep(0 if any(more) else EVERY_S)
@@ -86,15 +86,15 @@ class Reconciliation:
             async with turns:
                 return await self.reconcile(broker)
         except VenueUnreachable:
-            return False  # The watch on the venue says so.
+            return False  # `VenueWatch` logs it.
         except StoreFault as fault:
             _log.warning("not_reconciled", broker=broker, fault=repr(fault))
-        except Exception:  # noqa: BLE001 - the cursor stays where it is, and the next turn tries again
+        except Exception:  # noqa: BLE001 - the cursor stays, and the next turn tries again
             _log.exception("not_reconciled", broker=broker)
         return False
 
     async def reconcile(self, broker: str) -> bool:
-        """Compare one page of a broker's executions. Whether there may be more."""
+        """Compare one page of a broker's executions. Returns whether there may be more."""
         cursor = self._cursors.get(broker)
         if cursor is None:
             cursor = self._cursors[broker] = await self._records.cursor(broker)
@@ -105,7 +105,7 @@ class Reconciliation:
         for execution in await self._records.unaccounted(broker, listed):
             try:
                 await self._account(broker, execution)
-            except Exception as error:  # noqa: BLE001 - raised below: it must not keep the others from the desk
+            except Exception as error:  # noqa: BLE001 - raised below, after the others
                 failed = failed or error
         if failed is not None:
             raise failed
@@ -122,12 +122,12 @@ class Reconciliation:
         except TimeoutError:
             raise VenueUnreachable(f"no list of executions within {_LIST_S:g} seconds") from None
         except asyncio.CancelledError as error:
-            if not cancelled_from_within():
+            if not cancelled_by_adapter():
                 raise
-            raise VenueUnreachable("no list of executions: the adapter gave the call up") from error
+            raise VenueUnreachable("no list of executions: the adapter cancelled the call") from error
 
     async def _account(self, broker: str, execution: ListedExecution) -> None:
-        """Tell our books of it: as the answer to its request, as a break of its own, or as both."""
+        """Record it: as the answer to its request, as a break of its own, or both."""
         found = await self._records.hedged_order(broker, execution.order_id)
         if found is None:
             metal = self._metal_of(broker, execution.instrument)
@@ -139,7 +139,7 @@ class Reconciliation:
                 broker, execution, Mismatch.SECOND_EXECUTION, order.metal, signed_weight(execution)
             )
             return
-        # A pending order becomes a deal by this. One that is gone gets a break, as after a question.
+        # A pending order becomes a deal by this. A deleted one gets a break.
         await self._requests.answer(found.to_hedge, Confirmed(execution.execution_id))
         excess_e4 = weight_beyond(order, execution)
         if excess_e4:

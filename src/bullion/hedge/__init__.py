@@ -1,4 +1,4 @@
-"""The hedge: where the broker covers its clients' orders before they become deals.
+"""The hedge: the venue where the broker covers its clients' orders before they become deals.
 
-The port and its adapters; who speaks to the venue, and when, is in `bullion.booking.hedging`.
+This room has the port and its adapters; `bullion.booking.hedging` calls them.
 """

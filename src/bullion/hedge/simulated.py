@@ -1,6 +1,6 @@
-"""The venue `simulated`: fills, refuses, holds or is down, as the desk tells it, and keeps a durable book.
+"""The venue `simulated`: fills, refuses, holds or is down, as the desk sets it, and keeps a durable book.
 
-Like a real one it knows every order that it ever took by its id, across our restarts, and takes none twice.
+Like a real venue it knows every accepted order by its id, also after a restart, and accepts none twice.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from typing import Protocol
 import msgspec
 
 from .venue import (
-    Asked,
+    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
     NotKnown,
-    Submitted,
+    SubmitAnswer,
     Tradeability,
     Unconfirmed,
     VenueUnreachable,
@@ -32,9 +32,9 @@ class Mode(StrEnum):
     FILL = "fill"
     REFUSE = "refuse"
     HOLD = "hold"
-    """Orders are taken and left waiting; in another mode they are decided when they are asked about."""
+    """Orders are accepted and left waiting. In another mode they are decided when they are asked for."""
     DOWN = "down"
-    """Nobody can reach it. What was sent meanwhile, it never saw."""
+    """It cannot be reached. It does not see what is sent meanwhile."""
 
 
 class Conduct(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Conduct(msgspec.Struct, frozen=True):
     delay_ms: int = 0
     """How long it takes to decide an order."""
     instruments: Mapping[str, Tradeability] = {}
-    """One that is not named is tradable."""
+    """An instrument that is not listed is tradable."""
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Taken(msgspec.Struct, frozen=True):
 
     order_id: str
     due_at_us: int
-    """From then on it may be decided."""
+    """The time from which it may be decided."""
     submissions: int
     """How often it was sent."""
     outcome: str | None
@@ -61,20 +61,20 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 class VenueBook(Protocol):
-    """The venue's own durable book. May raise StoreFault, which nobody can tell from a venue out of reach."""
+    """The venue's own durable book. May raise StoreFault, which counts as a venue that cannot be reached."""
 
     async def conduct(self, broker: str) -> Conduct: ...
 
     async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
-        """Put it in the book, with its outcome if it has one; if it is there, count one more submission."""
+        """Add it to the book, with its outcome if it has one; if it is there, count one more submission."""
 
     async def find(self, order_id: str) -> Taken | None: ...
 
     async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
-        """Once at the most: one that is decided stays as it is."""
+        """An order that is decided stays as it is."""
 
     async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
-        """Confirmed orders of the broker by their numbers. A number that was passed is never used later."""
+        """Confirmed orders of the broker by number. No number is used after a higher one was listed."""
 
 
 class SimulatedVenue:
@@ -82,11 +82,11 @@ class SimulatedVenue:
         self._book = book
         self._now_us = now_us
 
-    async def submit(self, request: HedgeRequest) -> Submitted:
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         conduct = await self._reach(request.broker)
         now_us = self._now_us()
         due_at_us = now_us + conduct.delay_ms * _US_PER_MS
-        # Decided as it is taken, if it is to be decided at once: a single step.
+        # Without a delay it is accepted and decided in one step.
         outcome = None if conduct.delay_ms else _OUTCOMES.get(conduct.mode)
         taken = await self._book.take(request, now_us, due_at_us, outcome)
         if taken.submissions > 1:
@@ -94,12 +94,12 @@ class SimulatedVenue:
         if conduct.delay_ms and conduct.mode is not Mode.HOLD:
             await asyncio.sleep(conduct.delay_ms / 1000)
             conduct = await self._reach(request.broker)
-        return await self._word(conduct, taken, max(due_at_us, self._now_us()))
+        return await self._decide(conduct, taken, max(due_at_us, self._now_us()))
 
-    async def ask(self, request: HedgeRequest) -> Asked:
+    async def ask(self, request: HedgeRequest) -> AskAnswer:
         conduct = await self._reach(request.broker)
         taken = await self._book.find(request.order_id)
-        return NotKnown() if taken is None else await self._word(conduct, taken, self._now_us())
+        return NotKnown() if taken is None else await self._decide(conduct, taken, self._now_us())
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         conduct = await self._reach(broker)
@@ -115,7 +115,9 @@ class SimulatedVenue:
             raise VenueUnreachable("the simulated venue is down")
         return conduct
 
-    async def _word(self, conduct: Conduct, taken: Taken, now_us: int) -> Confirmed | Declined | Unconfirmed:
+    async def _decide(
+        self, conduct: Conduct, taken: Taken, now_us: int
+    ) -> Confirmed | Declined | Unconfirmed:
         if taken.outcome is None:
             outcome = _OUTCOMES.get(conduct.mode)
             if outcome is None:

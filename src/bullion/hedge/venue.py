@@ -1,7 +1,7 @@
-"""The port to a venue. `docs/venues.md` says how another one is written.
+"""The port to a venue. `docs/venues.md` explains how to write an adapter.
 
-An order goes to the venue under its own id, and the venue executes an id once at the most. Whoever does not
-know what became of an id asks; only an id that the venue does not know is sent, again or for the first time.
+An order is sent under its own id, and the venue executes an id at most once. If the outcome of an id is not
+known, ask for it. Send an id only if it is new, or if the venue answered that it does not know it.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from typing import Protocol
 import msgspec
 
 SIMULATED, BY_HAND = "simulated", "desk"
-"""The venues there are, by the names that the settings use."""
+"""The venues, by their names in the settings."""
 
 
 class HedgeRequest(msgspec.Struct, frozen=True):
-    """What is asked of the venue: to cover one order."""
+    """Asks the venue to cover one order."""
 
     order_id: str
     broker: str
@@ -25,7 +25,7 @@ class HedgeRequest(msgspec.Struct, frozen=True):
     """The client's side; the venue deals for the broker on the same side."""
     quantity_e4: int
     price_paise: int
-    """What the client was promised, per quoted weight."""
+    """The client's price, per quoted weight."""
 
 
 class Confirmed(msgspec.Struct, frozen=True):
@@ -34,26 +34,26 @@ class Confirmed(msgspec.Struct, frozen=True):
 
 class Declined(msgspec.Struct, frozen=True):
     execution_id: str
-    words: str
+    message: str
 
 
 class Unconfirmed(msgspec.Struct, frozen=True):
-    """The venue has it, or may have it, and has not decided."""
+    """The venue has the order, or may have it, and has not decided."""
 
-    words: str
+    message: str
 
 
 class Duplicate(msgspec.Struct, frozen=True):
-    """The venue has had this id before. It says nothing about what became of it: ask."""
+    """The venue was sent this id before. Ask for its outcome."""
 
 
 class NotKnown(msgspec.Struct, frozen=True):
-    """The venue has never had this id."""
+    """The venue was never sent this id."""
 
 
-Final = Confirmed | Declined
-Submitted = Confirmed | Declined | Unconfirmed | Duplicate
-Asked = Confirmed | Declined | Unconfirmed | NotKnown
+FinalAnswer = Confirmed | Declined
+SubmitAnswer = Confirmed | Declined | Unconfirmed | Duplicate
+AskAnswer = Confirmed | Declined | Unconfirmed | NotKnown
 
 
 class ListedExecution(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class ListedExecution(msgspec.Struct, frozen=True):
 
     execution_id: str
     order_id: str
-    """The id under which the venue took the order. It may be none of ours."""
+    """The id that the order was sent under. It may not be an order of ours."""
     instrument: str
     trade_type: str
     quantity_e4: int
@@ -71,7 +71,7 @@ class ListedExecution(msgspec.Struct, frozen=True):
 
 
 class Tradeability(StrEnum):
-    """The venue's word on an instrument."""
+    """Whether the venue trades an instrument now."""
 
     TRADABLE = "tradable"
     SUSPENDED = "suspended"
@@ -79,34 +79,34 @@ class Tradeability(StrEnum):
 
 
 class VenueUnreachable(Exception):
-    """Nothing is known of what the call did."""
+    """The outcome of the call is not known."""
 
 
-def cancelled_from_within() -> bool:
-    """Of a call that ended in CancelledError: whether nobody asked for that.
+def cancelled_by_adapter() -> bool:
+    """After a CancelledError: whether the adapter raised it, and this task was not cancelled.
 
-    An adapter whose line breaks may well cancel what waits for an answer: that must not look as if we stop.
+    An adapter may cancel its pending calls when its connection breaks. The node must not stop because of it.
     """
     task = asyncio.current_task()
     return task is not None and not task.cancelling()
 
 
 class Venue(Protocol):
-    """Every call may raise VenueUnreachable, and may be cancelled when it takes too long."""
+    """Every call may raise VenueUnreachable, and is cancelled if it takes too long."""
 
-    async def submit(self, request: HedgeRequest) -> Submitted: ...
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer: ...
 
-    async def ask(self, request: HedgeRequest) -> Asked: ...
+    async def ask(self, request: HedgeRequest) -> AskAnswer: ...
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
-        """The venue's word on these instruments; one that it has none on may be left out.
+        """Whether these instruments are traded; one that the venue cannot tell may be left out.
 
-        Asked about twice a second, and thereby whether the venue can be reached at all.
+        Called about twice a second, which also shows whether the venue can be reached.
         """
 
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
-        """The broker's deals behind that cursor, in the venue's order; an empty cursor is before the first.
+        """The broker's deals after that cursor, in the venue's order; an empty cursor is before the first.
 
-        Every deal is listed, also one of an id that nobody asks about any more. Once a cursor was handed out,
-        no deal appears at or before it: whoever reads on from the last cursor misses none.
+        Every deal is listed, also one of an id that is no longer asked for. After a cursor was returned, no
+        deal may appear at or before it, so that a reader who goes on from the last cursor misses none.
         """

@@ -1,4 +1,4 @@
-"""What this node knows of the venue: whether it can be reached, and its word on each instrument."""
+"""What this node knows of the venue: whether it can be reached, and which instruments it trades."""
 
 import asyncio
 import time
@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 
 import structlog
 
-from .venue import Tradeability, Venue, cancelled_from_within
+from .venue import Tradeability, Venue, cancelled_by_adapter
 
 _EVERY_S = 0.5
-_PATIENCE_S = 2.0
+_CALL_S = 2.0
 _REACHED_AGE_S_MAX = 3.0
-"""A venue that has not answered for so long cannot be reached."""
-_WORD_AGE_S_MAX = 10.0
+"""A venue that has not answered for this long cannot be reached."""
+_TRADEABILITY_AGE_S_MAX = 10.0
 
 _log = structlog.get_logger("hedge")
 
@@ -29,25 +29,27 @@ class VenueWatch:
         self._traded = traded
         self._monotonic = monotonic
         self._reached_at: dict[str, float] = {}
-        self._words: dict[tuple[str, str], tuple[Tradeability, float]] = {}
+        self._tradeability: dict[tuple[str, str], tuple[Tradeability, float]] = {}
 
     def reachable(self, broker: str) -> bool:
         reached_at = self._reached_at.get(broker)
         return reached_at is not None and self._monotonic() - reached_at <= _REACHED_AGE_S_MAX
 
     def tradeability(self, broker: str, instrument: str) -> Tradeability:
-        """The venue's word; unknown when there is none, or it is too old."""
-        word, at = self._words.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
-        return word if self._monotonic() - at <= _WORD_AGE_S_MAX else Tradeability.UNKNOWN
+        """What the venue said last; unknown if it said nothing, or too long ago."""
+        said, at = self._tradeability.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
+        return said if self._monotonic() - at <= _TRADEABILITY_AGE_S_MAX else Tradeability.UNKNOWN
 
-    def lacks_words(self) -> bool:
+    def has_new_instruments(self) -> bool:
         """Whether there are instruments that the venue was not asked about yet."""
         return any(
-            (broker, each) not in self._words for broker, named in self._traded().items() for each in named
+            (broker, each) not in self._tradeability
+            for broker, named in self._traded().items()
+            for each in named
         )
 
     async def look(self) -> None:
-        """Ask once for every broker, each by itself: one that hangs must not hide the others' venues."""
+        """Ask once for every broker, concurrently: one that hangs must not delay the others."""
         await asyncio.gather(*(self._look(broker, named) for broker, named in self._traded().items()))
 
     async def keep(self) -> None:
@@ -59,12 +61,12 @@ class VenueWatch:
     async def _look(self, broker: str, named: Collection[str]) -> None:
         asked_at = self._monotonic()
         try:
-            async with asyncio.timeout(_PATIENCE_S):
-                told = await self._venue.instruments(broker, named)
-            words = {instrument: Tradeability(word) for instrument, word in told.items()}
+            async with asyncio.timeout(_CALL_S):
+                answer = await self._venue.instruments(broker, named)
+            said = {instrument: Tradeability(each) for instrument, each in answer.items()}
         except (Exception, asyncio.CancelledError) as error:
-            # An adapter's mistake is as bad as a venue out of reach, and no worse.
-            if isinstance(error, asyncio.CancelledError) and not cancelled_from_within():
+            # An error of the adapter counts as a venue that cannot be reached.
+            if isinstance(error, asyncio.CancelledError) and not cancelled_by_adapter():
                 raise
             if self._reached_at.pop(broker, None) is not None:
                 _log.warning("venue_unreachable", broker=broker, error=str(error) or repr(error))
@@ -72,5 +74,5 @@ class VenueWatch:
         if broker not in self._reached_at:
             _log.info("venue_reached", broker=broker)
         self._reached_at[broker] = asked_at
-        for instrument, word in words.items():
-            self._words[broker, instrument] = (word, asked_at)
+        for instrument, each in said.items():
+            self._tradeability[broker, instrument] = (each, asked_at)

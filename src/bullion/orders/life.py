@@ -65,8 +65,8 @@ def quoted_weight_e4(order: Order) -> int:
     return scaled(msgspec.json.decode(order.price_anatomy)["quoted_weight"], 4)
 
 
-def lets_go(before: Order, now: Order) -> bool:
-    """Whether the order held a position, and no longer does: its weight goes back to book and stock."""
+def releases_weight(before: Order, now: Order) -> bool:
+    """Whether the order held a position and no longer does, so that its weight returns to book and stock."""
     return Status(before.status) in HOLDING and Status(now.status) not in HOLDING
 
 

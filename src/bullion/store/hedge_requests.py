@@ -11,7 +11,7 @@ from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
-from bullion.hedge.venue import SIMULATED, Confirmed, Declined, Final
+from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
@@ -33,7 +33,7 @@ class Answered(msgspec.Struct, eq=False):
     """Each is itself alone: to compare orders field by field would take longer than to write them."""
 
     to_hedge: ToHedge
-    word: Final
+    word: FinalAnswer
 
 
 Postponed = tuple[int, int, int, str]
@@ -74,8 +74,8 @@ class StoredHedgeRequests:
 
         return await self._engine.write("claim_hedges", body)
 
-    async def postpone(self, order: Order, due_at_us: int, words: str) -> None:
-        await self._postponed.get((order.book_id, order.ordinal, due_at_us, words))
+    async def postpone(self, order: Order, due_at_us: int, message: str) -> None:
+        await self._postponed.get((order.book_id, order.ordinal, due_at_us, message))
 
     async def _postpone_all(self, postponed: Sequence[Postponed]) -> Mapping[Postponed, bool]:
         async def body(transaction: Transaction) -> dict[Postponed, bool]:
@@ -89,7 +89,7 @@ class StoredHedgeRequests:
         name = (order.book_id, order.ordinal)
         await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name))
 
-    async def answer(self, to_hedge: ToHedge, word: Final) -> Order:
+    async def answer(self, to_hedge: ToHedge, word: FinalAnswer) -> Order:
         order = await self._answers.get(Answered(to_hedge, word))
         if order is None:
             raise StoreUnavailable("the order is missing from the store, or could not be written")
@@ -155,7 +155,7 @@ class StoredHedgeRequests:
 
         return await self._engine.write("answer_hedges", body)
 
-    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, word: Final) -> Order | None:
+    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, word: FinalAnswer) -> Order | None:
         name = (to_hedge.order.book_id, to_hedge.order.ordinal)
         row = await transaction.one("order_at", *name)
         if row is None:
@@ -184,7 +184,7 @@ class StoredHedgeRequests:
         return order
 
     async def _settled(
-        self, transaction: Transaction, broker: str, order: Order, word: Final, at_us: int
+        self, transaction: Transaction, broker: str, order: Order, word: FinalAnswer, at_us: int
     ) -> Order:
         if isinstance(word, Confirmed):
             deal_no = await order_changes.next_deal_no(transaction, broker)
@@ -206,5 +206,5 @@ def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
     return isinstance(answered.word, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
 
 
-def _words(word: Final) -> str:
-    return word.words if isinstance(word, Declined) else f"execution {word.execution_id}"
+def _words(word: FinalAnswer) -> str:
+    return word.message if isinstance(word, Declined) else f"execution {word.execution_id}"

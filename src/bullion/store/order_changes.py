@@ -6,7 +6,7 @@ Whoever calls holds the order's book: so of two events that meet, one comes afte
 from bullion.faults import StoreConflict
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
-from bullion.orders.life import kinds_of, lets_go
+from bullion.orders.life import kinds_of, releases_weight
 from bullion.orders.order import Order, signed_e4
 
 from . import order_rows
@@ -45,7 +45,7 @@ async def write(
         await transaction.run("uncount_order", *name, *kind)
     for kind in kinds_of(now) - kinds_of(before):
         await transaction.run("count_order", *name, *kind)
-    if lets_go(before, now):
+    if releases_weight(before, now):
         await _let_go(transaction, now)
 
 

@@ -1,1 +1,1 @@
-"""Where the rooms are tied together: the only room that knows which adapter stands behind which port."""
+"""Connects the rooms: the only room that knows which adapter implements which port."""

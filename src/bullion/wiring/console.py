@@ -19,7 +19,7 @@ from bullion.web.health import READY
 from .desk import make_desk, nothing
 from .limiter import make_limiter
 from .running import running
-from .store import kept_hedge, open_store
+from .store import open_store, saved_hedge
 
 _PROBE_S = 0.8
 """Less than a page waits for news."""
@@ -30,7 +30,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bou
 async def open_console(settings: Settings, api_url: str | None = None) -> AsyncIterator[Console]:
     """`api_url` is the trading API that it keeps an eye on, where the settings do not say which."""
     async with open_store(settings, migrate=False) as store:
-        settings = replace(settings, hedge=await kept_hedge(store) or settings.hedge)
+        settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
         limiter, link = make_limiter(settings)
         identities = store.identities(settings)
         desk = make_desk(settings, store, nothing)

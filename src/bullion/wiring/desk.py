@@ -1,4 +1,4 @@
-"""The desk, opened without a node: for commands."""
+"""The desk without a node, for commands."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ from bullion.settings import Settings, WrongSetting
 from bullion.store.traces import StoredTraces
 
 from .running import running
-from .store import Store, kept_hedge, open_store
+from .store import Store, open_store, saved_hedge
 from .trading import Trading
 
 
@@ -48,14 +48,13 @@ def make_desk(
 async def open_desk(
     settings: Settings, token: str | None, broker: str | None, *, trading: bool = False
 ) -> AsyncIterator[tuple[Desk, Actor]]:
-    """The desk without a node, for commands: what is changed reaches the nodes through the store.
+    """The desk without a node, for commands: changes reach the nodes through the store.
 
-    `trading` is for those that place orders: they need what a node keeps in memory. Who covers orders is the
-    service's affair, whatever is set where the command is given.
+    `trading` is for commands that place orders: they need what a node keeps in memory. Who covers orders is
+    what the nodes saved in the store, not the setting of the command's environment.
     """
-
     async with open_store(settings, migrate=False) as store:
-        settings = replace(settings, hedge=await kept_hedge(store) or settings.hedge)
+        settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
         actor: Actor | None = Actor(
             f"command line ({_user_name()})", Role.ADMIN, broker or settings.broker, first=True
         )
@@ -85,19 +84,19 @@ async def open_desk(
 
 
 async def nothing() -> None:
-    """Of whoever keeps no memory there is none to refresh."""
+    """No-op: commands hold no catalogue."""
 
 
 def _user_name() -> str:
-    """Of the process itself: what the environment says of a user could be anything."""
+    """The user of this process. Environment variables such as USER can hold anything."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # As in many a container.
+    except KeyError:  # As in many containers.
         return f"uid {os.geteuid()}"
 
 
 async def make_default_broker(desk: Desk, actor: Actor) -> None:
-    """Nodes that start together all see it missing; one makes it, and the others find it made."""
+    """Nodes that start together may all try this; one of them creates the broker."""
     reading = desk.store.read("default_broker", lambda records: records.broker(actor.broker))
     if await found(reading) is None:
         with contextlib.suppress(AlreadyThere):

@@ -1,4 +1,4 @@
-"""Who counts calls: this process's memory, or Redis for all of them together."""
+"""Chooses where calls are counted: in this process, or in Redis for all nodes."""
 
 from bullion.budgets.limiter import Limiter
 from bullion.budgets.memory import MemoryLimiter
@@ -8,7 +8,7 @@ from bullion.settings import Settings
 
 
 def make_limiter(settings: Settings) -> tuple[Limiter, RedisLink | None]:
-    """The link has to be kept up by whoever uses the limiter."""
+    """The caller must run `keep` of the link."""
     if settings.redis_url is None:
         return MemoryLimiter(), None
     link = RedisLink(settings.redis_url)

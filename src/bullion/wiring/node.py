@@ -1,4 +1,4 @@
-"""Everything of one node but its sockets."""
+"""One node without its sockets."""
 
 import asyncio
 import contextlib
@@ -38,17 +38,16 @@ from bullion.web.calls import CallJournal
 from bullion.web.metrics import Metrics
 
 from .desk import make_default_broker, make_desk
-from .hedge_gauges import HedgeGauges
+from .gauges import HedgeGauges, UnreadableGauge
 from .limiter import make_limiter
 from .running import running
-from .store import keep_hedge, open_store
+from .store import open_store, save_hedge
 from .trading import Trading
-from .unreadable_gauge import UnreadableGauge
 
 _MEMORY_AGE_S_READY = 2.0
-_FIRST_LOOKS_S = 1.0
+_FIRST_CHECKS_S = 1.0
 _CHECK_S = 2.0
-"""A load balancer that asks whether we are ready does not wait for long."""
+"""Load balancers do not wait long for the readiness check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ class Node:
 
 @asynccontextmanager
 async def open_node(settings: Settings) -> AsyncIterator[Node]:
-    """Everything of one node but its sockets."""
     async with open_store(settings, migrate=True, serving=True) as store:
         metrics = Metrics()
-        await keep_hedge(store, settings.hedge)
+        await save_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, keeper = trading.catalogue, trading.keeper
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
@@ -76,9 +74,8 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await make_default_broker(desk, first_actor)
         await keeper.catch_up()
-        with contextlib.suppress(
-            StoreFault
-        ):  # Then it goes on trying; orders are told that rates are not ready.
+        # If this fails, `keep` tries again, and orders are refused with `rates_not_ready` until then.
+        with contextlib.suppress(StoreFault):
             await trading.board_keeper.catch_up()
         gate = Gate(
             catalogue=catalogue,
@@ -128,7 +125,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         duties = [*trading.duties(), *trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
         duties += [store.records.keep(), *([link.keep()] if link else []), *_feed(settings, trading)]
         async with running(*duties):
-            await _first_looks(trading, link)
+            await _first_checks(trading, link)
             yield Node(
                 api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
                 desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
@@ -148,17 +145,17 @@ def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None
     return [runner.keep()]
 
 
-async def _first_looks(trading: Trading, link: RedisLink | None) -> None:
-    """Before the first call: one that comes at once must not find budgets and venue not yet asked."""
+async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
+    """Ask Redis and the venue once before the first call arrives."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_FIRST_LOOKS_S):
+        async with asyncio.timeout(_FIRST_CHECKS_S):
             if link is not None:
                 await link.tried.wait()
             await trading.look()
 
 
 def _pages() -> Mapping[str, Answer]:
-    """The description of the interface: made once, served as it is."""
+    """The API's description and its page, made once."""
     description = openapi()
     page, policy = docs_page(description)
     html = (

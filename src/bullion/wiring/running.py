@@ -1,4 +1,4 @@
-"""The duties of a node, kept up together."""
+"""Runs the background tasks of a node together."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -8,7 +8,7 @@ from typing import Any
 
 @asynccontextmanager
 async def running(*duties: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Keep the node's duties going. One that fails ends the node: it would be blind or mute without it."""
+    """Run the tasks while the context is open. If one fails, the node ends: it cannot work without it."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(duty) for duty in duties]
@@ -17,5 +17,5 @@ async def running(*duties: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
                 task.cancel()
     except BaseExceptionGroup as failed:
         if len(failed.exceptions) == 1:
-            raise failed.exceptions[0] from None  # As it would be told without the duties beside it.
+            raise failed.exceptions[0] from None  # Without the group around it.
         raise

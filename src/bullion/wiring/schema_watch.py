@@ -1,4 +1,4 @@
-"""Whether the store's schema is this code's: an older copy may be put back under a running node."""
+"""Watches whether the store's schema fits this code: an older copy may be restored under a running node."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ class SchemaWatch:
         return self._current
 
     async def look(self) -> None:
-        """A store that cannot be asked is another fault, and told as such."""
+        """If the store cannot be read, the last result stays: that fault is reported elsewhere."""
         try:
             self._current = await self._engine.steps_missing() == 0
         except SchemaMismatch:

@@ -1,4 +1,4 @@
-"""The store, opened: the right engine, a schema that is current, and the secret that it was made with."""
+"""Opens the store: the right engine, a current schema, and the secret that the store was created with."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ StoreEngine = PostgresEngine | SqliteEngine
 
 @dataclass(frozen=True, slots=True)
 class Hashers:
-    """One for each thing that is hashed, so that a hash of one never passes as another's."""
+    """One for each purpose, so that a hash made for one is not valid for another."""
 
     keys: Hasher
     tokens: Hasher
@@ -38,14 +38,14 @@ class Hashers:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The open store with everything that needs no running node: enough for commands and for the desk."""
+    """The open store, with what commands and the desk need."""
 
     engine: StoreEngine
     hashers: Hashers
     records: RecordStore
     chain: Chain
     steps_taken: int
-    """How many steps the schema was behind."""
+    """How many migrations were applied."""
 
     def identities(self, settings: Settings) -> Identities:
         first = settings.desk_token
@@ -66,9 +66,9 @@ def _secret_folder(settings: Settings) -> Path:
 
 @asynccontextmanager
 async def open_store(settings: Settings, *, migrate: bool, serving: bool = False) -> AsyncIterator[Store]:
-    """`migrate` also makes a store that is not there; without it nothing is written.
+    """`migrate` also creates a store that does not exist; without it nothing is written.
 
-    `serving` is for a node: it is counted among those that serve the store, before it changes anything.
+    `serving` is for a node: it joins the nodes that serve the store, before it changes anything.
     """
     place = _place(settings)
     if not migrate and settings.sqlite and not sqlite_path(settings.database_url).exists():
@@ -96,36 +96,36 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
         await engine.close()
 
 
-async def keep_hedge(store: Store, hedge: str) -> None:
-    """Nodes say who covers orders, so that commands at the desk need not be told."""
+async def save_hedge(store: Store, hedge: str) -> None:
+    """Nodes save who covers orders, so that desk commands need no setting for it."""
     await store.engine.write("hedge", lambda open_: open_.run("put_deployment_value", "hedge", hedge))
 
 
-async def kept_hedge(store: Store) -> str | None:
-    """None in a store that no node has served yet."""
+async def saved_hedge(store: Store) -> str | None:
+    """None in a store that no node has served."""
     row = await store.engine.read("hedge", lambda open_: open_.one("deployment_value", "hedge"))
     return None if row is None else str(row["value"])
 
 
 def _place(settings: Settings) -> str:
-    """Where the store is, without the password that its address may hold before or after that."""
+    """Where the store is, without the password that its address may contain."""
     if settings.sqlite:
         return str(sqlite_path(settings.database_url))
     return f"at {settings.database_url.rpartition('@')[2].rpartition('//')[2].partition('?')[0]}"
 
 
 async def _check_secret(settings: Settings, engine: Engine) -> None:
-    """Before the first step, so that a wrong secret changes nothing in the store."""
+    """Before the first migration, so that a wrong secret changes nothing in the store."""
     made_with = await engine.read("secret_fingerprint", _read_fingerprint)
-    if made_with is not None:  # Else whoever made the store was stopped before it kept the fingerprint.
+    if made_with is not None:  # None: the process that created the store stopped before it saved this.
         secret = deployment_secret(settings.secret, _secret_folder(settings), may_make=False)
         _require_same(made_with, _fingerprint(Hashers.of(secret)))
 
 
 async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
-    """Made from the deployment's secret, once it is known to be the one that the store was made with.
+    """Made from the deployment's secret, after checking that the store was created with it.
 
-    With another secret every key would be refused and every audit entry look forged: better not to start.
+    With another secret every key would be refused, and every audit entry would look forged.
     """
     made_with = await engine.read("secret_fingerprint", _read_fingerprint)
     secret = deployment_secret(

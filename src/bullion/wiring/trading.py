@@ -1,4 +1,4 @@
-"""What judges, records and hedges orders: the parts of a node that some commands at the desk need too."""
+"""The parts of a node that check, record and hedge orders. Some desk commands need them too."""
 
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Any
@@ -68,8 +68,8 @@ class Trading:
                 locks_first=locks_first,
             )
 
-        # Each environment has a market and a queue of its own: what one is flooded with does not delay the
-        # other, and nothing that a test order meets knows of the venue.
+        # Each environment has its own market and queue: a flood of orders in one does not delay the other,
+        # and nothing that handles a test order knows the venue.
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
         self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
@@ -96,23 +96,23 @@ class Trading:
         )
 
     def unreadable_count(self) -> int:
-        """How many rows this node could not read, of all that it keeps in memory."""
+        """How many of the rows that this node keeps in memory could not be read."""
         return len(self.catalogue.unreadable) + len(self.board.unreadable) + len(self._venue_book.unreadable)
 
     async def refresh(self) -> None:
         """Bring memory to what the store holds. May raise StoreFault."""
         await self.keeper.catch_up()
         await self.board_keeper.catch_up()
-        if self._watch.lacks_words():  # The desk has made a symbol: it can be traded once that is answered.
+        if self._watch.has_new_instruments():  # The desk has added a symbol: it can be traded after this.
             await self._watch.look()
 
     async def look(self) -> None:
-        """What a node knows of its venue and its schema, once it has asked."""
+        """Ask the venue and the schema once."""
         await self._watch.look()
         await self._schema.look()
 
     def duties(self) -> list[Coroutine[Any, Any, None]]:
-        """To be kept up for as long as orders are taken."""
+        """Background tasks that placing orders needs."""
         return [
             self.keeper.keep(),
             self.board_keeper.keep(),
@@ -123,7 +123,7 @@ class Trading:
         ]
 
     def settling(self) -> list[Coroutine[Any, Any, None]]:
-        """A node's own duties: a command hedges its own order, and leaves those of others alone."""
+        """Background tasks of nodes alone: a command hedges only its own order."""
         return [self._hedging.keep(), self._reconciliation.keep()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
