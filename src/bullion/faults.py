@@ -1,28 +1,28 @@
-"""What a store may answer instead of doing its work. Every driver error is folded into one of these."""
+"""The errors of the store. Every driver error becomes one of these."""
 
 
 class StoreFault(Exception):
-    """The store did not do what it was asked to. Nothing was written, unless it is an OutcomeUnknown."""
+    """The store failed. Nothing was written, unless it is an OutcomeUnknown."""
 
 
 class StoreUnavailable(StoreFault):
-    """It cannot be reached, or cannot write: a full disk, a lost file, a closed connection."""
+    """The store cannot be reached or cannot write: a full disk, a lost file, a closed connection."""
 
 
 class StoreBusy(StoreFault):
-    """Somebody else held a lock for longer than we are ready to wait."""
+    """A lock was not free within the time limit."""
 
 
 class StoreConflict(StoreFault):
-    """Others changed the same things at once, and went on doing so however often we tried again."""
+    """Concurrent changes of the same rows, also after several retries."""
 
 
 class OutcomeUnknown(StoreFault):
-    """The connection was lost while the commit was on its way: it may have been done or not."""
+    """The connection was lost during the commit: it may have been done or not."""
 
 
 class NotCompleted(StoreFault):
-    """The outcome of a commit was unknown, and was then found out: nothing had been written."""
+    """A commit whose outcome was unknown was checked: nothing was written."""
 
 
 class AlreadyThere(StoreFault):
@@ -30,4 +30,4 @@ class AlreadyThere(StoreFault):
 
 
 class RuleBroken(StoreFault):
-    """A rule of the schema forbids the row. Our own checks should have refused it before."""
+    """A constraint of the schema forbids the row. Our own checks should have refused it before."""

@@ -1,4 +1,4 @@
-"""Keeps something in a node's memory as the store has it."""
+"""Keeps a part of a node's memory up to date with the store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,7 +8,7 @@ import structlog
 from bullion.faults import StoreFault
 
 _POLL_S = 0.25
-"""Whatever becomes of notifications, memory is never older than this and one read."""
+"""Even without notifications, memory is never older than this plus one read."""
 _RETRY_S = 0.25
 
 _log = structlog.get_logger("follower")
@@ -18,7 +18,7 @@ class Follower:
     def __init__(
         self, what: str, ask: Callable[[], Awaitable[None]], changed: Callable[[float], Awaitable[None]]
     ) -> None:
-        """`ask` brings memory to what the store holds; `changed` returns when there may be something new."""
+        """`ask` brings memory up to date; `changed` returns when there may be something new."""
         self._what = what
         self._ask = ask
         self._changed = changed
@@ -26,10 +26,10 @@ class Follower:
         self._cut_off = False
 
     async def catch_up(self) -> None:
-        """Bring memory to what the store holds now. May raise StoreFault.
+        """Bring memory up to date with the store. May raise StoreFault.
 
-        Those who ask while a question is on its way to the store may not share its answer, which may be
-        older than what they ask about; they share the next one.
+        A read that is already running may be older than what this caller needs, so callers that arrive
+        meanwhile share the next read.
         """
         asking = self._asking
         if asking is not None:
@@ -52,7 +52,7 @@ class Follower:
                 self._cut_off = True
                 await asyncio.sleep(_RETRY_S)
             except Exception:  # noqa: BLE001
-                # A row that we cannot read must not end the node: memory grows old, and is then not trusted.
+                # A row that cannot be read must not end the node: its memory grows too old, and is not used.
                 _log.exception("not_followed", what=self._what)
                 await asyncio.sleep(_RETRY_S)
             else:

@@ -1,6 +1,6 @@
 """Rows of the store that cannot be read: what each one stops, and how the desk repairs it.
 
-Such a row never stops a node. What it describes is out of trade until the desk replaces it.
+Such a row never stops a node. What it describes is not traded until the desk replaces it.
 """
 
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ class Unreadable:
 
 
 class UnreadableRow(Exception):
-    """Somebody asked for a row that cannot be read."""
+    """A requested row cannot be read."""
 
     def __init__(self, entry: Unreadable) -> None:
         super().__init__(str(entry))
@@ -118,7 +118,7 @@ def reason_of(error: Exception) -> str:
 
 
 class UnreadableRows:
-    """The unreadable rows that one part of a node met. Each is logged once, and again when it changes."""
+    """The unreadable rows of one part of a node. Each is logged once, and again when it changes."""
 
     def __init__(self, *, logs: bool = True) -> None:
         self._logs = logs

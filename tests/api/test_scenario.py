@@ -10,7 +10,7 @@ from bullion.api.me import Me
 from bullion.api.openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
-from bullion.api.scenario import ANSWER_LOST, Repertoire, Scenario, askable
+from bullion.api.scenario import ANSWER_LOST, CallScenarios, Scenario, requestable
 from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
 from bullion.refusals.catalogue import (
@@ -23,17 +23,19 @@ from bullion.refusals.catalogue import (
 )
 from bullion.refusals.refusal import RefusalCode, RefusalError
 
-ORDERS = Repertoire("POST /orders", askable(PLACE_ORDER.refusals), {}, places_order=True)
-READS = Repertoire("GET /x", askable(PLACE_ORDER.refusals), {"order_not_found": "GET /y"}, places_order=False)
+ORDERS = CallScenarios("POST /orders", requestable(PLACE_ORDER.refusals), {}, places_order=True)
+READS = CallScenarios(
+    "GET /x", requestable(PLACE_ORDER.refusals), {"order_not_found": "GET /y"}, places_order=False
+)
 
 
-def read(text: str, repertoire: Repertoire = ORDERS) -> Scenario:
-    return repertoire.read([text.encode("latin-1")])
+def read(text: str, scenarios_of: CallScenarios = ORDERS) -> Scenario:
+    return scenarios_of.read([text.encode("latin-1")])
 
 
-def told(text: str, repertoire: Repertoire = ORDERS) -> str:
+def told(text: str, scenarios_of: CallScenarios = ORDERS) -> str:
     with pytest.raises(RefusalError) as caught:
-        read(text, repertoire)
+        read(text, scenarios_of)
     assert caught.value.refusal is UNKNOWN_SCENARIO
     return caught.value.message
 
@@ -129,6 +131,6 @@ def test_a_name_of_another_call_is_told_with_it() -> None:
 
 def test_no_call_can_be_asked_for_what_says_that_nothing_was_played() -> None:
     for described in ENDPOINTS:
-        names = askable(described.refusals)
+        names = requestable(described.refusals)
         assert names.keys().isdisjoint({"scenario_not_allowed", "unknown_scenario", "malformed_http"})
         assert names["internal_error"].status == 500

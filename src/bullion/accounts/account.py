@@ -1,10 +1,10 @@
-"""A client's account, with the switches that stand in front of its API."""
+"""A client's account, with its switches."""
 
 import msgspec
 
 
 class Account(msgspec.Struct, frozen=True, gc=False):
-    """There may be very many in memory: it is small, and nothing in it needs the garbage collector."""
+    """Small, and not tracked by the garbage collector: there may be very many in memory."""
 
     id: int
     broker: str
@@ -15,4 +15,4 @@ class Account(msgspec.Struct, frozen=True, gc=False):
     api_access: bool
     production_trading: bool
     scenarios: bool = False
-    """Whether it may ask the test environment for answers that are made up."""
+    """Whether it may ask the test environment for simulated answers."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Broker:
     tag: str
-    """Short and lasting: it stands in every key of this broker."""
+    """Short and permanent: it is part of every key of this broker."""
     name: str
     hosts: tuple[str, ...] = ()
-    """Host names whose calls are this broker's."""
+    """Host names that belong to this broker."""

@@ -9,7 +9,7 @@ from bullion.metals.symbol import SizeRule
 
 
 class Sizes(NamedTuple):
-    """What may be ordered once symbol and terms both have their say; it can be nothing at all."""
+    """The sizes that symbol and terms both allow; there may be none."""
 
     minimum_e4: int
     maximum_e4: int
@@ -24,8 +24,7 @@ class Sizes(NamedTuple):
 class Terms:
     """What a group adds to a symbol: premiums per quoted weight, and tighter sizes.
 
-    A premium that is missing means that the side is not offered to the group; a size that is missing
-    leaves the symbol's own.
+    Without a premium the side is not offered to the group; without a size the symbol's own applies.
     """
 
     buy_premium_paise: int | None
@@ -67,7 +66,7 @@ class Group:
     terms: Mapping[str, Terms]
     """By symbol code."""
     default_terms: Terms | None
-    """For every symbol that `terms` does not name; without it those have no price for the group."""
+    """For symbols that are not in `terms`; without it they have no price for the group."""
 
     def terms_for(self, symbol_code: str) -> Terms | None:
         return self.terms.get(symbol_code, self.default_terms)

@@ -12,7 +12,7 @@ _US = timedelta(microseconds=1)
 _DAY = timedelta(days=1)
 _MINUTE_US = 60 * 1_000_000
 _DAYS_AHEAD = 400
-"""So far is looked for the next change: over a year of holidays."""
+"""How far ahead the next change is looked for: more than a year of holidays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class TradingHours:
     def is_open(self, at_us: int) -> bool:
         """Whether the zone's own clocks and calendar, at that instant, are within an opening.
 
-        The instant is converted, never the timetable: on the days on which clocks are changed an hour may
-        be left out, or come twice, and it is then left out or open twice.
+        The instant is converted, never the timetable: when clocks change, an hour may be missing or occur
+        twice, and then it is missing or open twice.
         """
         local = (_EPOCH + timedelta(microseconds=at_us)).astimezone(self.zone)
         if local.date() in self.holidays:
@@ -58,7 +58,7 @@ class TradingHours:
         return any(opening.has(clock) for opening in self.week[local.weekday()])
 
     def next_change_us(self, at_us: int) -> int | None:
-        """When it opens, if it is closed, or closes, if it is open; None when it stays so for a year."""
+        """When it next opens or closes; None if it does not change within a year."""
         now = self.is_open(at_us)
         return next((edge_us for edge_us in self._edges_us(at_us) if self.is_open(edge_us) is not now), None)
 
@@ -74,7 +74,7 @@ class TradingHours:
                 edges |= {datetime.combine(day, clock, self.zone) for clock in clocks}
             found_us = {(edge - _EPOCH) // _US for edge in edges}
             if begins.utcoffset() != ends.utcoffset():
-                # Clocks are changed on it, at some full minute: an edge may be left out, or come twice.
+                # Clocks change on this day, at a full minute: an edge may be missing, or occur twice.
                 first_us, last_us = ((each - _EPOCH) // _US for each in (begins, ends))
                 found_us |= set(range(first_us, last_us, _MINUTE_US))
             yield from sorted(edge_us for edge_us in found_us if edge_us > after_us)

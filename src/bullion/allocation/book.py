@@ -1,4 +1,4 @@
-"""An account's book in one environment: what it holds, what it may hold, and how many orders made it so."""
+"""An account's book in one environment: its positions, limits and number of orders."""
 
 import msgspec
 
@@ -32,7 +32,7 @@ class Book(msgspec.Struct, frozen=True):
     """Orders up to this ordinal were archived by a reset."""
     last_order_at_us: int
     version: int
-    """Moves with every change, so that whoever decided on an older state is found out."""
+    """Moves with every change, so that a decision on an older state is detected."""
 
     def position(self, metal: Metal) -> Position:
         return self.gold if metal is Metal.GOLD else self.silver

@@ -17,6 +17,6 @@ class Position(msgspec.Struct, frozen=True):
         return max(0, self.limit_e4 - self.used_e4)
 
     def admits(self, change_e4: int) -> bool:
-        """Within the allocation, or closer to nothing than before: a reduction is always allowed."""
+        """Whether the change stays within the allocation or reduces the position: that is always allowed."""
         used_after_e4 = abs(self.net_e4 + change_e4)
         return used_after_e4 <= self.limit_e4 or used_after_e4 < self.used_e4

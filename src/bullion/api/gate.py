@@ -1,7 +1,7 @@
-"""The gate in front of every call: address, key, account, scope, budget, in that order.
+"""The gate before every call: it checks address, key, account, scope and budget, in that order.
 
-The verdict on the key is made from memory before the limiter is asked, so that the throttle, the count of
-failures and the budgets are one question to it. Nothing here reads the request's body.
+The key is checked from memory before the limiter is asked, so that the throttle, the count of failures and
+the budgets take one round trip. The gate does not read the request's body.
 """
 
 import asyncio
@@ -44,28 +44,28 @@ from .hosts import host_name
 
 _RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
 _SECOND_LOOK_S = 1.0
-"""How long a failed key waits for a store that does not answer."""
+"""How long the look-up of a failed key waits for the store."""
 _MEMORY_AGE_NS_MAX = 30_000_000_000
-"""How long reads go on from memory when the store cannot be reached."""
+"""How long calls are answered from memory while the store cannot be reached."""
 
 
 class Caller(msgspec.Struct):
-    """Who is calling, let through by the gate."""
+    """A caller that the gate let through."""
 
     key: Key
     account: Account
     switches: Switches
     standing: Standing | None
-    """How the tightest budget stands; None when nothing could be counted."""
+    """The budget with the fewest calls left; None if calls could not be counted."""
     scenario: Sequence[bytes] = ()
-    """The values of `X-Bullion-Scenario`, which only the test environment looks at."""
+    """The values of `X-Bullion-Scenario`, which only the test environment uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     catalogue: Catalogue
     look_up: Callable[[str], Awaitable[None]]
-    """Brings memory to what the store holds now, with the key of this id, if there is one."""
+    """Brings memory up to date with the store, including the key of this id, if there is one."""
     limiter: Limiter
     key_hasher: Hasher
     addresses: SourceAddress
@@ -128,13 +128,13 @@ class Gate:
     async def _key(
         self, call: Call, text: KeyText, secret_hash: bytes, failures: Charge, scope: Scope
     ) -> Key:
-        """The key of the text, proved and in force, where memory does not let it pass at once."""
+        """The verified key, if the first look into memory did not find it valid."""
         key = self.catalogue.keys.get(text.key_id)
         refusal = verify(text, secret_hash, key, self.catalogue.now_us())
         unread = False
         if refusal is not None:
-            # Memory may be a moment behind, or not hold every key. One read settles it, and every failure
-            # costs the same one read, so that its time tells nothing. A throttled address is worth none.
+            # Memory may be a moment behind, or not hold every key, so the store is read once. Every failure
+            # costs this one read, so its time reveals nothing. A throttled address gets none.
             self._unless_throttled(failures)
             try:
                 async with asyncio.timeout(_SECOND_LOOK_S):
@@ -144,8 +144,8 @@ class Gate:
                 unread = True
             key = self.catalogue.keys.get(text.key_id)
             refusal = verify(text, secret_hash, key, self.catalogue.now_us())
-        # Without the store, memory that does not hold every key cannot tell a wrong one. A wrong secret of a
-        # key that it does hold is answered alike, or the difference would tell which keys there are.
+        # Without the store, memory that does not hold every key cannot tell whether a key is wrong. A wrong
+        # secret of a known key gets the same answer, or the difference would reveal which keys exist.
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
         if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
             self._unless_throttled(failures)
@@ -156,13 +156,13 @@ class Gate:
         return key
 
     def _unless_throttled(self, failures: Charge) -> None:
-        """By what this node knows: the limiter itself says it of every call that gets as far as that."""
+        """Raise if this node knows that the address is throttled. `limiter.take` checks every other call."""
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
             raise _throttled(throttled)
 
     async def _count(self, failures: Charge, *, failed: bool) -> None:
-        """Of a call that is refused: was it a failure, and is its address throttled, which then answers?"""
+        """Count a refused call. If its address is throttled, that is the answer."""
         try:
             outcome = await self.limiter.take(failures, failed=failed)
         except LimiterUnavailable:
@@ -172,7 +172,7 @@ class Gate:
 
 
 def _standing(outcome: Taken | Throttled | Exceeded) -> Standing | None:
-    """How the tightest budget stands after a call that the limiter let pass."""
+    """The budget with the fewest calls left, after a call that the limiter let pass."""
     if isinstance(outcome, Taken):
         return outcome.tightest
     if isinstance(outcome, Throttled):
@@ -181,7 +181,7 @@ def _standing(outcome: Taken | Throttled | Exceeded) -> Standing | None:
 
 
 def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
-    """The budgets that a call is counted against."""
+    """The budgets that a call is charged to."""
     budgets = switches.budgets
     if scope is not Scope.ORDERS_WRITE:
         return charges.read(key.key_id, budgets.reads_per_minute)
@@ -199,7 +199,7 @@ def _unavailable(environment: Environment, scope: Scope) -> RefusalCode:
 
 
 def _judge_text(text: KeyText | RefusalCode, broker: str, environment: Environment) -> KeyText | RefusalCode:
-    """What the key's text alone shows, without a look-up."""
+    """Check what the key's text alone shows, without a look-up."""
     if isinstance(text, RefusalCode):
         return text
     if text.broker != broker:
@@ -216,7 +216,7 @@ def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes], list[b
     scenarios: list[bytes] = []
     host = b""
     for name, value in headers:
-        if name not in _RELEVANT:  # As most are: one look-up in place of a comparison with each.
+        if name not in _RELEVANT:  # Most are not: one look-up instead of four comparisons.
             continue
         if name == b"x-api-key":
             keys.append(value)

@@ -1,10 +1,10 @@
-"""`X-Bullion-Scenario` as it arrives: which answer a client asks the test environment to make up.
+"""Reads `X-Bullion-Scenario`: which simulated answer a client asks the test environment for.
 
     stale_rate
     rate_limited; retry_after=5
     booking_outcome_unknown; order=booked
 
-A name, which is the code of a refusal or `answer_lost`, and what it takes besides, each once.
+A name (the code of a refusal, or `answer_lost`) and its parameters, each at most once.
 """
 
 import re
@@ -35,47 +35,47 @@ ANSWER_LOST = "answer_lost"
 RETRY_AFTER_S, RETRY_AFTER_S_MAX = 2, 3600
 
 _LENGTH_MAX = 200
-# Told of bytes and routes, before anybody knows which header was sent. A client makes them itself at will.
-_OF_THE_WIRE = frozenset((HEADERS_TOO_LARGE, MALFORMED_HTTP, METHOD_NOT_ALLOWED))
-_LEAVE_IT_OPEN = frozenset((BOOKING_OUTCOME_UNKNOWN, SERVICE_UNAVAILABLE, INTERNAL_ERROR))
-"""Refusals after which the order may be there all the same. Any other would contradict it."""
+# Refusals that are decided before the header is read. A client can provoke them itself.
+_BEFORE_THE_HEADER = frozenset((HEADERS_TOO_LARGE, MALFORMED_HTTP, METHOD_NOT_ALLOWED))
+_OUTCOME_OPEN = frozenset((BOOKING_OUTCOME_UNKNOWN, SERVICE_UNAVAILABLE, INTERNAL_ERROR))
+"""Refusals after which the order may be booked all the same. Any other would contradict a booked order."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
     text: str
-    """As it was sent, for whoever looks into it later."""
+    """As it was sent, for log and trace."""
     name: str
     row: RefusalCode | None
-    """What to answer; None where the answer gets lost."""
+    """What to answer; None if the answer is lost."""
     retry_after_s: int | None = None
     reason: str | None = None
     booked: bool = False
-    """Whether the order is placed in earnest before that."""
+    """Whether the order is booked before that."""
     until_us: int | None = None
-    """From when on the call is answered as if it had not asked."""
+    """The time from which the header has no effect."""
 
 
-def askable(rows: Iterable[RefusalCode]) -> dict[str, RefusalCode]:
-    """Of the refusals that a call can meet, those that can be asked for, by their code.
+def requestable(rows: Iterable[RefusalCode]) -> dict[str, RefusalCode]:
+    """The refusals of a call that can be requested, by code.
 
-    Not the two about scenarios: whoever gets one of these knows that no scenario was played.
+    Not the two about scenarios: they always mean that no scenario was played.
     """
-    return {row.code: row for row in rows if row not in _OF_THE_WIRE and row.env is not Env.TEST}
+    return {row.code: row for row in rows if row not in _BEFORE_THE_HEADER and row.env is not Env.TEST}
 
 
 @dataclass(frozen=True, slots=True)
-class Repertoire:
+class CallScenarios:
     """The scenarios of one call."""
 
     call: str
     """Method and path below the base."""
     rows: Mapping[str, RefusalCode]
-    elsewhere: Mapping[str, str]
-    """Of every refusal that can be asked for, a call that has it."""
+    other_call: Mapping[str, str]
+    """For every refusal that can be requested, a call that has it."""
     places_order: bool
 
     def read(self, sent: Sequence[bytes]) -> Scenario:
-        """What is asked for, or RefusalError."""
+        """The requested scenario. May raise RefusalError."""
         if len(sent) > 1:
             raise _unknown(f"{HEADER} was sent more than once. Send one.")
         text = sent[0].decode("latin-1").strip(" \t")
@@ -84,8 +84,8 @@ class Repertoire:
         name, *parts = [part.strip(" \t") for part in text.split(";")]
         row = self.rows.get(name)
         if row is None and name != ANSWER_LOST:
-            raise self._no_such(name)
-        taken = self._taken(row)
+            raise self._not_found(name)
+        taken = self._parameters(row)
         found: dict[str, Any] = {"retry_after_s": RETRY_AFTER_S} if "retry_after" in taken else {}
         if "reason" in taken:
             found["reason"] = CLOSED_BY[-1]
@@ -93,8 +93,10 @@ class Repertoire:
         for part in parts:
             parameter, _, value = part.partition("=")
             if parameter not in taken:
-                words = f"It takes {', '.join(taken)}."
-                raise _unknown(f'The scenario {name} of {self.call} takes no "{excerpt(parameter)}". {words}')
+                allowed = f"It takes {', '.join(taken)}."
+                raise _unknown(
+                    f'The scenario {name} of {self.call} takes no "{excerpt(parameter)}". {allowed}'
+                )
             if parameter in seen:
                 raise _unknown(f"{parameter} was given more than once.")
             seen.add(parameter)
@@ -104,27 +106,27 @@ class Repertoire:
                 raise _unknown(f'{parameter} has to be {may_be}; this is "{excerpt(value)}".')
         return Scenario(text, name, row, **found)
 
-    def _taken(self, row: RefusalCode | None) -> list[str]:
+    def _parameters(self, row: RefusalCode | None) -> list[str]:
         """The parameters of a scenario."""
         taken = ["until"]
         if row is not None and row.retry is Retry.SAME_KEY_AFTER:
             taken.append("retry_after")
         if row is PRODUCTION_TRADING_DISABLED:
             taken.append("reason")
-        if self.places_order and (row is None or row in _LEAVE_IT_OPEN):
+        if self.places_order and (row is None or row in _OUTCOME_OPEN):
             taken.append("order")
         return taken
 
-    def _no_such(self, name: str) -> RefusalError:
-        elsewhere = self.elsewhere.get(name)
-        if elsewhere is not None:
-            return _unknown(f"{self.call} cannot meet {name}, so it is no scenario of it. Try {elsewhere}.")
+    def _not_found(self, name: str) -> RefusalError:
+        other_call = self.other_call.get(name)
+        if other_call is not None:
+            return _unknown(f"{self.call} cannot meet {name}, so it is no scenario of it. Try {other_call}.")
         return _unknown(f'{self.call} has no scenario "{excerpt(name)}".')
 
 
-def _unknown(words: str) -> RefusalError:
+def _unknown(problem: str) -> RefusalError:
     how = f"/openapi.json lists the scenarios of each call with its {HEADER} header. Nothing was done."
-    return RefusalError(UNKNOWN_SCENARIO, f"{words} {how}")
+    return RefusalError(UNKNOWN_SCENARIO, f"{problem} {how}")
 
 
 def _read_retry_after(value: str) -> int | None:
@@ -139,4 +141,4 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[str], object | None], str]] = {
     "reason": ("reason", {each: each for each in CLOSED_BY}.get, "deploy, global or account"),
     "order": ("booked", {"booked": True}.get, "booked"),
 }
-"""Where each is kept, who reads it (None for what is wrong), and what it may be."""
+"""For each parameter: its field, its reader (None for a wrong value), and the allowed values."""

@@ -1,8 +1,8 @@
-"""Answers that are made up because a client of the test environment asked for them, to try its own program.
+"""Simulated answers that a client of the test environment asks for, to test its own program.
 
-A scenario is played after the gate, and only for an account whose desk allows it. What it answers with comes
-from the catalogue of refusals and the description of the call, so there is no second table of either. No
-production path leads here: see `endpoints`.
+A scenario is played after the gate, and only for an account whose desk allows it. Its answer comes from the
+refusal catalogue and the description of the call, so neither is written twice. Production paths have no
+scenarios: see `endpoints`.
 """
 
 from http import HTTPStatus
@@ -46,15 +46,15 @@ from .openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from .order_body import BODY_BYTES_MAX, read_place_order
 from .orders import Orders, of_book
 from .request import Request
-from .scenario import HEADER, Repertoire, Scenario, askable
+from .scenario import HEADER, CallScenarios, Scenario, requestable
 from .tracer import SCENARIO, Tracer
 from .wire.orders import order_view
 
 _HEADER = HEADER.lower().encode("ascii")
-_PLACE = {row: place for place, row in enumerate(CATALOGUE)}
-"""Each row's place in the order of the checks."""
+_PRECEDENCE = {row: place for place, row in enumerate(CATALOGUE)}
+"""Each row's place in the order of the checks, from the first."""
 _CALLS = {f"{described.method.upper()} {described.path}": described for described in ENDPOINTS}
-_ELSEWHERE = {code: call for call, described in _CALLS.items() for code in askable(described.refusals)}
+_CALL_OF = {code: call for call, described in _CALLS.items() for code in requestable(described.refusals)}
 
 Placed = tuple[str, PlaceOrder]
 """An idempotency key and its order."""
@@ -68,31 +68,31 @@ class Scenarios:
         self._orders = orders
 
     def of(self, call: str, answer: Answering) -> Answering:
-        """What answers those calls that have the header, where `answer` answers those without."""
+        """Answers calls that have the header; `answer` answers those without."""
         described = _CALLS[call]
-        repertoire = Repertoire(
-            call, askable(described.refusals), _ELSEWHERE, places_order=described is PLACE_ORDER
+        scenarios = CallScenarios(
+            call, requestable(described.refusals), _CALL_OF, places_order=described is PLACE_ORDER
         )
 
-        async def pretend(request: Request) -> Answer:
-            scenario = self._read(request, repertoire)
+        async def simulate(request: Request) -> Answer:
+            scenario = self._read(request, scenarios)
             if scenario.until_us is not None and self._catalogue.now_us() >= scenario.until_us:
                 return await answer(request)
             if scenario.booked:
                 placed = await self._orders.place(request, scenario.text)
-                # One that was there before is told as it is: that is what whoever tries again has to find.
-                return _told(request, scenario) if placed.status == HTTPStatus.CREATED else placed
+                # An order that was booked before is answered as it is: a retry must find it.
+                return _simulated(request, scenario) if placed.status == HTTPStatus.CREATED else placed
             return await self._play(request, scenario, described)
 
-        return pretend
+        return simulate
 
-    def _read(self, request: Request, repertoire: Repertoire) -> Scenario:
+    def _read(self, request: Request, scenarios: CallScenarios) -> Scenario:
         try:
             if not request.caller.account.scenarios:
                 raise RefusalError(SCENARIO_NOT_ALLOWED)
-            return repertoire.read(request.caller.scenario)
+            return scenarios.read(request.caller.scenario)
         except RefusalError as refused:
-            if repertoire.places_order:
+            if scenarios.places_order:
                 self._tracer.refused(request.call, request.caller, refused)
             raise
 
@@ -104,13 +104,13 @@ class Scenarios:
             self._tracer.simulated(request.call, request.caller, scenario.text, placed)
         else:
             refused = None if row is None else _refused(scenario, row, described)
-        return _told(request, scenario, refused)
+        return _simulated(request, scenario, refused)
 
     # --- Orders ---------------------------------------------------------------------------------------
 
     async def _read_order(self, request: Request, row: RefusalCode | None) -> Placed | None:
-        """The order, where the row stands behind the reading of it; what is wrong with it then answers."""
-        if row is None or _PLACE[row] <= _PLACE[INVALID_REQUEST]:
+        """The order, if the refusal comes after the order is read. An invalid order is refused as such."""
+        if row is None or _PRECEDENCE[row] <= _PRECEDENCE[INVALID_REQUEST]:
             return None
         headers = request.scope["headers"]
         try:
@@ -123,11 +123,11 @@ class Scenarios:
         return placed
 
     def _check_names(self, request: Request, row: RefusalCode, asked: PlaceOrder) -> None:
-        """What an order says of itself: a symbol that there is, a side that is one."""
+        """Refuse an unknown symbol or side if the scenario's refusal comes after those checks."""
         known = (request.caller.account.broker, asked.symbol_code) in self._catalogue.symbols
-        if _PLACE[row] > _PLACE[UNKNOWN_SYMBOL] and not known:
+        if _PRECEDENCE[row] > _PRECEDENCE[UNKNOWN_SYMBOL] and not known:
             raise RefusalError(UNKNOWN_SYMBOL)
-        if _PLACE[row] > _PLACE[INVALID_SIDE] and asked.trade_type not in list(Side):
+        if _PRECEDENCE[row] > _PRECEDENCE[INVALID_SIDE] and asked.trade_type not in list(Side):
             raise RefusalError(INVALID_SIDE)
 
     async def _order_refused(
@@ -145,7 +145,7 @@ class Scenarios:
 
 
 def _refused(scenario: Scenario, row: RefusalCode, described: Described) -> RefusalError:
-    """With all that the real one has: the fields are those of the call's description."""
+    """With all that a real refusal has: its fields are those of the call's description."""
     fields = described.further.get(row)
     if row is PRODUCTION_TRADING_DISABLED:
         fields = {"reason": scenario.reason}
@@ -159,7 +159,7 @@ def _refused(scenario: Scenario, row: RefusalCode, described: Described) -> Refu
 
 
 def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_us: int) -> Order:
-    """The order as production would have kept it. No book has an order of ordinal 0: it is never found."""
+    """The order as production would have recorded it. Ordinal 0 is never used, so it is never found."""
     caller = request.caller
     return Order(
         book_id=book_id(caller.account.id, Environment.PRODUCTION),
@@ -179,8 +179,8 @@ def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_u
     )
 
 
-def _told(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Answer:
-    """Marked as what it is, also in log and metrics: nobody is to be woken by a fault that is made up."""
+def _simulated(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Answer:
+    """The answer, marked as simulated also in log and metrics, so that it raises no alert."""
     call = request.call
     call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
     call.route = f"{call.route} {SCENARIO}"
@@ -192,12 +192,12 @@ def _told(request: Request, scenario: Scenario, refused: RefusalError | None = N
 
 
 def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
-    """How a budget stands, where the real refusal says so, and as it would say it."""
+    """The rate limit headers that the real refusal would have."""
     standing, budgets = request.caller.standing, request.caller.switches.budgets
     if row is AUTH_THROTTLED:
         limit = budgets.failed_auth_per_minute
     elif row is RATE_LIMITED:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
-        return request.more if _PLACE[row] > _PLACE[RATE_LIMITER_UNAVAILABLE] else b""
+        return request.more if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
     return rate_limit_lines(Standing(limit, 0, scenario.retry_after_s or 0))

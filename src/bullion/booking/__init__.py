@@ -1,1 +1,1 @@
-"""The way of an order into the book: decided in memory, recorded in shared transactions."""
+"""Books orders: they are decided in memory and recorded in shared transactions."""

@@ -1,11 +1,11 @@
-"""The port to whatever counts calls, and what it answers."""
+"""The port to the limiter, which counts calls, and its answers."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
 
-# Structs, not dataclasses: every call makes several, and a frozen dataclass takes six times as long to make.
+# Structs, not dataclasses: every call creates several, and a frozen dataclass takes six times as long.
 
 
 class Charge(msgspec.Struct, frozen=True):
@@ -17,7 +17,7 @@ class Charge(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How a budget stands after a call was taken or refused."""
+    """The state of a budget after a call was counted or refused."""
 
     limit: int
     remaining: int
@@ -26,7 +26,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """The call may go on. `tightest` is the budget with the fewest calls left; None if none was charged."""
+    """The call is allowed. `tightest` is the budget with the fewest calls left; None if none was charged."""
 
     tightest: Standing | None
 
@@ -39,7 +39,7 @@ class Throttled(msgspec.Struct, frozen=True):
 
 
 class Exceeded(msgspec.Struct, frozen=True):
-    """A budget is used up; nothing was counted."""
+    """A budget has no calls left; nothing was counted."""
 
     standing: Standing
     retry_after_s: int
@@ -51,12 +51,12 @@ class LimiterUnavailable(Exception):
 
 class Limiter(Protocol):
     def throttled(self, failures: Charge) -> Throttled | None:
-        """What this node knows by itself of an address, at once: it spares work, `take` decides."""
+        """Whether this node knows that the address is throttled. It only saves work: `take` decides."""
 
     async def take(
         self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
     ) -> Taken | Throttled | Exceeded:
-        """Judge one call, in one step: the address's failures first, then all its budgets or none.
+        """Count one call in one step: the address's failures first, then all its budgets or none.
 
         `failed` says that the call is refused with a 401 and counts as a failure of its address.
         May raise LimiterUnavailable.

@@ -64,14 +64,14 @@ class MemoryLimiter:
         return window
 
     def _sweep(self, now_ns: int) -> None:
-        """Forget who has not called lately, or an attacker's many addresses would fill the memory."""
+        """Drop idle windows, or an attacker with many addresses would fill the memory."""
         self._sweep_at_ns = now_ns + _SWEEP_EVERY_S * NS_PER_S
         for name in [name for name, window in self._windows.items() if not window.forget(now_ns)]:
             del self._windows[name]
 
 
 def _exceeded(charges: Sequence[Charge], windows: Sequence[Window], now_ns: int) -> Exceeded:
-    """The used-up budget that takes longest to have room again, so that a retry after it is accepted."""
+    """Of the budgets without calls left, the one that frees up last, so that a retry after it is accepted."""
     full = [
         Exceeded(_full(charge, window, now_ns), window.retry_after_s(charge.limit, now_ns))
         for charge, window in zip(charges, windows, strict=True)

@@ -1,4 +1,4 @@
-"""Budgets counted in Redis, for all nodes together: one script, one round trip a call."""
+"""Budgets counted in Redis, for all nodes together: one script and one round trip per call."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ _SCRIPT = files("bullion.budgets").joinpath("take.lua").read_text("utf-8")
 _SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
-_TELL_REPAIRED_EVERY_S = 60
+_LOG_REPAIRED_EVERY_S = 60
 
 _log = structlog.get_logger("redis")
 
@@ -26,13 +26,13 @@ _TAKEN, _THROTTLED, _EXCEEDED = range(3)
 
 
 class RedisLimiter:
-    """Exact across nodes. Failures are noted in this node's memory too, for when Redis is away."""
+    """Exact across nodes. Failures are counted in this node's memory too, for when Redis is down."""
 
     def __init__(self, link: RedisLink, memory: MemoryLimiter) -> None:
         self._link = link
         self._memory = memory
-        self._telling = True
-        self._tell_repaired_at_s = 0.0
+        self._log_errors = True
+        self._log_repaired_at_s = 0.0
 
     def throttled(self, failures: Charge) -> Throttled | None:
         return self._memory.throttled(failures)
@@ -47,29 +47,29 @@ class RedisLimiter:
             outcome, repaired = _outcome(await self._run(failures, failed, tuple(charges)))
         except (LinkDown, hiredis.ReplyError, ValueError) as error:
             if isinstance(error, ValueError):
-                self._link.distrust()
-            self._tell(error)
+                self._link.reconnect()
+            self._log_error(error)
             if charges:
                 raise LimiterUnavailable(str(error)) from error
             return await self._memory.take(failures, failed=failed)
-        self._telling = True
+        self._log_errors = True
         if repaired:
-            self._tell_repaired((failures, *charges)[repaired - 1])
+            self._log_repaired((failures, *charges)[repaired - 1])
         if failed and isinstance(outcome, Taken):
             await self._memory.take(failures, failed=True)
         return outcome
 
-    def _tell(self, error: Exception) -> None:
-        """Once for each time that it stops working: a Redis that answers with errors is still connected."""
-        if self._telling:
+    def _log_error(self, error: Exception) -> None:
+        """Log once each time it stops working: a Redis that answers with errors is still connected."""
+        if self._log_errors:
             _log.error("not_counting", error=repr(error))
-        self._telling = False
+        self._log_errors = False
 
-    def _tell_repaired(self, charge: Charge) -> None:
-        """Not each time: whoever writes to our keys may do so again and again."""
+    def _log_repaired(self, charge: Charge) -> None:
+        """At most once a minute: a program that writes to our keys may do so again and again."""
         now_s = monotonic()
-        if now_s >= self._tell_repaired_at_s:
-            self._tell_repaired_at_s = now_s + _TELL_REPAIRED_EVERY_S
+        if now_s >= self._log_repaired_at_s:
+            self._log_repaired_at_s = now_s + _LOG_REPAIRED_EVERY_S
             _log.warning(
                 "budget_repaired",
                 key=_key(charge),
@@ -82,13 +82,13 @@ class RedisLimiter:
         except hiredis.ReplyError as error:
             if not str(error).startswith("NOSCRIPT"):
                 raise
-            # A new Redis, or one whose scripts were flushed; nothing was counted. This loads it again.
+            # Redis was restarted, or its scripts were flushed. Nothing was counted; EVAL loads it again.
             return await self._link.send(_command("EVAL", _SCRIPT, failures, failed, charges))
 
 
 @lru_cache(maxsize=8192)
 def _known_command(failures: Charge, failed: bool, charges: tuple[Charge, ...]) -> bytes:
-    """The same callers come again and again, and what is sent for them never changes."""
+    """Cached: the same callers come again and again, and their commands never change."""
     return _command("EVALSHA", _SCRIPT_SHA, failures, failed, charges)
 
 
@@ -107,23 +107,13 @@ def _key(charge: Charge) -> str:
 
 
 def _outcome(reply: Any) -> tuple[Taken | Throttled | Exceeded, int]:
-    """With which of the keys was repaired, counted from 1, or 0.
+    """The outcome, and which of the keys was repaired, counted from 1, or 0.
 
-    Raises ValueError for an answer that the script could not have given.
+    Raises ValueError for a reply that the script cannot have given.
     """
-    if type(reply) is not list or len(reply) != 6:
+    if type(reply) is not list or len(reply) != 6 or any(type(each) is not int for each in reply):
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     verdict, limit, remaining, reset_us, room_us, repaired = reply
-    if not (
-        type(verdict)
-        is type(limit)
-        is type(remaining)
-        is type(reset_us)
-        is type(room_us)
-        is type(repaired)
-        is int
-    ):
-        raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     if verdict == _TAKEN:
         return Taken(None if limit == -1 else Standing(limit, remaining, _seconds(reset_us))), repaired
     standing = Standing(limit, 0, max(1, _seconds(reset_us)))

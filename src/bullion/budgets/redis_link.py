@@ -1,7 +1,7 @@
-"""One connection to Redis that many callers share: what they send in one turn of the loop goes together.
+"""One connection to Redis that all callers share: commands of one turn of the loop are sent together.
 
-It keeps itself connected. While it is not, and when an answer does not come in time, callers are told so at
-once; nothing is ever sent twice by itself.
+It reconnects by itself. While it is not connected, and when an answer does not come in time, callers get
+LinkDown at once. No command is ever sent twice.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ import hiredis
 import structlog
 
 _ANSWER_S = 0.5
-"""How long a caller waits. Redis answers in well under a millisecond; longer means that something is off."""
+"""How long a caller waits. Redis normally answers in well under a millisecond."""
 _HANG_S = 1.5
-"""After this long without an answer the connection is given up and made anew."""
+"""After this long without an answer the connection is closed and opened again."""
 _CONNECT_S = 1.0
 _RETRY_S = 0.1
-_LOOK_EVERY_S = 0.05
-_SECOND_LOOK_S = 0.01
+_CHECK_EVERY_S = 0.05
+_SECOND_CHECK_S = 0.01
 
 _log = structlog.get_logger("redis")
 
@@ -29,7 +29,7 @@ _NOTHING_YET = object()
 
 
 class LinkDown(Exception):
-    """Redis did not answer, or not in its language."""
+    """Redis did not answer, or not in the Redis protocol."""
 
 
 def packed(*words: str | bytes | int) -> bytes:
@@ -46,7 +46,7 @@ class RedisLink:
         self._connection: _Connection | None = None
         self.why_down = "not connected yet"
         self.tried = asyncio.Event()
-        """Set once it has been tried to connect, with or without success."""
+        """Set after the first attempt to connect, successful or not."""
 
     def send(self, command: bytes) -> "asyncio.Future[Any]":
         """Send a packed command. LinkDown, or the ReplyError that Redis answered with, if it fails."""
@@ -55,34 +55,34 @@ class RedisLink:
             raise LinkDown(self.why_down)
         return connection.send(command)
 
-    def distrust(self) -> None:
-        """Its answers make no sense: begin anew with another connection."""
+    def reconnect(self) -> None:
+        """Close the connection, after an answer that makes no sense; `keep` opens another one."""
         if self._connection is not None:
-            self._connection.give_up("an answer that makes no sense")
+            self._connection.close("an answer that makes no sense")
 
     async def keep(self) -> None:
-        """Connect, and connect again, for as long as the node runs."""
-        told = False
+        """Connect, and reconnect, for as long as the node runs."""
+        logged = False
         while True:
             try:
                 async with asyncio.timeout(_CONNECT_S):  # `wait_for` can lose a cancellation.
                     connection = await self._connect()
             except (OSError, LinkDown, TimeoutError, hiredis.ReplyError) as error:
                 self.why_down = repr(error)
-                if not told:
+                if not logged:
                     _log.error("redis_down", error=self.why_down)
-                told = True
+                logged = True
                 self.tried.set()
             else:
                 _log.info("redis_up")
-                told = False
+                logged = False
                 self._connection = connection
                 self.tried.set()
                 try:
                     await connection.lost.wait()
                 finally:
                     self._connection = None
-                    connection.give_up("closing")
+                    connection.close("closing")
                 self.why_down = connection.why
                 _log.error("redis_lost", why=connection.why)
             await asyncio.sleep(_RETRY_S)
@@ -103,7 +103,7 @@ class RedisLink:
         try:
             await self._greet(connection)
         except BaseException:
-            connection.give_up("the greeting failed")
+            connection.close("the greeting failed")
             raise
         return connection
 
@@ -128,12 +128,12 @@ class _Connection(asyncio.Protocol):
         self._outgoing: list[bytes] = []
         self._waiting: deque[tuple[asyncio.Future[Any], float]] = deque()
         self._watch: asyncio.TimerHandle | None = None
-        self._looked_twice = False
+        self._checked_twice = False
         self.lost = asyncio.Event()
         self.why = ""
 
     def send(self, command: bytes) -> "asyncio.Future[Any]":
-        """The answer comes in its turn. A caller that stops waiting leaves its place in the line."""
+        """Answers come in the order of the commands, also if a caller has stopped waiting."""
         answer: asyncio.Future[Any] = self._loop.create_future()
         if self._transport is None:
             answer.set_exception(LinkDown(self.why or "not connected"))
@@ -143,7 +143,7 @@ class _Connection(asyncio.Protocol):
         self._outgoing.append(command)
         self._waiting.append((answer, monotonic()))
         if self._watch is None:
-            self._watch = self._loop.call_later(_LOOK_EVERY_S, self._look)
+            self._watch = self._loop.call_later(_CHECK_EVERY_S, self._check_answers)
         return answer
 
     def _flush(self) -> None:
@@ -151,27 +151,27 @@ class _Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(b"".join(outgoing))
 
-    def _look(self) -> None:
-        """Tell those who have waited too long; give the connection up when it hangs."""
+    def _check_answers(self) -> None:
+        """Fail commands that have waited too long; close the connection if it hangs."""
         self._watch = None
         now = monotonic()
-        if self._waiting and now - self._waiting[0][1] >= self._answer_s and not self._looked_twice:
-            # It may be this process that was late: what has arrived meanwhile is read before the next look.
-            self._looked_twice = True
-            self._watch = self._loop.call_later(_SECOND_LOOK_S, self._look)
+        if self._waiting and now - self._waiting[0][1] >= self._answer_s and not self._checked_twice:
+            # This process may be late: answers that have arrived are read before the second check.
+            self._checked_twice = True
+            self._watch = self._loop.call_later(_SECOND_CHECK_S, self._check_answers)
             return
-        self._looked_twice = False
+        self._checked_twice = False
         for answer, sent_at in self._waiting:
             if now - sent_at < self._answer_s:
                 break
             if not answer.done():
                 answer.set_exception(LinkDown("no answer in time"))
         if self._waiting and now - self._waiting[0][1] > _HANG_S:
-            self.give_up("no answer")
+            self.close("no answer")
         elif self._waiting:
-            self._watch = self._loop.call_later(_LOOK_EVERY_S, self._look)
+            self._watch = self._loop.call_later(_CHECK_EVERY_S, self._check_answers)
 
-    def give_up(self, why: str) -> None:
+    def close(self, why: str) -> None:
         self.why = self.why or why
         if self._transport is not None:
             self._transport.abort()
@@ -186,7 +186,7 @@ class _Connection(asyncio.Protocol):
             self._reader.feed(data)
             while (reply := self._reader.gets()) is not _NOTHING_YET:
                 if not self._waiting:
-                    self.give_up("an answer that nobody asked for")
+                    self.close("an answer without a command")
                     return
                 answer, _ = self._waiting.popleft()
                 if answer.done():
@@ -196,7 +196,7 @@ class _Connection(asyncio.Protocol):
                 else:
                     answer.set_result(reply)
         except hiredis.ProtocolError as error:
-            self.give_up(f"it does not speak Redis's language: {error}")
+            self.close(f"not the Redis protocol: {error}")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None

@@ -1,1 +1,1 @@
-"""What every node keeps in memory of the store, so that a valid call needs no look-up."""
+"""What every node keeps in memory, so that a valid call needs no read of the store."""

@@ -35,11 +35,11 @@ class Catalogue:
         self._applied_at_ns: int | None = None
         self.version: int | None = None
         self.unreadable = UnreadableRows()
-        """Rows that cannot be read. What they describe is out of trade: missing below, or closed."""
-        self._forget()
+        """Rows that cannot be read. What they describe is not traded: it is missing below, or closed."""
+        self._clear()
 
-    def _forget(self) -> None:
-        self.clients.forget()
+    def _clear(self) -> None:
+        self.clients.clear()
         self.unreadable.clear()
         self.brokers: dict[str, Broker] = {}
         self.hosts: dict[str, str] = {}
@@ -49,7 +49,7 @@ class Catalogue:
         self.duties: dict[tuple[str, str], DutyTable] = {}
 
     def switches_of(self, broker: str) -> Switches:
-        """The broker's switches; until the desk first touches them, as they are by default."""
+        """The broker's switches; the defaults until the desk first changes them."""
         switches = self.switches.get(broker)
         if switches is None:
             switches = self.switches[broker] = Switches(broker)
@@ -60,25 +60,25 @@ class Catalogue:
         return self.version is not None
 
     def now_us(self) -> int:
-        """The store's clock, as far as we know it: this node's own may be wrong."""
+        """The store's clock, as last read: this node's own clock may be wrong."""
         return self._monotonic_ns() // 1000 + self._clock_ahead_us
 
     def age_s(self) -> float:
-        """Seconds since memory was last known to be what the store holds."""
+        """Seconds since memory was last known to be up to date."""
         if self._applied_at_ns is None:
             return float("inf")
         return (self._monotonic_ns() - self._applied_at_ns) / 1_000_000_000
 
     def older_than(self, age_ns: int) -> bool:
-        """Whether memory was last known to be right longer ago than that."""
+        """Whether memory was last known to be up to date longer ago than that."""
         return self._applied_at_ns is None or self._monotonic_ns() - self._applied_at_ns > age_ns
 
     def apply(self, changes: Changes, asked_at_ns: int, wanted: Wanted = NOTHING_MORE) -> None:
-        """Take over what the store answered to a question for `wanted`, asked at `asked_at_ns`."""
+        """Apply what the store answered to a read of `wanted` that began at `asked_at_ns`."""
         if self.version is not None and changes.version < self.version and not changes.whole:
-            return  # An answer that was overtaken by a later one.
+            return  # A later answer was applied before this one.
         if changes.whole:
-            self._forget()
+            self._clear()
         for entry in changes.entries:
             self._put(entry)
         if changes.whole or self.clients.fill_after is not None:
@@ -86,7 +86,7 @@ class Catalogue:
         self.clients.make_room(wanted)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
-        # By when it was asked: an answer that was long on its way must not set the clock back.
+        # Relative to the start of the read: a slow answer must not set the clock back.
         self._clock_ahead_us = changes.clock_us - asked_at_ns // 1000
 
     def _put(self, entry: Entry) -> None:
@@ -114,14 +114,14 @@ class Catalogue:
             case Broker():
                 self._put_broker(entry)
                 if self._read("broker", entry.tag, entry.tag):
-                    self.switches.pop(entry.tag, None)  # They come behind it, as they are.
+                    self.switches.pop(entry.tag, None)  # They follow in the same answer.
 
     def _read(self, kind: str, broker: str, subject: str) -> bool:
         """Note that a row was read. True if it was unreadable before."""
         return bool(self.unreadable) and self.unreadable.discard(kind, broker, subject)
 
     def _put_unreadable(self, entry: Unreadable) -> None:
-        """Take what was read before out of memory, and put its closed stand-in there."""
+        """Replace what was read before by its closed stand-in, or remove it."""
         self.unreadable.add(entry)
         name = (entry.broker, entry.subject)
         match entry.kind, entry.stand_in:

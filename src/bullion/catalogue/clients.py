@@ -1,4 +1,4 @@
-"""Accounts and their keys in memory: all of them, or where there are too many, those that call."""
+"""Accounts and their keys in memory: all of them or, if there are too many, those that call."""
 
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -13,9 +13,9 @@ KEPT_MAX = 300_000
 
 
 class Clients:
-    """Filled page by page behind the start, up to what fits. Whoever else calls is brought in on use.
+    """Filled page by page after the start, up to a limit. Other callers are loaded when they call.
 
-    Where a key is, its account is too.
+    For every key, its account is here too.
     """
 
     def __init__(self, kept_max: int | None = None) -> None:
@@ -23,20 +23,20 @@ class Clients:
         self.accounts: dict[int, Account] = {}
         self.keys: dict[str, Key] = {}
         self._called: set[str] = set()
-        self.forget()
+        self.clear()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self.accounts.clear()
         self.keys.clear()
         self._called.clear()
         self._dropped = False
         self.complete = False
-        """Whether all keys of the store are here: one that is not, does not exist."""
+        """Whether all keys of the store are here, so that a missing key does not exist."""
         self.fill_after: int | None = None
-        """After which account the next page begins; None while there is nothing to fill."""
+        """The account after which the next page begins; None if there is nothing to fill."""
 
     def turn_page(self, ends_at: int | None, wanted: Wanted) -> None:
-        """A page is in; `ends_at` is its last account, or None when it was the last page."""
+        """A page was loaded; `ends_at` is its last account, or None if it was the last page."""
         self.complete = ends_at is None and not self._dropped
         self.fill_after = ends_at
         if ends_at is not None and self._excess() > 0:
@@ -45,14 +45,14 @@ class Clients:
                 self.fill_after = None
 
     def note_calls(self, key_ids: Iterable[str]) -> None:
-        """These were used; they stay when others have to go."""
+        """These keys were used: others are dropped before them."""
         if not self.complete:
             self._called.update(key_ids)
 
     def make_room(self, wanted: Wanted) -> None:
-        """Drop what has not called for long, once there is clearly more than fits. What is `wanted` stays.
+        """Drop what has not called for long, once the limit is clearly exceeded. What is `wanted` stays.
 
-        Seldom and many at once: so that nobody's call has to keep a list in order.
+        Rarely and many at once, so that no call has to keep a list in order.
         """
         if self._excess() <= self._kept_max // 8:
             return
@@ -70,7 +70,7 @@ class Clients:
         self.complete = False
 
     def _drop_accounts_without_keys(self, wanted: Wanted) -> None:
-        """Only the desk needs them, and asks for them."""
+        """Only the desk needs them, and looks them up."""
         staying = {key.account_id for key in self.keys.values()}.union(wanted.accounts)
         for account_id in [each for each in self.accounts if each not in staying]:
             del self.accounts[account_id]

@@ -1,4 +1,4 @@
-"""Keeps the catalogue as the store has it."""
+"""Keeps the catalogue up to date with the store."""
 
 import time
 from collections.abc import Callable
@@ -10,10 +10,10 @@ from .source import Source, Wanted
 
 
 class Keeper(Follower):
-    """One question at a time, so that no answer is put into memory behind a newer one.
+    """One read at a time, so that an old answer never replaces a newer one.
 
-    Each asks for what changed, and besides for those who call and are not in memory, and for the next page of
-    accounts while memory is still being filled.
+    Each read asks for what changed, for callers that are not in memory, and for the next page of accounts
+    while memory is being filled.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class Keeper(Follower):
             catalogue.apply(await source.changes(catalogue.version, wanted), asked_at_ns, wanted)
 
         async def changed(within_s: float) -> None:
-            if clients.fill_after is None:  # Else there is more to read at once.
+            if clients.fill_after is None:  # Otherwise the next page is read at once.
                 await source.changed(within_s)
 
         super().__init__("catalogue", ask, changed)
 
     async def look_up(self, key_id: str) -> None:
-        """Bring memory to what the store holds now, with this key, if there is one. May raise StoreFault."""
+        """Bring memory up to date, including this key, if it exists. May raise StoreFault."""
         self._keys.add(key_id)
         await self.catch_up()
 

@@ -18,13 +18,13 @@ Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable | Unreada
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a node asks for besides what changed."""
+    """What a node reads in addition to what changed."""
 
     keys: Collection[str] = ()
     """By their ids. Each comes with its account, if there is such a key."""
     accounts: Collection[int] = ()
     after: int | None = None
-    """Not None: the next page too, of accounts with higher ids than this one and of their keys."""
+    """Not None: also the next page of accounts, with ids above this one, and their keys."""
 
 
 NOTHING_MORE = Wanted()
@@ -42,9 +42,9 @@ class Changes:
     """The store's own clock when it was read."""
     entries: Sequence[Entry]
     whole: bool = False
-    """True when whatever else memory holds is to be forgotten."""
+    """True if memory must be cleared first."""
     page_ends_at: int | None = None
-    """The last account of the page that came with it; None when no account is left after that page."""
+    """The last account of the page; None if no account follows it."""
 
 
 class Source(Protocol):

@@ -17,7 +17,7 @@ class Scope(StrEnum):
 
 
 class Key(msgspec.Struct, frozen=True, gc=False):
-    """There may be very many in memory: it is small, and nothing in it needs the garbage collector."""
+    """Small, and not tracked by the garbage collector: there may be very many in memory."""
 
     key_id: str
     broker: str
@@ -38,7 +38,7 @@ class Key(msgspec.Struct, frozen=True, gc=False):
     def allows_address(self, address: str) -> bool:
         if not self.allowed_addresses:
             return True
-        if not address:  # A caller without one, on a local socket.
+        if not address:  # A caller on a local socket.
             return False
         caller = ip_address(address)
         return any(caller in network for network in self.allowed_addresses)

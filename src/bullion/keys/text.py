@@ -1,7 +1,7 @@
 """The text of a key, `key_test.<broker>.<key_id>.<secret>`: writing it and reading it.
 
-The secret is 256 random bits in base 62 and ends in a checksum of those alone, so that a mistyped key is
-told from a wrong one without a look-up and secret scanners can recognise a leaked one.
+The secret is 256 random bits in base 62 and ends with a checksum of them, so that a mistyped key is
+recognised without a look-up, and secret scanners recognise a leaked one.
 """
 
 import re
@@ -45,7 +45,7 @@ def read_key(values: list[bytes]) -> KeyText | RefusalCode:
         return MISSING_CREDENTIAL
     if len(values) > 1:
         return MALFORMED_CREDENTIAL
-    # Blanks around a header's value are not part of it, but the parser leaves those behind it.
+    # Blanks around a header's value are not part of it, but the parser leaves trailing ones.
     value = values[0].strip(b" \t")
     if not value:
         return MISSING_CREDENTIAL
@@ -61,9 +61,9 @@ def read_key(values: list[bytes]) -> KeyText | RefusalCode:
 
 @lru_cache(maxsize=4096)
 def _before_secret(text: bytes) -> tuple[Environment, str, str]:
-    """Environment, broker and key id, kept because the same callers come again and again.
+    """Environment, broker and key id, cached because the same callers come again and again.
 
-    Raises ValueError for any other text, which is not kept: it could hold a part of a secret.
+    Raises ValueError for any other text, which is not cached: it could contain a part of a secret.
     """
     prefix, broker, key_id, nothing = text.split(b".")
     environment = _ENVIRONMENT.get(prefix)

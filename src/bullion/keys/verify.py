@@ -1,4 +1,4 @@
-"""The verdict on a key: is it the one it says it is, and does it still work?"""
+"""Verifies a key: its secret, and whether it is still valid."""
 
 from hmac import compare_digest
 
@@ -14,16 +14,16 @@ from .key import Key
 from .text import KeyText
 
 _DECOY_HASH = bytes(32)
-"""Compared with when there is no such key, so that an unknown id costs what a wrong secret costs."""
+"""Compared with if the key does not exist, so that an unknown id takes as long as a wrong secret."""
 
 
 def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> RefusalCode | None:
-    """None when the key may be used. Its life is told only to a caller who proved the secret."""
+    """None if the key may be used. Only a caller with the secret learns that a key expired or was revoked."""
     proved = compare_digest(secret_hash, _DECOY_HASH if key is None else key.secret_hash)
     if key is None or not proved:
         return INVALID_CREDENTIAL
     if key.environment is not sent.environment or key.broker != sent.broker:
-        # The secret is right but the text around it was altered: no key reads like that.
+        # The secret is right, but the text around it was changed: no such key exists.
         return INVALID_CREDENTIAL
     return life(key, now_us)
 

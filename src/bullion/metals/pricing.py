@@ -1,4 +1,4 @@
-"""How a symbol gets its price: the three formulas, as values. Computing them is the rates room's work."""
+"""How a symbol gets its price: the three formulas, as values. `bullion.rates.formula` computes them."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,14 +9,14 @@ FACTOR_PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The bid and ask of one instrument, as they come."""
+    """The bid and ask of one instrument."""
 
     instrument: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Typed by the desk; a side without a price is not offered."""
+    """Entered by the desk; a side without a price is not offered."""
 
     buy_paise: int | None
     sell_paise: int | None
@@ -29,7 +29,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """What the metal costs when it is landed: spot in dollars, the currency, conversion, duty, margin."""
+    """The landed cost of the metal: spot in dollars, currency, conversion, duty and margin."""
 
     spot: str
     currency: str

@@ -1,4 +1,4 @@
-"""Exact decimals as whole numbers of their smallest part, and the one plain way to write them."""
+"""Exact decimals as integers in their smallest unit, and their plain text."""
 
 import re
 from functools import lru_cache
@@ -25,7 +25,7 @@ def scaled(text: str, places: int) -> int:
 def plain(value: int, places: int) -> str:
     """Write it back: always all its places, never an exponent, never `-0`.
 
-    Kept, for the same prices and weights are written again and again.
+    Cached: the same prices and weights are written again and again.
     """
     sign = "-" if value < 0 else ""
     whole, part = divmod(abs(value), 10**places)

@@ -1,4 +1,4 @@
-"""How long and how large what a client sends, and what an order comes to, may be."""
+"""Limits on what a client sends, and on prices and totals."""
 
 KEY_LENGTH_MAX = 64
 SYMBOL_CODE_LENGTH_MAX = 32

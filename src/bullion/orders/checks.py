@@ -1,6 +1,6 @@
-"""The market's checks of an order, in the order of the refusal table. The first that fails answers.
+"""The market's checks of an order, in the order of the refusal table. The first that fails is the answer.
 
-From memory alone, and pure: the time is handed in. What needs the book is decided with the book in hand.
+Pure functions of what memory holds and the time. What needs the book is checked in `booking.decide`.
 """
 
 from bullion.accounts.group import Sizes
@@ -34,7 +34,7 @@ def check(
     market_open: bool,
     tradeability: Tradeability | None = None,
 ) -> Verdict:
-    """`tradeability` is the venue's word on the symbol's instrument; None where nothing is hedged."""
+    """`tradeability`: whether the venue trades the symbol's instrument; None in test: nothing is hedged."""
     if offer is None:
         return Refusal(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
     symbol = offer.symbol

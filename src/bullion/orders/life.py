@@ -1,4 +1,4 @@
-"""What an event makes of an order, and what that means for its book. Pure: times are handed in."""
+"""What an event makes of an order, and what that means for its book. Pure functions."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ def after(
     deal_no: int | None = None,
     close_price_paise: int | None = None,
 ) -> Order:
-    """The order as the event leaves it, or NotAllowed.
+    """The order after the event. May raise NotAllowed.
 
     `deal_no` is for a confirmation, `close_price_paise` for the completion of a close.
     """
@@ -75,15 +75,15 @@ def can_change(order: Order) -> bool:
 
 
 def hidden(order: Order) -> bool:
-    """Whether the API does not show it: from another channel, and not a deal or no longer going to be one."""
+    """Whether the API hides it: an order of another channel that is not a deal."""
     return order.source != API and order.status in (Status.PENDING, Status.REJECTED)
 
 
 def kinds_of(order: Order) -> set[tuple[str, str, str]]:
-    """The kinds that it is counted under, each as symbol, side and status.
+    """The kinds that the order is counted under, each as symbol, side and status.
 
-    One is its own, with the status told apart where the API hides it. The other is for all that the API shows
-    when it is not asked for a status.
+    One is its own, with a marked status if the API hides the order. The other is for everything that the API
+    lists without a filter by status.
     """
     is_hidden = hidden(order)
     status = f"{order.status}{ELSEWHERE}" if is_hidden else order.status

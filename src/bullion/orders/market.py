@@ -1,4 +1,4 @@
-"""The market as this node sees it: from the catalogue and the board in its memory, nothing else."""
+"""Checks and prices orders from the catalogue and the board in this node's memory."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ _US_PER_S = 1_000_000
 
 
 class Market:
-    """Offers are kept for as long as nothing they are made of has changed: many orders meet the same one."""
+    """Keeps offers until something they are made of changes: many orders use the same one."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Market:
         board: Board,
         tradeability: Callable[[str, str], Tradeability] | None = None,
     ) -> None:
-        """`tradeability`: the venue's word on a broker's instrument. Without it nothing is hedged."""
+        """`tradeability`: whether the venue trades a broker's instrument. Without it nothing is hedged."""
         self._catalogue = catalogue
         self._board = board
         self._tradeability = tradeability
@@ -62,7 +62,7 @@ class Market:
             self._made_from = made_from
         name = (account.broker, symbol_code, account.group)
         offer = self._offers.get(name)
-        if offer is not None and not _outlived(offer, now_us):
+        if offer is not None and not _expired(offer, now_us):
             return offer
         symbol = self._catalogue.symbols.get((account.broker, symbol_code))
         if symbol is None:
@@ -80,14 +80,14 @@ class Market:
         return offer
 
     def reason_against(self, account: Account, offer: Offer, side: Side) -> RefusalCode | None:
-        """The refusal that the smallest order would meet now; None if it would go on to the book."""
+        """The refusal that the smallest order would get now; None if the market accepts it."""
         sizes = offer.sizes
         quantity_e4 = -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
         verdict = self.judge(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
         return verdict.refusal if isinstance(verdict, Refusal) else None
 
     def _is_open(self, broker: str, now_us: int) -> bool:
-        """Looked up once a second: openings are told in minutes."""
+        """Computed once a second: opening times are in minutes."""
         switches = self._catalogue.switches_of(broker)
         if switches.trading_hours is None:
             return True
@@ -105,8 +105,8 @@ def _closed_group(account: Account) -> Group:
     return Group(account.broker, account.group, trading=False, terms={}, default_terms=None)
 
 
-def _outlived(offer: Offer, now_us: int) -> bool:
-    """A duty that is in force from today was not in force yesterday, and may be what a price was missing."""
+def _expired(offer: Offer, now_us: int) -> bool:
+    """Whether another duty may be in force by now, which may also be what a price was missing."""
     price = offer.price
     return isinstance(price, RefusalCode) or (
         price.valid_until_us is not None and now_us >= price.valid_until_us

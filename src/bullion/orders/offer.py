@@ -1,4 +1,4 @@
-"""What a group is offered in a symbol just now: its prices, and what they are made of."""
+"""What a group is offered in a symbol now: its prices, and what they are made of."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -27,7 +27,7 @@ class Deal(msgspec.Struct, frozen=True):
     """One side of an offer."""
 
     price_paise: int
-    """May be 0 or less, which is no price: terms can make nonsense of one."""
+    """May be 0 or less, which is no valid price: a group's premium can be that negative."""
     price_anatomy: str
 
 
@@ -41,15 +41,15 @@ class Offer(msgspec.Struct, frozen=True):
     buy: Deal | None
     sell: Deal | None
     offered: frozenset[Side]
-    """The sides that symbol, formula and terms have. Missing terms leave none out: that is told later."""
+    """The sides that symbol, formula and terms have. Missing terms leave none out: a later check refuses."""
     rate_at_us: int | None = None
     """When the oldest rate behind the price was quoted; None for a fixed price, or none."""
     stale_after_us: int | None = None
-    """From then on it is too old; None: it never will be."""
+    """The time from which the price is too old; None: never."""
     unmoved: bool = False
     """Whether rates keep coming without moving."""
     missing: tuple[str, ...] = ()
-    """Where there is no price: what its formula needs and does not have."""
+    """If there is no price: what its formula needs and does not have."""
 
     def deal(self, side: Side) -> Deal | None:
         return self.buy if side is Side.BUY else self.sell
@@ -100,7 +100,7 @@ def _missing(
     duty_of: Callable[[str], DutyTable | None],
     at_us: int,
 ) -> tuple[str, ...]:
-    """In words for the desk; nothing is missing where the formula's result is not above 0."""
+    """As text for the desk; empty if the formula's result is not above 0."""
     match pricing:
         case Direct():
             instruments, duty = [pricing.instrument], None

@@ -21,7 +21,7 @@ class Order(msgspec.Struct, frozen=True):
     asked: PlaceOrder
     metal: Metal
     price_paise: int
-    """Fixed when the order was accepted; told once it is booked."""
+    """Fixed when the order is accepted; shown to the client when it is booked."""
     total_paise: int
     status: str
     key_id: str | None
@@ -30,14 +30,14 @@ class Order(msgspec.Struct, frozen=True):
     price_anatomy: str
     """What the price was made of, as JSON for the desk."""
     deal_no: int | None = None
-    """The operator's deal number, from when it was booked on. Test orders have none."""
+    """The operator's deal number, once it is booked. Test orders have none."""
     close_price_paise: int | None = None
     realized_pnl_paise: int | None = None
     closed_at_us: int | None = None
 
 
 class PriceMove(msgspec.Struct, frozen=True):
-    """A key settled because the price had moved: nothing was booked, and nothing will be under it."""
+    """A key settled by a moved price: nothing was booked, and nothing will be booked under it."""
 
     book_id: int
     source: str

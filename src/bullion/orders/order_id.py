@@ -1,6 +1,6 @@
-"""Order ids: UUIDs of version 7, which begin with their time and so lie side by side in an index.
+"""Order ids: version 7 UUIDs, which begin with their time, so that new ones are adjacent in an index.
 
-They end in the order's ordinal, so that an order is found in its book without an index of ids.
+They end with the order's ordinal, so that an order is found in its book without an index of ids.
 """
 
 _VERSION = 7 << 76

@@ -1,7 +1,7 @@
-"""Orders that lie in the archive: those of one book, one after the other, packed together into one text.
+"""Orders in the archive: consecutive orders of one book, compressed together into one text.
 
-Together, because one order looks much like the next: packed it takes a sixth of its size. Few enough that
-taking one of them out again is a matter of a fraction of a millisecond.
+Orders look alike, so together they take a sixth of their size. A pack is small enough that reading one order
+of it takes a fraction of a millisecond.
 """
 
 import zlib
@@ -13,7 +13,7 @@ import msgspec
 from .order import Order
 
 TOGETHER_MAX = 64
-"""How many orders are packed together at the most. It is also what is moved in one transaction."""
+"""How many orders a pack holds at most. One transaction moves one pack."""
 
 _decode = msgspec.json.Decoder(Order).decode
 _encode = msgspec.json.Encoder().encode
@@ -28,7 +28,7 @@ class PackedOrders(msgspec.Struct, frozen=True):
     """When the first of them was made, and the last."""
     to_us: int
     plain_bytes: int
-    """How much they were before they were packed."""
+    """Their size before they were packed."""
     packed: str
     """A line of JSON for each order, compressed; as text, because the store keeps text."""
 
@@ -45,12 +45,12 @@ class PackedOrders(msgspec.Struct, frozen=True):
         return map(_decode, self._lines())
 
     def _lines(self) -> list[bytes]:
-        """JSON has no new line inside: it writes one in a text as `\\n`."""
+        """Encoded JSON has no line break inside: in a text it is written as `\\n`."""
         return zlib.decompress(b85decode(self.packed)).split(_NEW_LINE)
 
 
 def pack(orders: Sequence[Order]) -> PackedOrders:
-    """Orders of one book whose ordinals have no gap, oldest first. There has to be one."""
+    """Pack orders of one book without gaps, oldest first; at least one."""
     first, last = orders[0], orders[-1]
     expected = range(first.ordinal, first.ordinal + len(orders))
     if [(order.book_id, order.ordinal) for order in orders] != [(first.book_id, each) for each in expected]:

@@ -10,7 +10,7 @@ from .order import Order
 
 
 class OrderReader(Protocol):
-    """Sees everything that was answered before it was asked. May raise StoreFault."""
+    """Sees everything that was answered before the call. May raise StoreFault."""
 
     async def book(self, book_id: int) -> Book: ...
 
@@ -23,7 +23,7 @@ class OrderReader(Protocol):
         """The ordinals of a page, newest first, and the number of all that match, from one snapshot."""
 
     async def whole_page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
-        """A page of orders, which may still change, and the number of all that match: from one snapshot."""
+        """A page of orders that may still change, and the number of all that match, from one snapshot."""
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         """Orders of a book by their ordinals."""

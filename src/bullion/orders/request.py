@@ -8,8 +8,8 @@ class PlaceOrder(msgspec.Struct, frozen=True, array_like=True):
 
     symbol_code: str
     trade_type: str
-    """As sent. What is not a side is found out by the checks, after the key was looked up."""
+    """As sent. The checks refuse an invalid side, after the idempotency key was looked up."""
     quantity_e4: int
     expected_price: str | None
-    """A plain decimal in its one shortest form: no exponent, no zeros that change nothing."""
+    """A plain decimal in its shortest form: no exponent, no redundant zeros."""
     client_order_id: str | None

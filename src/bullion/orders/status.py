@@ -1,4 +1,4 @@
-"""The states of an order, and the one table of how it gets from one to another."""
+"""The states of an order, and the table of transitions between them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -37,7 +37,7 @@ HOLDING = frozenset({Status.FILLED, Status.PENDING, Status.OPEN, Status.CLOSING}
 """In these an order counts toward the net position."""
 
 FINAL = frozenset(status for status in Status if not any(status in froms for froms in TRANSITIONS.values()))
-"""From these nothing leads away."""
+"""States that no transition leaves."""
 
 DETAILS: Mapping[Status, str] = {
     Status.FILLED: "SIMULATED",
@@ -48,4 +48,4 @@ DETAILS: Mapping[Status, str] = {
     Status.REJECTED: "HEDGE_REFUSED",
     Status.DELETED: "REMOVED",
 }
-"""The operator's own names, told as `status_detail`."""
+"""The operator's own names, sent as `status_detail`."""

@@ -9,7 +9,7 @@ from .request import PlaceOrder
 
 
 class Trace(msgspec.Struct, frozen=True, array_like=True):
-    """Kept as an array: there is one for every order, and names would be more than half of it."""
+    """Encoded as an array: there is one for every order, and field names would be more than half of it."""
 
     request_id: str
     at_us: int
@@ -18,16 +18,16 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     environment: str
     key_id: str | None
     outcome: str
-    """The refusal's code; or the order's status, or `replayed`, or `scenario` where the answer is made up."""
+    """The refusal's code; or the order's status, or `replayed`, or `scenario` for a simulated answer."""
     idempotency_key: str | None = None
     asked: PlaceOrder | None = None
     """None when the call was refused before its body was understood."""
     order_id: str | None = None
     message: str | None = None
     compared: Mapping[str, Any] = {}
-    """What the answering check compared. A name's ending tells the unit: `_e4`, `_paise`, `_us`."""
+    """What the deciding check compared. Names end with the unit: `_e4`, `_paise`, `_us`."""
 
 
 class TraceBook(Protocol):
     def note(self, trace: Trace) -> None:
-        """Keep it, soon; never waits, and may be forgotten if the node dies or too many come at once."""
+        """Store it soon. Never waits; traces may be lost if the node dies or too many come at once."""

@@ -1,4 +1,4 @@
-"""What the checks say of an order: priced, or denied by the first check that failed."""
+"""The verdict of the checks on an order: priced, or refused by the first check that failed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ REPLAYED = {"Idempotent-Replayed": "true"}
 
 
 class Priced(msgspec.Struct, frozen=True):
-    """The market takes the order at this price; what is left to decide needs the book."""
+    """The market accepts the order at this price; the remaining checks need the book."""
 
     metal: Metal
     price_paise: int
@@ -22,7 +22,7 @@ class Priced(msgspec.Struct, frozen=True):
     rate_at_us: int | None
     """When the oldest rate behind the price was quoted; None for a fixed price."""
     instrument: str | None = None
-    """What the order is hedged in; None where nothing is hedged, in the test environment."""
+    """The instrument that the order is hedged in; None in the test environment."""
     stock_kept: bool = False
     """Whether a buy takes from a stock that the desk keeps."""
 
@@ -31,12 +31,12 @@ class Refusal(msgspec.Struct, frozen=True):
     refusal: RefusalCode
     message: str | None = None
     compared: Mapping[str, Any] = {}
-    """The values that the check compared, for the desk's eyes."""
+    """The values that the check compared, for the desk."""
     replayed: bool = False
     fields: Mapping[str, Any] = {}
-    """What the client is told beside code and message."""
+    """Further fields of the error body."""
     closed: bool = False
-    """Whether production is not open: then only an exact replay of an order gets an answer of its own."""
+    """Whether production is closed: then only an exact replay of an order gets another answer."""
 
     def refused(self) -> RefusalError:
         return RefusalError(

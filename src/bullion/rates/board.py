@@ -7,15 +7,15 @@ from bullion.unreadable import Unreadable, UnreadableRows
 from .tick import Tick
 
 MARKET = ""
-"""Whose ticks those of a shared feed are: no broker has an empty tag."""
+"""The owner of a shared feed's ticks: no broker has an empty tag."""
 
 
 class Board:
-    """Read by every order, changed only by `take`. A broker sees its own ticks and those of the market."""
+    """Read by every order, changed only by `take`. A broker sees its own ticks and the market's."""
 
     def __init__(self, unreadable: UnreadableRows | None = None) -> None:
         self.serial = 0
-        """Moves whenever a price could have: what was computed at the same serial still holds."""
+        """Moves whenever a price may have changed: what was computed at the same serial is still valid."""
         self.version: int | None = None
         """The store's version of the rates, as last taken."""
         self.unreadable = UnreadableRows() if unreadable is None else unreadable
@@ -24,7 +24,7 @@ class Board:
 
     @property
     def ready(self) -> bool:
-        """Whether a first set was taken. An empty set is a set: then we know that there are no rates."""
+        """Whether a first set was taken. It may be empty: then there are no rates."""
         return self.version is not None
 
     def take(
@@ -33,7 +33,7 @@ class Board:
         """Each tick with its broker's tag, or `MARKET`. One that is older than the one held is ignored."""
         changed = not self.ready
         if self.version is not None and version < self.version:
-            # The store was put back to an older copy: what it held since then is no longer so.
+            # The store was restored to an older copy: later ticks are gone.
             self._ticks = {MARKET: {}}
             self.unreadable.clear()
             changed = True
@@ -68,7 +68,7 @@ class Board:
         return own
 
     def ticks(self, broker: str) -> list[Tick]:
-        """What `tick` would give for every instrument there is, by instrument."""
+        """What `tick` returns for every instrument, in order."""
         instruments = self._ticks[MARKET].keys() | self._ticks.get(broker, {}).keys()
         found = (self.tick(broker, instrument) for instrument in sorted(instruments))
         return [tick for tick in found if tick is not None]

@@ -17,7 +17,7 @@ from .tick import Tick
 TickOf = Callable[[str], Tick | None]
 DutyOf = Callable[[str], DutyTable | None]
 
-# The widest numbers that the desk can type fill a third of this. More would raise, and never be rounded.
+# The longest numbers that the desk can enter need a third of this. More digits raise; nothing is rounded.
 _EXACT = Context(prec=300, traps=[Inexact, InvalidOperation])
 
 
@@ -30,10 +30,10 @@ class SymbolPrice:
     ask: Decimal | None
     """What clients buy at."""
     ticks: tuple[Tick, ...]
-    """What it was made of: nothing for a fixed price; spot and currency, in this order, for a landed one."""
+    """The ticks behind it: none for a fixed price; spot and currency, in this order, for a landed price."""
     duty: Duty | None
     valid_until_us: int | None
-    """When it changes although no tick comes, because another duty is in force. None: never."""
+    """When it changes without a tick, because another duty comes into force. None: never."""
     pricing: Pricing
 
     def on(self, side: Side) -> Decimal | None:
@@ -41,7 +41,7 @@ class SymbolPrice:
         return self.ask if side is Side.BUY else self.bid
 
     def components(self, side: Side) -> list[tuple[str, str]]:
-        """How the price came about, each part by name as plain decimal text; empty without a price."""
+        """The parts of the price, by name, as plain decimals; empty without a price."""
         price = self.on(side)
         if price is None:
             return []
@@ -69,7 +69,7 @@ class SymbolPrice:
 
 
 def symbol_price(symbol: Symbol, tick_of: TickOf, duty_of: DutyOf, at_us: int) -> SymbolPrice | RefusalCode:
-    """The price at that time, or the row of the catalogue that says why there is none."""
+    """The price at that time, or the refusal that says why there is none."""
     match symbol.pricing:
         case Fixed() as fixed:
             return SymbolPrice(_given(fixed.sell_paise), _given(fixed.buy_paise), (), None, None, fixed)
@@ -112,7 +112,7 @@ def _landed_price(metal: Decimal | None, added: Decimal) -> Decimal | None:
 
 
 def _metal(pricing: Landed, spot: Decimal, currency: Decimal) -> Decimal | None:
-    """The metal alone, in rupees. None unless both factors are above 0, for two below 0 would pass as one."""
+    """The metal alone, in rupees. None unless both factors are above 0: two negatives would cancel out."""
     dollars = _EXACT.add(spot, pricing.premium_usd)
     rupees_a_dollar = _EXACT.add(currency, pricing.interbank)
     if dollars <= 0 or rupees_a_dollar <= 0:
@@ -121,7 +121,7 @@ def _metal(pricing: Landed, spot: Decimal, currency: Decimal) -> Decimal | None:
 
 
 def _quoted(tick: Tick, side: Side) -> Decimal:
-    """Clients buy at the ask and sell at the bid; so do we, of what the price is made of."""
+    """Clients buy at the ask and sell at the bid; the same sides of each tick make the price."""
     return _EXACT.scaleb(Decimal(tick.ask_e6 if side is Side.BUY else tick.bid_e6), -TICK_PLACES)
 
 
@@ -138,7 +138,7 @@ def _above_zero(price: Decimal) -> Decimal | None:
 
 
 def _text(value: Decimal) -> str:
-    """Every digit that counts: no exponent, no zeros at the end, no `-0`."""
+    """All significant digits: no exponent, no trailing zeros, no `-0`."""
     text = f"{value or Decimal(0):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

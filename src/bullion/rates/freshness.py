@@ -1,6 +1,6 @@
-"""Whether the ticks behind a price are still good: too old, or standing still.
+"""Whether the ticks behind a price are too old, or no longer move.
 
-A price without ticks (one that the desk typed) is neither.
+A price without ticks (one that the desk entered) is neither.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ US_PER_S = 1_000_000
 
 
 def stale_after_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:
-    """Until then the price stands: it is as old as the oldest tick it is made of. None: for ever."""
+    """When the price becomes too old: its age is that of its oldest tick. None: never."""
     if age_s_max is None or not ticks:
         return None
     return min(tick.at_us for tick in ticks) + age_s_max * US_PER_S
 
 
 def frozen(ticks: Sequence[Tick], freeze_after_s: int | None) -> bool:
-    """Ticks keep coming, but none of them has moved for the freeze time: something upstream hangs.
+    """Whether ticks keep coming but none has moved for the freeze time: something upstream hangs.
 
     Measured between ticks, not against the clock: when none come at all, the price is stale instead.
     """

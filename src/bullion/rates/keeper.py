@@ -1,4 +1,4 @@
-"""Keeps the board as the store has it."""
+"""Keeps the board up to date with the store."""
 
 from bullion.follower import Follower
 

@@ -1,4 +1,4 @@
-"""From a symbol's exact price to whole paise. Here, and nowhere before, is rounded; halves go up."""
+"""From a symbol's exact price to whole paise. Prices are rounded only here; halves go up."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ PAISE_PER_RUPEE = 100
 
 
 def account_price_paise(symbol_price: Decimal, premium_paise: int) -> int:
-    """The symbol's price and the group's signed premium. Whether it is a price at all is for the caller."""
+    """The symbol's price plus the group's signed premium. The caller checks that it is above 0."""
     rupees, parts = symbol_price.as_integer_ratio()
     return _half_up(rupees * PAISE_PER_RUPEE, parts) + premium_paise
 

@@ -20,15 +20,15 @@ class TickSet(msgspec.Struct, frozen=True):
 
 class RatesSource(Protocol):
     async def ticks(self, since: int | None) -> TickSet:
-        """All ticks there are, or those that came after a version. May raise StoreFault."""
+        """All ticks, or those that came after a version. May raise StoreFault."""
 
     async def changed(self, within_s: float) -> None:
-        """Return when there may be others, at the latest after `within_s` seconds."""
+        """Return when there may be new ticks, at the latest after `within_s` seconds."""
 
 
 class TickPublisher(Protocol):
     async def publish(self, holder: str, lease_s: float, ticks: Sequence[Tick]) -> bool:
-        """Put the market's ticks before all nodes. False when another node holds the feed's lease.
+        """Publish the market's ticks to all nodes. False if another node holds the feed's lease.
 
         The lease is taken or renewed in the same step, so that two nodes never both publish.
         May raise StoreFault.

@@ -13,4 +13,4 @@ class Tick(msgspec.Struct, frozen=True):
     ask_e6: int
     at_us: int
     moved_at_us: int
-    """Since when bid and ask have been what they are."""
+    """When bid or ask last changed."""

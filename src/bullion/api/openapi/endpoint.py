@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from bullion.api.scenario import ANSWER_LOST, HEADER, askable
+from bullion.api.scenario import ANSWER_LOST, HEADER, requestable
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.refusals.catalogue import CATALOGUE
@@ -78,7 +78,7 @@ def _query_parameter(name: str, schema: Json) -> Json:
 
 def _scenario_header(refusals: Sequence[RefusalCode]) -> Json:
     """The header by which a client of the test environment asks for a made-up response."""
-    names = [row.code for row in sorted(askable(refusals).values(), key=CATALOGUE.index)]
+    names = [row.code for row in sorted(requestable(refusals).values(), key=CATALOGUE.index)]
     return {
         "name": HEADER,
         "in": "header",

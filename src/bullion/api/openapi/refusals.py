@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from bullion.api.scenario import HEADER, askable
+from bullion.api.scenario import HEADER, requestable
 from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
     CATALOGUE,
@@ -106,7 +106,7 @@ def _headers(rows: list[RefusalCode], *, counted: bool, plays: bool) -> Iterable
         yield IDEMPOTENT_REPLAYED
     if counted and not _MAY_HAVE_BUDGET.isdisjoint(rows):
         yield from BUDGET
-    if plays and askable(rows):
+    if plays and requestable(rows):
         yield HEADER
 
 
