@@ -60,7 +60,7 @@ class PlainLedger:
 
         async def body(transaction: Transaction) -> Recorded:
             book = order_rows.book(await one_row(transaction, "plain_lock", plan.before.id))
-            version = (await one_row(transaction, "catalogue_version"))["version"]
+            version = (await one_row(transaction, "catalogue_state"))["version"]
             settled = False
             for name in names:
                 settled = settled or await transaction.one("order_by_key", *name) is not None

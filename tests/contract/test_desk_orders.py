@@ -124,7 +124,7 @@ async def trade(engine: Engine) -> list[Placed]:
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
     known = await ledger.books([each[3] for each in books])
-    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_version"))
+    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_state"))
     plans = []
     for *_, in_book, orders in books:
         before = known[in_book]

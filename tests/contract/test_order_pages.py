@@ -226,12 +226,11 @@ async def test_with_statistics_sqlite_makes_no_filter_of_all_counts_first(shelf:
     kinds = '[["filled","GOLD","buy"],["filled","GOLD","sell"]]'
     since = (3, 15, 1, 15, 1, 9, 600, 767)
     asked_of = {
-        "place_of": (shelf.book_id, kinds, 1_000, 16),
-        "order_kinds_since": (shelf.book_id, 65_536, "GOLD", None, None, *since),
-        "shown_orders_since": (shelf.book_id, 65_536, *since),
-        "orders_from_place": (shelf.book_id, kinds, 1_000, 16, 256, "GOLD", None, None, 1, 50),
+        "order_kinds_since": (shelf.book_id, "GOLD", None, None, 65_536, *since),
+        "shown_orders_since": (shelf.book_id, None, None, "all", 65_536, *since),
+        "orders_from_place": (shelf.book_id, "GOLD", None, None, kinds, 1_000, 16, 256, 1, 50),
         "orders_of_kinds": (shelf.book_id, kinds, 1, 65_600, 50, 0),
-        "order_kinds": (shelf.book_id, 65_536, "GOLD", None, None),
+        "order_kinds": (shelf.book_id, "GOLD", None, None, 65_536),
     }
     for query, values in asked_of.items():
         plan = await rows(shelf.engine, f"EXPLAIN QUERY PLAN {shelf.engine._queries[query]}", *values)

@@ -90,7 +90,7 @@ class House:
         for each in new:
             orders[each.order.book_id].append(each.order)
         known = await ledger.books(list(orders))
-        version = await self.engine.read("version", lambda open_: one_row(open_, "catalogue_version"))
+        version = await self.engine.read("version", lambda open_: one_row(open_, "catalogue_state"))
         plans = []
         for in_book, found in orders.items():
             before, last = known[in_book], found[-1]

@@ -107,7 +107,7 @@ async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
     before = (await ledger.books([2]))[2]
-    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_version"))
+    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_state"))
     plan = Plan(before, replace(before, order_count=1), orders=[ORDER])
     assert (await ledger.record([plan], [], version["version"])).books[2].recorded
     (order,) = await look(engine, "readable_orders")
@@ -129,7 +129,7 @@ async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine, "me") if isinstance(engine, SqliteEngine) else PostgresLedger(engine, "me")
     before = (await ledger.books([3]))[3]
-    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_version"))
+    version = await engine.read("version", lambda transaction: one_row(transaction, "catalogue_state"))
     pending = replace(ORDER, book_id=3, status="pending", price_anatomy='{"quoted_weight": "10.0000"}')
     to_hedge = ToHedge(pending, "main", "GOLD")
     plan = Plan(before, replace(before, order_count=1), orders=[pending], to_hedge=[to_hedge])

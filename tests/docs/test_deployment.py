@@ -15,7 +15,7 @@ from bullion.budgets import redis_link
 from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
-from bullion.store import ledger_postgres, postgres_hosts, postgres_silence, query_files, traces
+from bullion.store import ledger_postgres, postgres_hosts, postgres_silence, queries, traces
 from bullion.store import postgres as engine
 from bullion.web import listening
 from bullion.web.protocol import GuardedProtocol
@@ -133,7 +133,7 @@ def test_the_names_of_transactions_and_locks() -> None:
         assert f"`{name}`" in words
         assert f'"{name}"' in source
     assert "pg_try_advisory_lock" in source
-    assert "catalogue_state" in query_files.load("postgres")
+    assert "catalogue_state" in queries.load("postgres")
 
 
 def test_the_feeds_it_tells_of() -> None:

@@ -38,7 +38,6 @@ class Run:
     query: str
     sql: str
     values: Any
-    by_desk: bool = False
 
 
 @dataclass(slots=True)

@@ -35,8 +35,6 @@ WHERE tables.relnamespace = current_schema()::regnamespace
 _EXPLAIN = "EXPLAIN (FORMAT JSON, VERBOSE)"
 """VERBOSE: columns come with the names of their tables."""
 _PARAMETERS = "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = $1"
-_AS_THE_DESK = "SET enable_sort = off"
-"""What `by_index_alone` adds to the settings of every connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,6 @@ async def postgres_plans(address: str, runs: list[Run]) -> list[Plan]:
     found = []
     try:
         for number, run in enumerate(runs):
-            await connection.execute(_AS_THE_DESK if run.by_desk else "RESET enable_sort")
             if run.values is not None:
                 with_values = await connection.fetchval(f"{_EXPLAIN} {run.sql}", *run.values)
                 found.append(_postgres_plan(run, with_values, indexes))

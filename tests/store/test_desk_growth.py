@@ -20,13 +20,14 @@ from bullion.accounts.group import Group
 from bullion.records.clients import Allocation, KeyTimes, NewAccount
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
-from bullion.store import query_files
+from bullion.store import queries
 from bullion.store.engine import Engine, Row, Transaction, Value
 from bullion.store.kept import Kept
 from bullion.store.order_timeline import _SPAN
-from bullion.store.postgres import _SERVER_SETTINGS, PostgresEngine
+from bullion.store.postgres import _CUSTOM_PLANS, _SERVER_SETTINGS, PostgresEngine
 from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
+from tests.booking.house import rows
 from tests.support.servers import Postgres
 
 SMALL, GROWN = 20, 240
@@ -90,14 +91,14 @@ class Store:
             await read(Records(journal, self.kept))
             return journal.asked
 
-        asked = await self.engine.read("read", body)
+        asked = await self.engine.read("read", body, custom_plans=True)
         if isinstance(self.place, Path):
             return _sqlite_steps(self.place, asked)
         return await _postgres_buffers(self.place, asked)
 
 
 def _sqlite_steps(path: Path, asked: list[tuple[str, Sequence[Value]]]) -> int:
-    queries, steps = query_files.load("sqlite"), 0
+    named, steps = queries.load("sqlite"), 0
 
     def step() -> int:
         nonlocal steps
@@ -107,22 +108,20 @@ def _sqlite_steps(path: Path, asked: list[tuple[str, Sequence[Value]]]) -> int:
     connection = sqlite3.connect(path)
     connection.set_progress_handler(step, 10)
     for query, values in asked:
-        named = {str(place): value for place, value in enumerate(values, 1)}
-        connection.execute(queries[query], named).fetchall()
+        bound = {str(place): value for place, value in enumerate(values, 1)}
+        connection.execute(named[query], bound).fetchall()
     connection.close()
     return steps
 
 
 async def _postgres_buffers(address: str, asked: list[tuple[str, Sequence[Value]]]) -> int:
-    queries, buffers = query_files.load("postgres"), 0
+    named, buffers = queries.load("postgres"), 0
     connection = await asyncpg.connect(address, server_settings=_SERVER_SETTINGS)
     async with connection.transaction():
+        await connection.execute(_CUSTOM_PLANS.removeprefix("; "))
         for number, (query, values) in enumerate(asked):
-            if query == "by_index_alone":
-                await connection.execute(queries[query])
-                continue
-            # Prepared, as by the service: such plans are for any values.
-            await connection.execute(f"PREPARE run{number} AS {queries[query]}")
+            # Prepared, as by the service.
+            await connection.execute(f"PREPARE run{number} AS {named[query]}")
             given = f"({', '.join(map(_literal, values))})" if values else ""
             explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE run{number} {given}"
             plan = msgspec.json.decode(await connection.fetchval(explain))[0]["Plan"]
@@ -144,8 +143,8 @@ def search(text: str) -> Read:
     return lambda records: records.overseen("main", text, "", KeyTimes(0, 0), 51)
 
 
-def lists(accounts: int, begin_us: int) -> dict[str, Read]:
-    """The same lists of a store with so many accounts, whose orders began at a time."""
+def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
+    """The same reads of a store with so many accounts, whose orders began at a time, and one of those."""
     number = (2 * accounts - 1) * ORDERS
     day_us = 86_400_000_000
     return {
@@ -158,7 +157,23 @@ def lists(accounts: int, begin_us: int) -> dict[str, Read]:
         "one of the last pages of a symbol": orders(OrderFilter(symbol_code="GOLD"), number // 2),
         "an old time of one account": orders(OrderFilter(login_id=BIG, since_us=begin_us + day_us)),
         "one of the last pages of one account": orders(OrderFilter(login_id=BIG), accounts * ORDERS - 100),
+        "a reference of one account": orders(OrderFilter(login_id=BIG, client_order_id="nobody's")),
+        "a status of one account": orders(OrderFilter(login_id="client0001", status="filled")),
+        "a symbol of one account": orders(OrderFilter(login_id="client0001", symbol_code="GOLD")),
+        "a page of accounts": lambda records: records.overseen("main", None, "", KeyTimes(0, 0), 10),
+        "an order": lambda records: records.order("main", order_id),
+        "hedges that wait": lambda records: records.hedge_queue("main", Page(50, 0)),
+        "broken hedges": lambda records: records.hedge_breaks("main", Page(50, 0)),
+        "what is to be archived": lambda records: records.books_to_archive("main", "", 10, begin_us),
+        "a hedged order": asked("hedged_order", order_id, "main"),
+        "executions": asked("accounted_executions", f'[["{order_id}", "none", "buy", 1]]', "main"),
+        "requests of a node": asked("claimed_hedges", "node", 1),
     }
+
+
+def asked(query: str, *values: Value) -> Read:
+    """What nodes ask by themselves, planned anew like the desk's reads."""
+    return lambda records: records._transaction.all(query, *values)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -176,7 +191,7 @@ def _seeded(place: Path | str, accounts: int) -> int:
     return min(book.made_at_us(1) for book in seed(place, names, lambda _: None).values())
 
 
-def test_lists_cost_the_same_however_many_orders_there_are(places: list[Path | str]) -> None:
+def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | str]) -> None:
     costs: list[dict[str, int]] = []
     uncounted: list[int] = []
 
@@ -189,7 +204,9 @@ def test_lists_cost_the_same_however_many_orders_there_are(places: list[Path | s
         store = Store(place, engine, Kept(engine))
         uncounted.append(await store.cost(orders(OrderFilter(source="phone"))))
         await store.kept.timeline.settle()
-        costs.append({name: await store.cost(read) for name, read in lists(accounts, begin_us).items()})
+        (row,) = await rows(engine, "SELECT id FROM orders WHERE book_id = 3 ORDER BY ordinal LIMIT 1")
+        all_reads = reads(accounts, begin_us, row["id"])
+        costs.append({name: await store.cost(read) for name, read in all_reads.items()})
         await engine.close()
 
     for place, accounts in zip(places, (SMALL, GROWN), strict=True):

@@ -1,7 +1,8 @@
 """Every query behind a call of the trading API is led by the account's book, and by all it knows of a row.
 
-On PostgreSQL that also goes for what nodes do with production orders, and for what the desk looks up; and for
-plans made on a store without statistics, or with those of empty tables: they are kept until there are others.
+On PostgreSQL that also goes for what nodes do with production orders, and for plans made on a store without
+statistics, or with those of empty tables: they are kept until there are others. What the desk and the
+reconciliation read is planned anew for each read: `test_desk_growth` measures what that costs.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bullion.store import query_files
+from bullion.store import queries
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.store.hot_calls import Run, hot_runs
@@ -54,22 +55,16 @@ NOT_LED_BY_BOOK = {
 }
 """Indexes that orders are written to, none of them unique."""
 PRODUCTION = (
-    "accounted_executions",
     "answer_hedge",
     "archived_by_key",
     "change_order",
-    "claim_hedges",
-    "claimed_hedges",
     "confirm_orders",
     "count_order",
     "decide_venue_order",
     "fence_book",
     "hedge_due",
-    "hedged_order",
     "hold_book",
     "hold_stock",
-    "let_go_of_symbol",
-    "let_go_of_weight",
     "lock_books",
     "move_stock",
     "next_deal_no",
@@ -79,49 +74,21 @@ PRODUCTION = (
     "order_at",
     "order_events",
     "postpone_hedge",
+    "release_symbol_weight",
+    "release_weight",
+    "resolve_break",
     "return_stock",
     "sum_blocks",
     "take_venue_order",
     "take_venue_orders",
     "uncount_order",
     "unnumbered_executions",
-    "venue_executions",
+    "venue_executions_of_brokers",
     "withdraw_hedge",
 )
 """What becomes of production orders, and what a call seldom needs: explained without being run."""
-BY_TIME = (
-    "desk_orders",
-    "desk_orders_count",
-    "timeline_check",
-    "timeline_counts",
-    "timeline_span_end",
-)
-"""The desk's that go through orders of all accounts: by their ids, which begin with the time."""
-DESK = (
-    *BY_TIME,
-    "account_before",
-    "account_ids_after",
-    "account_names",
-    "accounts_overseen",
-    "audit_matching",
-    "desk_account_orders_count",
-    "desk_few_orders",
-    "desk_kinds_count",
-    "desk_named_orders",
-    "desk_named_orders_count",
-    "hedge_breaks",
-    "hedge_gaps",
-    "hedge_queue",
-    "one_account_name",
-    "resolve_break",
-)
-"""What the desk looks up, explained in the same way."""
-BY_WHAT_WAITS = {"claim_hedges", "claimed_hedges", "hedge_breaks", "hedge_due", "hedge_gaps", "hedge_queue"}
-"""Those that ask for requests of all accounts, in an index of those that wait or are broken."""
-BY_ORDER_ID = {"accounted_executions", "hedged_order"}
-"""Those of the reconciliation, which knows an order by the id that the venue names."""
-BEGIN_WITH_A_BROKER = {"accounts": "broker", "audit": "broker", "books": "account_id", "keys": "account_id"}
-"""What the desk reads before it comes to an account's rows, and by which column."""
+BY_WHAT_WAITS = {"hedge_due"}
+"""Those that ask for requests of all accounts, in an index of those that wait."""
 ORDER_NAMES = (
     {"ordinal"},
     {"source", "idempotency_key"},
@@ -153,16 +120,15 @@ def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     server: Postgres = request.getfixturevalue("postgres")
     full, new, empty = (server.new_database() for _ in range(3))
     runs = hot_runs(full)
-    queries = query_files.load("postgres")
-    others = [Run(name, queries[name], None) for name in PRODUCTION]
-    others += [Run(name, queries[name], None, by_desk=True) for name in DESK]
+    named = queries.load("postgres")
+    kept = [*runs, *(Run(name, named[name], None) for name in PRODUCTION)]
 
     async def explain() -> list[Plan]:
         await _migrate(PostgresEngine(new))
         await _migrate(PostgresEngine(empty))
         for analyzed in (full, empty):
             server.sql("ANALYZE", analyzed.rpartition("/")[2])
-        return [plan for each in (full, new, empty) for plan in await postgres_plans(each, [*runs, *others])]
+        return [plan for each in (full, new, empty) for plan in await postgres_plans(each, kept)]
 
     return Explained("postgres", runs, asyncio.run(explain()), asyncio.run(postgres_indexes(full)))
 
@@ -201,12 +167,8 @@ def test_every_way_to_a_table_is_led_by_the_book(explained: Explained) -> None:
 
 
 def _led(access: Access, plan: Plan) -> bool:
-    if plan.run.by_desk and access.table in BEGIN_WITH_A_BROKER and access.index is not None:
-        return bool(access.used & {BEGIN_WITH_A_BROKER[access.table], "id"})
     if plan.run.query in BY_WHAT_WAITS and access.index is not None and access.index.name in NOT_LED_BY_BOOK:
         return access.index.first_column in access.used
-    if plan.run.query in {*BY_TIME, *BY_ORDER_ID} and access.table == "orders" and access.index is not None:
-        return access.index.name == "orders_by_id" and "id" in access.used
     column = BOOK_OF.get(access.table)
     if column is None:
         return access.table in NOT_THE_ACCOUNTS and (access.index is not None or access.by_row_number)

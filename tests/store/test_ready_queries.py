@@ -14,7 +14,7 @@ from bullion.store import (
     ledger_postgres,
     order_changes,
     order_sums,
-    query_files,
+    queries,
     ready_queries,
     traces,
 )
@@ -71,7 +71,7 @@ async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None
 
     known = await engine.write("held", body)
     await engine.close()
-    named = query_files.load("postgres")
+    named = queries.load("postgres")
     assert {name for name in ready_queries.ALL if named[name] not in known} == set()
 
 

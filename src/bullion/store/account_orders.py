@@ -13,7 +13,7 @@ from bullion.records.page import Page
 from . import order_rows
 from .engine import Transaction, one_row
 
-_NO_KIND = (None, None, None)
+_ANY_KIND = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ async def page(
         return (), total
     found: list[Order] = []
     for each in await _behind(transaction, books, page.offset):
-        about = (each.book_id, each.low, each.high, *_NO_KIND, page.limit, 0)
+        about = (each.book_id, *_ANY_KIND, each.low, each.high, page.limit, 0)
         found += map(order_rows.order, await transaction.all("whole_orders_between", *about))
     return sorted(found, key=made, reverse=True)[: page.limit], total
 

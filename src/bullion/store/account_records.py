@@ -27,14 +27,13 @@ class AccountRecords(OpenTransaction):
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
     ) -> list[Overseen | Unreadable]:
         """Accounts after a login, in the order of logins, whose login or firm has these words in it."""
-        await self._transaction.run("by_index_alone")
         if search is None:
             page = await self._transaction.all("account_ids_after", broker, after, limit)
             ids: Sequence[int] = [row["id"] for row in page]
         else:
             ids = await self._kept.names.find(self._transaction, broker, search, after, limit)
         wanted = _encode(ids).decode()
-        found = await self._transaction.all("accounts_overseen", wanted, times.now_us, times.soon_us)
+        found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
         by_id = {row["id"]: _overseen(row) for row in found}
         return [by_id[each] for each in ids if each in by_id]
 

@@ -57,7 +57,6 @@ class ArchiveRecords(OpenTransaction):
         if taken is None:
             return False
         within = (packed.book_id, packed.first_ordinal, packed.last_ordinal)
-        await self._transaction.run("by_index_alone")
         await self._transaction.run("insert_archived_keys", *within)
         gone = await self._transaction.all("drop_archived_orders", *within)
         if len(gone) != packed.count:

@@ -17,7 +17,7 @@ class Row(Protocol):
 
 
 class Transaction(Protocol):
-    """An open transaction. Queries are given by name: `all("keys_of_account", 7)` runs that .sql file."""
+    """An open transaction. Queries are given by name: `all("keys_page", 7)` runs `-- name: keys_page`."""
 
     async def all(self, query: str, *values: Value) -> Sequence[Row]: ...
 
@@ -50,11 +50,20 @@ class Engine(Protocol):
     async def steps_missing(self) -> int:
         """How many steps the schema is behind this code. May raise SchemaMismatch when it is another's."""
 
-    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run `body` in one durable transaction. It may be run again, so it must have no other effect."""
+    async def write(
+        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+    ) -> T:
+        """Run `body` in one durable transaction. It may be run again, so it must have no other effect.
 
-    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run `body` over one snapshot of everything committed before."""
+        `custom_plans`: PostgreSQL plans each query for its values and for the tables as they are now, which
+        costs up to a millisecond. Otherwise it keeps a plan for all values, which may be as old as the
+        connection: such queries need a text that leads every plan to the right index.
+        """
+
+    async def read(
+        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+    ) -> T:
+        """Run `body` over one snapshot of everything committed before. `custom_plans`: see `write`."""
 
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
         """Return when somebody may have committed, at the latest after `within_s` seconds.

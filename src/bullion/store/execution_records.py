@@ -42,14 +42,18 @@ class StoredExecutionRecords:
             [(each.order_id, each.execution_id, each.trade_type, each.quantity_e4) for each in executions]
         ).decode()
         rows = await self._engine.read(
-            "accounted_executions", lambda open_: open_.all("accounted_executions", listed, broker)
+            "accounted_executions",
+            lambda open_: open_.all("accounted_executions", listed, broker),
+            custom_plans=True,
         )
         accounted = {(row["order_id"], row["execution_id"]) for row in rows}
         return [each for each in executions if (each.order_id, each.execution_id) not in accounted]
 
     async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None:
         row = await self._engine.read(
-            "hedged_order", lambda open_: open_.one("hedged_order", order_id, broker)
+            "hedged_order",
+            lambda open_: open_.one("hedged_order", order_id, broker),
+            custom_plans=True,
         )
         if row is None:
             return None

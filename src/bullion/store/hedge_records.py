@@ -34,15 +34,14 @@ class HedgeRecords(OpenTransaction):
 
     async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
         """Requests that wait for the venue's word, oldest first."""
-        return await self._hedges("hedge_queue", broker, page)
+        return await self._hedges("hedge_queue", "hedge_queue_count", broker, page)
 
     async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
         """Where the venue contradicted what had become of the order, oldest first."""
-        return await self._hedges("hedge_breaks", broker, page)
+        return await self._hedges("hedge_breaks", "hedge_breaks_count", broker, page)
 
-    async def _hedges(self, query: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
-        await self._transaction.run("by_index_alone")
-        found, total = await self._page(query, f"{query}_count", broker, page)
+    async def _hedges(self, query: str, count: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+        found, total = await self._page(query, count, broker, page)
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
 
     async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
@@ -65,7 +64,6 @@ class HedgeRecords(OpenTransaction):
 
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
         """Of production; a metal that nobody holds or waits for may be missing."""
-        await self._transaction.run("by_index_alone")
         nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
         gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
         beyond = {row["metal"]: row for row in await self._transaction.all("unmatched_weights", broker)}
@@ -115,7 +113,6 @@ class HedgeRecords(OpenTransaction):
     async def executions(self, broker: str, order_id: str | None, page: Page) -> tuple[list[Execution], int]:
         """Those of the newest orders first."""
         if order_id is None:
-            await self._transaction.run("by_index_alone")
             found, total = await self._page("executions_page", "count_executions", broker, page)
             return [_execution(row) for row in found], total
         row = await self._find("one_venue_order", order_id)

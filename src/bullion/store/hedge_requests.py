@@ -72,7 +72,7 @@ class StoredHedgeRequests:
                 for row in found
             ]
 
-        return await self._engine.write("claim_hedges", body)
+        return await self._engine.write("claim_hedges", body, custom_plans=True)
 
     async def postpone(self, order: Order, due_at_us: int, message: str) -> None:
         await self._postponed.get((order.book_id, order.ordinal, due_at_us, message))

@@ -46,16 +46,16 @@ async def write(
     for kind in kinds_of(now) - kinds_of(before):
         await transaction.run("count_order", *name, *kind)
     if releases_weight(before, now):
-        await _let_go(transaction, now)
+        await _release_weight(transaction, now)
 
 
-async def _let_go(transaction: Transaction, order: Order) -> None:
+async def _release_weight(transaction: Transaction, order: Order) -> None:
     asked = order.asked
     held_e4, bought = signed_e4(asked), asked.trade_type == Side.BUY
     gold = order.metal is Metal.GOLD
-    await transaction.run("let_go_of_weight", order.book_id, held_e4 if gold else 0, 0 if gold else held_e4)
+    await transaction.run("release_weight", order.book_id, held_e4 if gold else 0, 0 if gold else held_e4)
     weights = (asked.quantity_e4, 0) if bought else (0, asked.quantity_e4)
-    await transaction.run("let_go_of_symbol", order.book_id, asked.symbol_code, *weights)
+    await transaction.run("release_symbol_weight", order.book_id, asked.symbol_code, *weights)
     if bought:
         place = (order.book_id, order.ordinal, asked.symbol_code)
         await transaction.run("return_stock", *place, asked.quantity_e4)

@@ -47,12 +47,12 @@ class Matches:
 
 async def matches_of(transaction: Transaction, within: Range, kind: Kind) -> Matches:
     almost_all = kind == _ALL_SHOWN
-    named = "shown_orders" if almost_all else "order_kinds"
-    about = (within.book_id, max(within.low, within.unsummed), *(() if almost_all else kind))
+    about = (within.book_id, *kind, max(within.low, within.unsummed))
     if within.first < within.low < within.unsummed:
-        rows = await transaction.all(f"{named}_since", *about, *_since(within.low))
+        query = "shown_orders_since" if almost_all else "order_kinds_since"
+        rows = await transaction.all(query, *about, *_since(within.low))
     else:
-        rows = await transaction.all(named, *about)
+        rows = await transaction.all("shown_orders" if almost_all else "order_kinds", *about)
     if almost_all:
         kinds = [(SHOWN, "", "")]
     else:

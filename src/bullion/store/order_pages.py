@@ -7,13 +7,14 @@ by one: there are fewer than a block has, but for the moments until a full one i
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
 
 from . import order_rows
 from .engine import Row, Transaction, one_row
-from .order_matches import Kind, Matches, Range, matches_of
+from .order_matches import Kind, Range, matches_of
 
 _WALKED = 100
 """So many orders are passed over one by one; the place of those behind them is found by the counts."""
@@ -21,19 +22,35 @@ _WALKED = 100
 _ANY_KIND = (None, None, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """The names of the queries that read a page."""
+
+    named: str
+    between: str
+    from_place: str
+    of_kinds: str
+
+
+_ORDINALS = _Queries("named_orders", "orders_between", "orders_from_place", "orders_of_kinds")
+_WHOLE = _Queries(
+    "whole_named_orders", "whole_orders_between", "whole_orders_from_place", "whole_orders_of_kinds"
+)
+
+
 async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
     """The ordinals of those that match, and how many there are."""
     within = await _range(transaction, book_id, query)
     if query.client_order_id is None and _kind(query) == _ANY_KIND:
         return newest(within.low, within.high, query)
-    found, total = await _matching(transaction, within, query)
+    found, total = await _matching(transaction, within, query, _ORDINALS)
     return [row["ordinal"] for row in found], total
 
 
 async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
     """The orders themselves, in the state by which they were chosen and counted."""
     within = await _range(transaction, book_id, query)
-    found, total = await _matching(transaction, within, query, "whole_")
+    found, total = await _matching(transaction, within, query, _WHOLE)
     return [order_rows.order(row) for row in found], total
 
 
@@ -58,20 +75,23 @@ def newest(low: int, high: int, query: ListQuery) -> tuple[Sequence[int], int]:
 
 
 async def _matching(
-    transaction: Transaction, within: Range, query: ListQuery, whole: str = ""
+    transaction: Transaction, within: Range, query: ListQuery, queries: _Queries
 ) -> tuple[Sequence[Row], int]:
-    """`whole`: what the names of those queries begin with that read all there is of an order."""
     if within.high < within.low:
         return (), 0
+    about = (within.book_id, *_kind(query))
     if query.client_order_id is not None:
-        return await _named(transaction, within, query, f"{whole}named_orders")
+        named = (*about, query.client_order_id, within.low, within.high)
+        total = (await one_row(transaction, "count_named_orders", *named))["total"]
+        if query.offset >= total:
+            return (), total
+        return await transaction.all(queries.named, *named, query.limit, query.offset), total
     matches = await matches_of(transaction, within, _kind(query))
     if query.offset >= matches.total:
         return (), matches.total
 
     async def between(low: int, high: int, offset: int) -> Sequence[Row]:
-        about = (within.book_id, low, high, *_kind(query), query.limit, offset)
-        return await transaction.all(f"{whole}orders_between", *about)
+        return await transaction.all(queries.between, *about, low, high, query.limit, offset)
 
     high, offset = within.high, query.offset
     begun: Sequence[Row] = ()
@@ -80,31 +100,15 @@ async def _matching(
             low = max(within.low, within.unsummed)
             begun = await between(low, high, offset)
         else:
-            begun = await _from_place(transaction, matches, query, f"{whole}orders_from_place")
-            low = max(within.low, (begun[0]["block"] - 1) * order_rows.BLOCK_SIZES[0])
+            # The page as far as it stands in the block where it begins and the one behind: mostly, all of it.
+            small, larger, *_ = order_rows.BLOCK_SIZES
+            place = (matches.kinds, offset - matches.unsummed, larger // small, small)
+            begun = await transaction.all(queries.from_place, *about, *place, within.low, query.limit)
+            low = max(within.low, (begun[0]["block"] - 1) * small)
         high, offset = low - 1, 0
         if len(begun) == query.limit or high < within.low:
             return begun, matches.total
     if matches.almost_all:
         return [*begun, *await between(within.low, high, offset)][: query.limit], matches.total
-    about = (within.book_id, matches.kinds, within.low, high, query.limit - len(begun), offset)
-    return [*begun, *await transaction.all(f"{whole}orders_of_kinds", *about)], matches.total
-
-
-async def _from_place(
-    transaction: Transaction, matches: Matches, query: ListQuery, named: str
-) -> Sequence[Row]:
-    """The page as far as it stands in the block where it begins and the one behind: mostly, all of it."""
-    within, (small, larger, *_) = matches.within, order_rows.BLOCK_SIZES
-    place = (matches.kinds, query.offset - matches.unsummed, larger // small, small)
-    return await transaction.all(named, within.book_id, *place, *_kind(query), within.low, query.limit)
-
-
-async def _named(
-    transaction: Transaction, within: Range, query: ListQuery, named: str
-) -> tuple[Sequence[Row], int]:
-    about = (within.book_id, query.client_order_id, within.low, within.high, *_kind(query))
-    total = (await one_row(transaction, "count_named_orders", *about))["total"]
-    if query.offset >= total:
-        return (), total
-    return await transaction.all(named, *about, query.limit, query.offset), total
+    rest = (within.book_id, matches.kinds, within.low, high, query.limit - len(begun), offset)
+    return [*begun, *await transaction.all(queries.of_kinds, *rest)], matches.total

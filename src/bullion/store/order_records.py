@@ -38,7 +38,6 @@ class OrderRecords(OpenTransaction):
 
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
         """Archived ones too."""
-        await self._transaction.run("by_index_alone")
         row = await self._find("desk_order", order_id, broker)
         if row is None:
             return await archive_reader.order_of_id(self._transaction, broker, order_id)
@@ -71,7 +70,6 @@ class OrderRecords(OpenTransaction):
         """Newest first, without archived ones."""
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
             return [], 0  # No order has one, and PostgreSQL cannot even be asked.
-        await self._transaction.run("by_index_alone")
         kind, house = _kind(wanted), (broker, wanted.environment, wanted.login_id)
         counted = await self._counted_list(broker, wanted)
         if counted is not None:
@@ -84,12 +82,15 @@ class OrderRecords(OpenTransaction):
             found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
             about = (*kind, *house, wanted.client_order_id)
-            found, total = await self._counted("desk_named_orders", about, page)
+            found, total = await self._counted("desk_named_orders", "desk_named_orders_count", about, page)
         elif wanted.login_id is not None and wanted.request_id is None:
             about = (*kind, *_places(await self._books(broker, wanted)))
-            found, total = await self._counted("desk_account_orders", about, page)
+            found, total = await self._counted(
+                "desk_account_orders", "desk_account_orders_count", about, page
+            )
         else:
-            found, total = await self._counted("desk_orders", (*kind, *house), page)
+            about = (*kind, *house, *_ids(wanted))
+            found, total = await self._counted("desk_orders", "desk_orders_count", about, page)
         # Pages that were read by id have orders of one millisecond in any order.
         return sorted(map(found_order, found), key=lambda each: made(each.order), reverse=True), total
 
@@ -104,10 +105,9 @@ class OrderRecords(OpenTransaction):
         self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page
     ) -> tuple[Sequence[Row], int]:
         """Reads only the spans that hold the page, and counts only the two ends of the list."""
-        *filters, _, _, since_us = kind
 
         def within(piece: Piece) -> Sequence[Value]:
-            return (*filters, piece.low, piece.high, since_us, *house)
+            return (*kind, *house, piece.low, piece.high)
 
         async def count(piece: Piece) -> int:
             return int((await one_row(self._transaction, "desk_orders_count", *within(piece)))["total"])
@@ -128,8 +128,10 @@ class OrderRecords(OpenTransaction):
             found += more
         return found, total
 
-    async def _counted(self, query: str, about: Sequence[Value], page: Page) -> tuple[Sequence[Row], int]:
-        total = (await one_row(self._transaction, f"{query}_count", *about))["total"]
+    async def _counted(
+        self, query: str, count: str, about: Sequence[Value], page: Page
+    ) -> tuple[Sequence[Row], int]:
+        total = (await one_row(self._transaction, count, *about))["total"]
         return await self._some(query, about, page, total), total
 
     async def _some(self, query: str, about: Sequence[Value], page: Page, total: int) -> Sequence[Row]:
@@ -141,9 +143,8 @@ class OrderRecords(OpenTransaction):
         self, kind: Sequence[Value], house: Sequence[Value], wanted: OrderFilter, page: Page
     ) -> tuple[Sequence[Row], int]:
         """The counts say how many there are, and of few ones also where they are."""
-        about = (*house, wanted.symbol_code, wanted.status)
-        total = (await one_row(self._transaction, "desk_kinds_count", *about))["total"]
-        query, about = "desk_orders", (*kind, *house)
+        total = (await one_row(self._transaction, "desk_kinds_count", *kind, *house))["total"]
+        query, about = "desk_orders", (*kind, *house, *_ids(wanted))
         if total <= _FEW:
             query, about = "desk_few_orders", (*kind, *house, order_rows.BLOCK_SIZES[0])
         elif wanted.login_id is not None:
@@ -199,14 +200,18 @@ class OrderRecords(OpenTransaction):
 
 def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
     """What every list of the desk's orders takes first: the filters that an order answers by itself."""
+    return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, wanted.since_us or 0)
+
+
+def _ids(wanted: OrderFilter) -> tuple[str, str]:
+    """The range of ids in which all wanted orders lie: ids begin with their time."""
     low, high = FIRST_ID, AFTER_ALL_IDS
     if wanted.request_id is not None:
         at_us = trace_reader.time_ms(wanted.request_id) * 1000
         low, high = ids_since(at_us - _BEFORE_CALL_US), ids_since(at_us + _AFTER_CALL_US)
-    since_us = wanted.since_us or 0
-    if since_us > 0:
-        low = max(low, ids_since(since_us))
-    return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, low, high, since_us)
+    if wanted.since_us is not None and wanted.since_us > 0:
+        low = max(low, ids_since(wanted.since_us))
+    return low, high
 
 
 def _places(books: Sequence[BookOrders]) -> Sequence[int]:

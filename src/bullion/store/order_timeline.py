@@ -160,7 +160,7 @@ class OrderTimeline:
         """Count what is old enough, and now and then check all that is counted."""
         while True:
             began_at = monotonic()
-            if await self._engine.read("order_timeline", self._settle_some):
+            if await self._engine.read("order_timeline", self._settle_some, custom_plans=True):
                 break
             await asyncio.sleep(monotonic() - began_at)  # Half of the time is for others.
         if monotonic() - self._checked_at > _CHECK_EVERY_S:
@@ -168,14 +168,13 @@ class OrderTimeline:
 
     async def check(self) -> None:
         self._checked_at = monotonic()
-        if not await self._engine.read("order_timeline_check", self._is_right):
+        if not await self._engine.read("order_timeline_check", self._is_right, custom_plans=True):
             _log.warning("orders_counted_again")
             self._spans = None
             self._asked = True
 
     async def _settle_some(self, transaction: Transaction) -> bool:
         """Append some spans. True: there is nothing more to append."""
-        await transaction.run("by_index_alone")
         resets = await _resets(transaction)
         settled = ids_since((await one_row(transaction, "catalogue_state"))["clock_us"] - _SETTLED_AFTER_US)
         spans = self._spans

@@ -14,7 +14,7 @@ import structlog
 
 from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
-from . import query_files, ready_queries, schema
+from . import queries, ready_queries, schema
 from .engine import Row, Transaction, Value
 from .postgres_faults import LOST, address_faults, faults, told_by_server
 from .postgres_hosts import Hosts
@@ -61,6 +61,10 @@ _SERVER_SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
+_READ_ONLY = "ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_sort = off"
+"""Rows come in the order of an index, and no more are read than asked for. Where PostgreSQL expects few
+matches, it would rather read all of them and sort."""
+_CUSTOM_PLANS = "; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_sort = off"
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
 _MIGRATION_LOCK = 5_041_216_001
@@ -91,7 +95,7 @@ class PostgresEngine:
         self._url = url
         self._hosts = Hosts(url)
         self._pool_size = pool_size
-        self._queries = query_files.load("postgres")
+        self._queries: dict[str, str] = queries.load("postgres")
         self._ready = [self._queries[name] for name in ready_queries.ALL]
         self._pool: Pool | None = None
         self._listener: Connection | None = None
@@ -169,10 +173,13 @@ class PostgresEngine:
         async with self._connection() as connection:
             return len(schema.still_to_take("postgres", await _taken(connection)))
 
-    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+    ) -> T:
+        begin = f"BEGIN{_CUSTOM_PLANS if custom_plans else ''}"
         for tries_left in range(_TRIES - 1, -1, -1):
             try:
-                return await self._transact(name, "BEGIN", body, writes=True)
+                return await self._transact(name, begin, body, writes=True)
             except StoreConflict:
                 if not tries_left:
                     raise
@@ -180,8 +187,11 @@ class PostgresEngine:
                 await asyncio.sleep(random.uniform(0.005, 0.02))  # noqa: S311 - no secret
         raise AssertionError("the loop above returns or raises")
 
-    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        return await self._transact(name, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+    async def read(
+        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+    ) -> T:
+        begin = f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS if custom_plans else ''}"
+        return await self._transact(name, begin, body)
 
     async def _transact(
         self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False

@@ -56,7 +56,6 @@ class RateRecords(OpenTransaction):
         """
         symbols = map(readings.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
         others = [each.code for each in symbols if _uses_another(each, table)]
-        await self._transaction.run("by_index_alone")
         row = await self._transaction.one(
             "order_priced_by_duty",
             ids_since(from_us),

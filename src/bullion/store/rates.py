@@ -53,7 +53,7 @@ class StoredRates:
             if await transaction.one("take_lease", _FEED_LEASE, holder, until_us, now_us) is None:
                 return False
             await put_ticks(transaction, MARKET, ticks)
-            await transaction.run("tell_nodes")
+            await transaction.run("notify_nodes")
             return True
 
         return await self._engine.write("publish_ticks", body)

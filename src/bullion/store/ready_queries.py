@@ -14,8 +14,8 @@ CHANGE = (
     "insert_order_event",
     "uncount_order",
     "count_order",
-    "let_go_of_weight",
-    "let_go_of_symbol",
+    "release_weight",
+    "release_symbol_weight",
     "return_stock",
 )
 HEDGE = (

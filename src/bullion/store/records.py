@@ -279,7 +279,6 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def audit_matching(self, broker: str, wanted: AuditFilter, limit: int) -> list[Entry]:
         """Newest first."""
-        await self._transaction.run("by_index_alone")
         actor, subject = part_of(wanted.actor), part_of(wanted.subject)
         found = await self._transaction.all(
             "audit_matching", broker, wanted.newest, wanted.oldest, wanted.action, actor, subject, limit
@@ -321,17 +320,19 @@ class RecordStore:
                 await transaction.run("forget_changes", version - _CHANGES_KEPT)
                 await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
             answer = await body(Records(transaction, self._kept))
-            await transaction.run("tell_nodes")
+            await transaction.run("notify_nodes")
             return answer
 
         async def leaving_it_alone(transaction: Transaction) -> T:
             return await body(Records(transaction, self._kept))
 
-        return await self._engine.write(name, changing if catalogue else leaving_it_alone)
+        return await self._engine.write(name, changing if catalogue else leaving_it_alone, custom_plans=True)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         """One snapshot."""
-        return await self._engine.read(name, lambda transaction: body(Records(transaction, self._kept)))
+        return await self._engine.read(
+            name, lambda transaction: body(Records(transaction, self._kept)), custom_plans=True
+        )
 
 
 def _used_key(row: Row) -> UsedKey | Unreadable:

@@ -25,7 +25,7 @@ from bullion.faults import (
     StoreUnavailable,
 )
 
-from . import query_files, schema
+from . import queries, schema
 from .engine import Row, Transaction, Value
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class SqliteEngine:
         self._file = str(path)
         self._log_file = f"{path}-wal"
         self._log_inode: int | None = None
-        self._queries = query_files.load("sqlite")
+        self._queries: dict[str, str] = queries.load("sqlite")
         self._writer = SqliteConnection("bullion-writer", self._queries)
         self._reader = SqliteConnection("bullion-reader", self._queries)
         self._look_up = SqliteConnection("bullion-look-up", self._queries)
@@ -124,10 +124,22 @@ class SqliteEngine:
         elif there != self._log_inode:
             raise StoreUnavailable(f"the file {self._log_file} was removed or replaced while it was in use")
 
-    async def write(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        name: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        *,
+        custom_plans: bool = False,  # noqa: ARG002 - SQLite plans by the indexes alone
+    ) -> T:
         return await self.in_writer(name, lambda connection: connection.drive(body))
 
-    async def read(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def read(
+        self,
+        name: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        *,
+        custom_plans: bool = False,  # noqa: ARG002 - as above
+    ) -> T:
         return await self.in_reader(name, lambda connection: connection.drive(body))
 
     async def in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:

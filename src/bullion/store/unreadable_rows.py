@@ -1,13 +1,13 @@
 """Every row of the store that cannot be read, for the doctor."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bullion.catalogue.source import Wanted
 from bullion.unreadable import Unreadable
 
 from . import readings
 from .catalogue_source import StoreSource
-from .engine import Engine, Row
+from .engine import Engine
 from .rates import StoredRates
 
 
@@ -20,13 +20,11 @@ async def unreadable_rows(engine: Engine) -> list[Unreadable]:
         changes = await source.changes(changes.version, Wanted(after=changes.page_ends_at))
         found += _unreadable(changes.entries)
     found += (await StoredRates(engine).ticks(None)).unreadable
-    found += _unreadable(map(readings.conduct, await _all(engine, "all_venues")))
-    found += _unreadable(map(readings.token, await _all(engine, "all_tokens")))
+    venues = await engine.read("all_venues", lambda transaction: transaction.all("all_venues"))
+    tokens = await engine.read("all_tokens", lambda transaction: transaction.all("all_tokens"))
+    found += _unreadable(map(readings.conduct, venues))
+    found += _unreadable(map(readings.token, tokens))
     return list({entry.name: entry for entry in found}.values())
-
-
-async def _all(engine: Engine, query: str) -> Sequence[Row]:
-    return await engine.read(query, lambda transaction: transaction.all(query))
 
 
 def _unreadable(entries: Iterable[object]) -> list[Unreadable]:

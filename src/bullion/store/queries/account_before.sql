@@ -1,6 +1,0 @@
--- The account whose login comes right before this one.
-SELECT id, login_id, lower(login_id) AS login, lower(coalesce(firm_name, '')) AS firm
-FROM accounts
-WHERE broker = $1 AND login_id < $2
-ORDER BY login_id DESC
-LIMIT 1

@@ -1,1 +1,0 @@
-SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2

@@ -1,1 +1,0 @@
-SELECT broker, host FROM broker_hosts ORDER BY broker, host

@@ -1,6 +1,0 @@
-SELECT
-    symbols.*,
-    EXISTS (
-        SELECT 1 FROM stocks WHERE stocks.broker = symbols.broker AND stocks.symbol_code = symbols.code
-    ) AS stock_kept
-FROM symbols

@@ -1,1 +1,0 @@
-SELECT * FROM tokens WHERE deleted_at_us IS NULL

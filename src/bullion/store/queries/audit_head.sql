@@ -1,1 +1,0 @@
-SELECT count, hash, seal FROM audit_heads WHERE broker = $1

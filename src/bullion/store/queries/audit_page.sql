@@ -1,1 +1,0 @@
-SELECT * FROM audit WHERE broker = $1 ORDER BY ordinal DESC LIMIT $2 OFFSET $3

@@ -1,2 +1,0 @@
--- Nothing to say: it does so by itself.
-SELECT 1

@@ -1,1 +1,0 @@
-SELECT version FROM catalogue WHERE one = 1

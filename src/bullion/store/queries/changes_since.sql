@@ -1,1 +1,0 @@
-SELECT DISTINCT kind, broker, subject FROM changes WHERE version > $1

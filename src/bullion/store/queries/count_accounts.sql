@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM accounts WHERE broker = $1

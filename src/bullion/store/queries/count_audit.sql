@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM audit WHERE broker = $1

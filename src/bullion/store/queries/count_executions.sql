@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM venue_orders WHERE broker = $1 AND outcome IS NOT NULL

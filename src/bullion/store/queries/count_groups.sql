@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM groups WHERE broker = $1

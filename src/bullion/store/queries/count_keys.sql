@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM keys WHERE account_id = $1

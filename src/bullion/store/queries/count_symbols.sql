@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM symbols WHERE broker = $1

@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM tokens WHERE broker = $1

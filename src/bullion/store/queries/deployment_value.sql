@@ -1,1 +1,0 @@
-SELECT value FROM deployment WHERE name = $1

@@ -1,1 +1,0 @@
-DELETE FROM block_counts WHERE book_id = $1

@@ -1,1 +1,0 @@
-DELETE FROM duties WHERE broker = $1 AND name = $2

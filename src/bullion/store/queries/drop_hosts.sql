@@ -1,1 +1,0 @@
-DELETE FROM broker_hosts WHERE broker = $1

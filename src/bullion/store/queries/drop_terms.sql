@@ -1,1 +1,0 @@
-DELETE FROM group_terms WHERE broker = $1 AND group_code = $2

@@ -1,1 +1,0 @@
-SELECT position FROM execution_cursors WHERE venue = $1 AND broker = $2

@@ -1,1 +1,0 @@
-DELETE FROM changes WHERE version <= $1

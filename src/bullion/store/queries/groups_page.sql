@@ -1,1 +1,0 @@
-SELECT * FROM groups WHERE broker = $1 ORDER BY code LIMIT $2 OFFSET $3

@@ -1,1 +1,0 @@
-SELECT count(*) AS total FROM hedge_requests WHERE broker = $1 AND state = 'broken'

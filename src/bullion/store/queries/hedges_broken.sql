@@ -1,3 +1,0 @@
-SELECT
-    (SELECT count(*) FROM hedge_requests WHERE state = 'broken')
-    + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks

@@ -1,2 +1,0 @@
--- Whoever writes holds the whole store.
-SELECT count, hash, seal FROM audit_heads WHERE broker = $1

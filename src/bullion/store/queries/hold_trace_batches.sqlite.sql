@@ -1,2 +1,0 @@
--- Whoever writes holds the whole store.
-SELECT 1

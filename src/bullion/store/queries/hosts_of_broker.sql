@@ -1,1 +1,0 @@
-SELECT broker, host FROM broker_hosts WHERE broker = $1 ORDER BY host

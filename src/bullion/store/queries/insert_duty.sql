@@ -1,1 +1,0 @@
-INSERT INTO duties (broker, name, from_date, rupees_paise) VALUES ($1, $2, $3, $4)

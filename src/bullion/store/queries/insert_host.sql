@@ -1,1 +1,0 @@
-INSERT INTO broker_hosts (host, broker) VALUES ($1, $2)

@@ -1,1 +1,0 @@
-SELECT login_id FROM accounts WHERE id = $1

@@ -1,2 +1,0 @@
--- As the store sees it.
-SELECT lower(CAST($1 AS TEXT)) AS text

@@ -1,1 +1,0 @@
-UPDATE catalogue SET version = version + 1 RETURNING version

@@ -1,1 +1,0 @@
-SELECT * FROM brokers WHERE tag = $1

@@ -1,1 +1,0 @@
-SELECT * FROM groups WHERE broker = $1 AND code = $2

@@ -1,1 +1,0 @@
-SELECT * FROM orders WHERE book_id = $1 AND ordinal = $2 AND id = $3

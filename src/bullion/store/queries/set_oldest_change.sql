@@ -1,1 +1,0 @@
-UPDATE catalogue SET oldest_change = $1

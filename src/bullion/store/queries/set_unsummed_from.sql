@@ -1,1 +1,0 @@
-UPDATE books SET unsummed_from = $2 WHERE id = $1

@@ -1,5 +1,0 @@
-SELECT
-    id, gold_net_e4, silver_net_e4, gold_limit_e4, silver_limit_e4, order_count, archived_count,
-    last_order_at_us, version
-FROM books
-WHERE id = ANY ($1::BIGINT [])

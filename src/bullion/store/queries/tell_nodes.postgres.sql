@@ -1,2 +1,0 @@
--- Sent when the transaction commits.
-SELECT pg_notify('bullion_catalogue', '')

@@ -1,2 +1,0 @@
--- Nothing to say: the nodes see the file change.
-SELECT 1

@@ -1,1 +1,0 @@
-SELECT broker, instrument, bid_e6, ask_e6, at_us, moved_at_us FROM ticks WHERE broker IN ('', $1) ORDER BY instrument

@@ -1,1 +1,0 @@
-SELECT * FROM venues WHERE broker = $1

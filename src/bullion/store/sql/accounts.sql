@@ -1,0 +1,105 @@
+-- Accounts, and their names for the desk's search.
+
+-- name: account_by_id
+SELECT * FROM accounts WHERE id = $1
+
+-- name: one_account
+SELECT * FROM accounts WHERE broker = $1 AND login_id = $2
+
+-- name: accounts_after
+SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2
+
+-- name: accounts_page
+SELECT * FROM accounts WHERE broker = $1 ORDER BY login_id LIMIT $2 OFFSET $3
+
+-- name: count_accounts
+SELECT count(*) AS total FROM accounts WHERE broker = $1
+
+-- name: account_ids_after
+SELECT id FROM accounts WHERE broker = $1 AND login_id > $2 ORDER BY login_id LIMIT $3
+
+-- name: login_of_account
+SELECT login_id FROM accounts WHERE id = $1
+
+-- name: insert_account
+-- The transaction holds the catalogue's row, so nobody else makes an account and the next id is free.
+INSERT INTO accounts (
+    id, broker, login_id, firm_name, group_code, active, api_access, production_trading, scenarios, created_at_us
+) VALUES ((SELECT coalesce(max(id), 0) + 1 FROM accounts), $1, $2, $3, $4, $5, $6, $7, $8, $9)
+RETURNING id
+
+-- name: update_account
+UPDATE accounts
+SET firm_name = $2, group_code = $3, active = $4, api_access = $5, production_trading = $6, scenarios = $7
+WHERE id = $1
+
+-- name: repair_account
+-- For an account that cannot be read. `update_account` writes the rest.
+UPDATE accounts SET created_at_us = $3 WHERE broker = $1 AND login_id = $2
+
+-- fragment: names_of_accounts
+SELECT id, login_id, lower(login_id) AS login, lower(coalesce(firm_name, '')) AS firm FROM accounts
+
+-- name: account_names
+@names_of_accounts
+WHERE broker = $1 AND login_id > $2
+ORDER BY login_id
+LIMIT $3
+
+-- name: one_account_name
+@names_of_accounts
+WHERE broker = $1 AND login_id = $2
+
+-- name: account_before
+-- The account whose login comes right before this one.
+@names_of_accounts
+WHERE broker = $1 AND login_id < $2
+ORDER BY login_id DESC
+LIMIT 1
+
+-- name: account_changes
+-- The logins of accounts that were made or changed after a version of the catalogue.
+SELECT DISTINCT subject FROM changes WHERE version > $2 AND kind = 'account' AND broker = $1 LIMIT $3
+
+-- name: lower_case
+-- As the store's engine does it.
+SELECT lower(CAST($1 AS TEXT)) AS text
+
+-- fragment: summary_of_book(book)
+{book}.gold_net_e4 AS {book}_gold_net_e4,
+{book}.silver_net_e4 AS {book}_silver_net_e4,
+{book}.gold_limit_e4 AS {book}_gold_limit_e4,
+{book}.silver_limit_e4 AS {book}_silver_limit_e4,
+{book}.order_count AS {book}_order_count,
+{book}.archived_count AS {book}_archived_count,
+{book}.last_order_at_us AS {book}_last_order_at_us,
+{book}.version AS {book}_version
+
+-- name: account_summaries
+-- Accounts by their ids ($1, as JSON), each with its two books and the number of its keys that work at $2, and that
+-- expire until $3. A book's id is twice its account's, plus one in production.
+SELECT
+    page.*,
+    @summary_of_book(test),
+    @summary_of_book(live),
+    (
+        SELECT count(*) FROM keys
+        WHERE
+            keys.account_id = page.id
+            AND keys.revoked_at_us IS NULL
+            AND (keys.expires_at_us IS NULL OR keys.expires_at_us > $2)
+            AND (keys.overlap_ends_at_us IS NULL OR keys.overlap_ends_at_us > $2)
+    ) AS working_keys,
+    (
+        SELECT count(*) FROM keys
+        WHERE
+            keys.account_id = page.id
+            AND keys.revoked_at_us IS NULL
+            AND keys.overlap_ends_at_us IS NULL
+            AND keys.expires_at_us > $2
+            AND keys.expires_at_us <= $3
+    ) AS expiring_keys
+FROM @json_list($1)
+@lookup_join accounts AS page ON page.id = CAST(items.value AS BIGINT)
+@lookup_join books AS test ON test.id = page.id * 2
+@lookup_join books AS live ON live.id = page.id * 2 + 1

@@ -1,0 +1,201 @@
+-- The desk's lists of orders, across all accounts of a broker. PostgreSQL plans them anew for each read.
+--
+-- In all of them $1 to $5 are what an order is filtered by: symbol, status, source, request id (null for any), and the
+-- earliest time. In those that read several accounts, $6 to $8 are the broker, environment and login.
+
+-- fragment: passes
+(CAST($1 AS TEXT) IS NULL OR orders.symbol_code = $1)
+AND (CAST($2 AS TEXT) IS NULL OR orders.status = $2)
+AND (CAST($3 AS TEXT) IS NULL OR orders.source = $3)
+AND (CAST($4 AS TEXT) IS NULL OR orders.request_id = $4)
+AND orders.created_at_us >= $5
+
+-- fragment: books_of_broker
+accounts.broker = $6
+AND (CAST($7 AS TEXT) IS NULL OR books.environment = $7)
+AND (CAST($8 AS TEXT) IS NULL OR accounts.login_id = $8)
+AND books.order_count > books.archived_count
+
+-- name: desk_order
+-- One order, archived by a reset or not.
+SELECT orders.*, accounts.login_id, books.archived_count
+FROM orders
+@lookup_join books ON books.id = orders.book_id
+@lookup_join accounts ON accounts.id = books.account_id
+WHERE orders.id = $1 AND accounts.broker = $2
+LIMIT 1
+
+-- fragment: orders_of_broker
+-- With ids from $9 up to, and without, $10. Each order is asked for its broker, so that no plan begins with the accounts and sorts all their orders.
+FROM orders
+WHERE
+    orders.id >= $9
+    AND orders.id < $10
+    AND @passes
+    AND (
+        SELECT accounts.broker
+        FROM books
+        @lookup_join accounts ON accounts.id = books.account_id
+        WHERE
+            books.id = orders.book_id
+            AND books.archived_count < orders.ordinal
+            AND (CAST($7 AS TEXT) IS NULL OR books.environment = $7)
+            AND (CAST($8 AS TEXT) IS NULL OR accounts.login_id = $8)
+    ) = $6
+
+-- name: desk_orders_count
+-- ORDER BY: by id, also where a filter matches so few orders that another index, read as a whole, looks cheaper.
+SELECT count(*) AS total FROM (SELECT orders.id @orders_of_broker ORDER BY orders.id) AS counted
+
+-- name: desk_orders
+-- Newest first: by id, for ids begin with their time.
+SELECT page.*, accounts.login_id, books.archived_count
+FROM (SELECT orders.* @orders_of_broker ORDER BY orders.id DESC LIMIT $11 OFFSET $12) AS page
+@lookup_join books ON books.id = page.book_id
+@lookup_join accounts ON accounts.id = books.account_id
+ORDER BY page.id DESC
+
+-- fragment: orders_of_book(book, first)
+SELECT * FROM orders WHERE book_id = {book} AND ordinal >= {first} AND @passes
+
+-- name: desk_account_orders_count
+-- The orders of one account: $6 and $8 are its books, $7 and $9 the first ordinal in each.
+SELECT count(*) AS total
+FROM (@orders_of_book($6, $7) UNION ALL @orders_of_book($8, $9)) AS counted
+
+-- fragment: newest_of_book(book, first)
+SELECT *
+FROM (
+    @orders_of_book({book}, {first})
+    ORDER BY ordinal DESC
+    LIMIT CAST($10 AS BIGINT) + CAST($11 AS BIGINT)
+) AS newest
+
+-- name: desk_account_orders
+-- Newest first, and of each book no more than the page needs.
+SELECT page.*, accounts.login_id, books.archived_count
+FROM (
+    SELECT *
+    FROM (@newest_of_book($6, $7) UNION ALL @newest_of_book($8, $9)) AS newest
+    ORDER BY created_at_us DESC, ordinal DESC, id DESC
+    LIMIT $10 OFFSET $11
+) AS page
+INNER JOIN books ON books.id = page.book_id
+INNER JOIN accounts ON accounts.id = books.account_id
+ORDER BY page.created_at_us DESC, page.ordinal DESC, page.id DESC
+
+-- fragment: orders_by_reference
+-- Each book has an index of the clients' own references.
+FROM accounts
+@lookup_join books ON books.account_id = accounts.id
+@lookup_join orders ON orders.book_id = books.id AND orders.ordinal > books.archived_count
+WHERE orders.client_order_id = $9 AND @books_of_broker AND @passes
+
+-- name: desk_named_orders_count
+SELECT count(*) AS total @orders_by_reference
+
+-- name: desk_named_orders
+SELECT orders.*, accounts.login_id, books.archived_count @orders_by_reference
+ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
+LIMIT $10 OFFSET $11
+
+-- fragment: kind_counts(level)
+-- Orders that the API hides are counted apart from the others, and the desk sees both.
+FROM accounts
+@lookup_join books ON books.account_id = accounts.id
+@lookup_join block_counts AS counts ON counts.book_id = books.id AND counts.level = {level} AND counts.symbol_code <> ''
+WHERE
+    @books_of_broker
+    AND (CAST($1 AS TEXT) IS NULL OR counts.symbol_code = $1)
+    AND (CAST($2 AS TEXT) IS NULL OR counts.status IN ($2, CAST($2 AS TEXT) || ' elsewhere'))
+    AND counts.orders > 0
+
+-- fragment: unsummed_orders
+-- Those behind the last block that is summed.
+FROM accounts
+@lookup_join books ON books.account_id = accounts.id
+@lookup_join orders ON orders.book_id = books.id AND orders.ordinal BETWEEN books.unsummed_from AND books.order_count
+WHERE @books_of_broker AND @passes
+
+-- name: desk_kinds_count
+-- How many orders of a symbol and status the books have: from the counts, and one by one where no block is summed.
+SELECT CAST(
+    (SELECT coalesce(sum(counts.orders), 0) @kind_counts(3)) + (SELECT count(*) @unsummed_orders)
+    AS BIGINT
+) AS total
+
+-- name: desk_few_orders
+-- Those orders, where there are few: the counts know in which blocks of $9 ordinals they are, so that no other orders
+-- are read but those of blocks that are not summed. DISTINCT: hidden orders are counted apart.
+WITH places AS MATERIALIZED (
+    SELECT DISTINCT
+        counts.book_id,
+        counts.block * $9 AS low,
+        counts.block * $9 + $9 - 1 AS high,
+        counts.symbol_code,
+        counts.trade_type,
+        replace(counts.status, ' elsewhere', '') AS status,
+        accounts.login_id,
+        books.archived_count
+    @kind_counts(0)
+)
+
+SELECT *
+FROM (
+    SELECT orders.*, places.login_id, places.archived_count
+    FROM places
+    @lookup_join orders
+        ON
+            orders.book_id = places.book_id
+            AND orders.status = places.status
+            AND orders.symbol_code = places.symbol_code
+            AND orders.trade_type = places.trade_type
+            AND orders.ordinal BETWEEN places.low AND places.high
+            AND orders.@in_kind_index
+    WHERE orders.ordinal > places.archived_count AND @passes
+    UNION ALL
+    SELECT orders.*, accounts.login_id, books.archived_count @unsummed_orders
+) AS few
+ORDER BY created_at_us DESC, ordinal DESC, id DESC
+LIMIT $10 OFFSET $11
+
+-- name: timeline_span_end
+-- The first id behind the next $3 orders that were made from id $1 on; none if there are not so many before id $2.
+SELECT orders.id FROM orders WHERE orders.id >= $1 AND orders.id < $2 ORDER BY orders.id LIMIT 1 OFFSET $3
+
+-- name: timeline_counts
+-- How many listed orders of each kind have ids from $1 up to, and without, $2.
+SELECT
+    accounts.broker,
+    books.environment,
+    found.source,
+    found.symbol_code,
+    CAST(sum(found.orders) AS BIGINT) AS orders
+FROM (
+    SELECT orders.book_id, orders.source, orders.symbol_code, count(*) AS orders
+    FROM orders
+    WHERE
+        orders.id >= $1
+        AND orders.id < $2
+        AND orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
+    GROUP BY orders.book_id, orders.source, orders.symbol_code
+) AS found
+@lookup_join books ON books.id = found.book_id
+@lookup_join accounts ON accounts.id = books.account_id
+GROUP BY accounts.broker, books.environment, found.source, found.symbol_code
+
+-- name: timeline_check
+-- How many orders of all books are listed, by the books themselves; and how many of them have ids from $1 on.
+SELECT
+    (
+        SELECT CAST(coalesce(sum(books.order_count - books.archived_count), 0) AS BIGINT)
+        FROM books
+        WHERE books.id >= 0
+    ) AS listed,
+    (
+        SELECT count(*)
+        FROM orders
+        WHERE
+            orders.id >= $1
+            AND orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
+    ) AS newer

@@ -1,0 +1,273 @@
+-- Hedge requests: what is asked of the venue for production orders.
+
+-- name: one_hedge
+SELECT * FROM hedge_requests WHERE book_id = $1 AND ordinal = $2
+
+-- name: hedge_due
+SELECT 1 AS due FROM hedge_requests WHERE state = 'waiting' AND due_at_us < $1 AND venue = $2 ORDER BY due_at_us LIMIT 1
+
+-- fragment: due_requests
+SELECT book_id, ordinal
+FROM hedge_requests
+WHERE state = 'waiting' AND due_at_us < $3 AND venue = $5
+ORDER BY due_at_us
+LIMIT $4
+
+-- name: claim_hedges (postgres)
+-- Requests that are due are this node's until $2.
+WITH due AS MATERIALIZED (
+    @due_requests
+    FOR UPDATE SKIP LOCKED
+)
+
+UPDATE hedge_requests
+SET holder = $1, due_at_us = $2
+FROM due
+WHERE hedge_requests.book_id = due.book_id AND hedge_requests.ordinal = due.ordinal
+
+-- name: claim_hedges (sqlite)
+UPDATE hedge_requests SET holder = $1, due_at_us = $2 WHERE (book_id, ordinal) IN (@due_requests)
+
+-- name: claimed_hedges
+SELECT orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.tries
+FROM hedge_requests AS hedges
+@lookup_join orders ON orders.book_id = hedges.book_id AND orders.ordinal = hedges.ordinal
+WHERE hedges.state = 'waiting' AND hedges.holder = $1 AND hedges.due_at_us = $2
+
+-- fragment: state(name)
+-- A query instead of the value: a generic plan cannot use the index of all that waits (or is broken), which looks as
+-- good as the primary key while it is empty.
+state = (SELECT {name})
+
+-- name: postpone_hedge
+-- Only by its holder: a node whose lease expired must not shorten the lease of the node that took over.
+UPDATE hedge_requests
+SET due_at_us = $3, tries = tries + 1, words = $4
+WHERE book_id = $1 AND ordinal = $2 AND @state('waiting') AND holder = $5
+
+-- name: withdraw_hedge
+UPDATE hedge_requests
+SET state = 'withdrawn'
+WHERE book_id = $1 AND ordinal = $2 AND @state('waiting')
+
+-- name: resolve_break
+UPDATE hedge_requests
+SET state = 'answered', resolved_by = $3, resolution = $4
+WHERE book_id = $1 AND ordinal = $2 AND @state('broken')
+RETURNING ordinal
+
+-- name: answer_hedge
+UPDATE hedge_requests
+SET state = $3, outcome = $4, execution_id = $5, words = $6, answered_at_us = $7
+WHERE book_id = $1 AND ordinal = $2
+
+-- name: hedges_waiting
+SELECT count(*) AS requests, min(order_id) AS oldest FROM hedge_requests WHERE state = 'waiting'
+
+-- name: hedges_broken
+SELECT
+    (SELECT count(*) FROM hedge_requests WHERE state = 'broken')
+    + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks
+
+-- fragment: hedges_in(state)
+-- Those of the oldest orders first.
+SELECT
+    orders.*, accounts.login_id, books.archived_count, page.instrument, page.venue, page.state, page.tries,
+    page.words, page.due_at_us, page.outcome, page.execution_id, page.answered_at_us, page.resolved_by, page.resolution
+FROM (
+    SELECT *
+    FROM hedge_requests
+    WHERE broker = $1 AND state = {state}
+    ORDER BY order_id
+    LIMIT $2 OFFSET $3
+) AS page
+@lookup_join orders ON orders.book_id = page.book_id AND orders.ordinal = page.ordinal
+@lookup_join books ON books.id = page.book_id
+@lookup_join accounts ON accounts.id = books.account_id
+ORDER BY page.order_id
+
+-- name: hedge_queue
+@hedges_in('waiting')
+
+-- name: hedge_queue_count
+SELECT count(*) AS total FROM hedge_requests WHERE broker = $1 AND state = 'waiting'
+
+-- name: hedge_breaks
+@hedges_in('broken')
+
+-- name: hedge_breaks_count
+SELECT count(*) AS total FROM hedge_requests WHERE broker = $1 AND state = 'broken'
+
+-- name: hedge_gaps
+-- By how much the clients' weight is more than what the venue has covered, per metal, from requests that wait and from
+-- breaks. A fill of an order that is no deal, or a second fill, covers too much; a refused deal is not covered.
+SELECT
+    orders.metal,
+    CAST(sum(
+        (CASE WHEN orders.trade_type = 'buy' THEN orders.quantity_e4 ELSE -orders.quantity_e4 END)
+        * (
+            CASE
+                WHEN gaps.state = 'broken' AND gaps.outcome = 'confirmed' THEN -1
+                WHEN gaps.state = 'broken' AND orders.status IN ('open', 'closing') THEN 1
+                WHEN gaps.state = 'waiting' AND orders.status = 'pending' THEN 1
+                ELSE 0
+            END
+        )
+    ) AS BIGINT) AS gap_e4,
+    CAST(sum(CASE WHEN gaps.state = 'waiting' THEN 1 ELSE 0 END) AS BIGINT) AS waiting,
+    CAST(sum(CASE WHEN gaps.state = 'broken' THEN 1 ELSE 0 END) AS BIGINT) AS breaks
+FROM (
+    SELECT book_id, ordinal, state, outcome FROM hedge_requests WHERE broker = $1 AND state = 'waiting'
+    UNION ALL
+    SELECT book_id, ordinal, state, outcome FROM hedge_requests WHERE broker = $1 AND state = 'broken'
+) AS gaps
+@lookup_join orders ON orders.book_id = gaps.book_id AND orders.ordinal = gaps.ordinal
+GROUP BY orders.metal
+
+-- name: hedged_order
+-- A production order of a broker with its hedge request.
+SELECT
+    orders.*, hedges.broker, hedges.instrument, hedges.took_stock,
+    hedges.outcome AS hedge_outcome, hedges.execution_id AS hedge_execution_id
+FROM orders
+@lookup_join hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal
+WHERE orders.id = $1 AND hedges.broker = $2
+
+-- name: accounted_executions
+-- Order and id of those executions in $1 that the hedge request of their order has, with the order's side and weight.
+SELECT @item(0) AS order_id, @item(1) AS execution_id
+FROM @json_rows($1)
+@lookup_join orders ON orders.id = @item(0)
+@lookup_join hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal
+WHERE
+    hedges.broker = $2
+    AND hedges.outcome = 'confirmed'
+    AND hedges.execution_id = @item(1)
+    AND orders.trade_type = @item(2)
+    AND orders.quantity_e4 = CAST(@item(3) AS BIGINT)
+
+-- name: confirm_orders (postgres)
+-- Orders that the venue confirmed become deals: many in one statement, which is its own transaction, with the same
+-- effect as `order_changes` one by one. A book that somebody else holds is not waited for; its orders, and those that
+-- are not pending any more, are not returned.
+--
+-- Orders are updated by their place in the table (see `change_order`): one that was changed meanwhile has moved, and is
+-- not pending. $1 are the confirmations, $2 their books.
+WITH wanted AS MATERIALIZED (
+    SELECT
+        CAST(@item(0) AS BIGINT) AS book_id,
+        CAST(@item(1) AS BIGINT) AS ordinal,
+        @item(2) AS broker,
+        @item(3) AS execution_id
+    FROM @json_rows($1)
+),
+
+held AS MATERIALIZED (
+    SELECT id, unsummed_from FROM books WHERE id = ANY ($2::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+),
+
+-- A book whose blocks were summed since this statement began is left alone too: the statement cannot see those counts.
+locked AS MATERIALIZED (
+    SELECT held.id, held.unsummed_from
+    FROM held
+    INNER JOIN books AS seen ON seen.id @only(held.id) AND seen.unsummed_from = held.unsummed_from
+),
+
+-- After the books are locked, as everywhere. Numbers may have gaps.
+numbers AS (
+    INSERT INTO deals AS deals (broker, last_deal_no)
+    SELECT wanted.broker, count(*)
+    FROM wanted
+    INNER JOIN locked ON locked.id = wanted.book_id
+    GROUP BY wanted.broker
+    ORDER BY wanted.broker
+    ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
+    RETURNING broker, last_deal_no
+),
+
+dealt AS MATERIALIZED (
+    SELECT
+        wanted.*,
+        (SELECT orders.ctid FROM orders @primary_key(wanted.book_id, wanted.ordinal)) AS place,
+        numbers.last_deal_no
+        - count(*) OVER (PARTITION BY wanted.broker)
+        + row_number() OVER (PARTITION BY wanted.broker ORDER BY wanted.book_id, wanted.ordinal) AS deal_no
+    FROM wanted
+    INNER JOIN locked ON locked.id = wanted.book_id
+    INNER JOIN numbers ON numbers.broker = wanted.broker
+),
+
+booked AS (
+    UPDATE orders
+    SET status = 'open', deal_no = dealt.deal_no
+    FROM dealt
+    WHERE orders.ctid = dealt.place AND orders.status = 'pending'
+    RETURNING orders.*, dealt.execution_id
+),
+
+events AS (
+    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words)
+    SELECT book_id, ordinal, status, $3, $4, 'execution ' || execution_id FROM booked
+),
+
+answered AS (
+    UPDATE hedge_requests
+    SET
+        state = 'answered',
+        outcome = 'confirmed',
+        execution_id = booked.execution_id,
+        words = 'execution ' || booked.execution_id,
+        answered_at_us = $3
+    FROM booked
+    WHERE hedge_requests.book_id @only(booked.book_id) AND hedge_requests.ordinal = booked.ordinal
+),
+
+-- Orders whose block is summed: most are newer.
+counted_before AS MATERIALIZED (
+    SELECT booked.*
+    FROM booked
+    INNER JOIN locked ON locked.id = booked.book_id
+    WHERE booked.ordinal < locked.unsummed_from
+),
+
+kinds AS MATERIALIZED (
+    SELECT
+        kinds.book_id,
+        levels.level,
+        kinds.ordinal / levels.size AS block,
+        kinds.symbol_code,
+        kinds.trade_type,
+        kinds.status,
+        sum(kinds.change) AS change
+    FROM (
+        SELECT
+            book_id,
+            ordinal,
+            symbol_code,
+            trade_type,
+            CASE WHEN source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS status,
+            -1 AS change
+        FROM counted_before
+        UNION ALL
+        SELECT book_id, ordinal, symbol_code, trade_type, status, 1 FROM counted_before
+        UNION ALL
+        SELECT book_id, ordinal, '', '', 'shown', 1 FROM counted_before WHERE source <> 'api'
+    ) AS kinds
+    CROSS JOIN block_levels AS levels
+    GROUP BY 1, 2, 3, 4, 5, 6
+),
+
+uncounted AS (
+    UPDATE block_counts AS counts
+    SET orders = counts.orders + kinds.change
+    FROM kinds
+    WHERE kinds.change < 0 AND @counts_of(kinds)
+),
+
+counted AS (
+    @insert_counts
+    SELECT book_id, level, block, symbol_code, trade_type, status, change FROM kinds WHERE change > 0
+    @add_counts
+)
+
+SELECT book_id, ordinal, deal_no FROM booked

@@ -1,0 +1,85 @@
+-- Ticks and duties.
+
+-- name: rates_version
+SELECT version FROM rates WHERE one = 1
+
+-- name: move_rates_version
+UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version
+
+-- fragment: ticks
+SELECT broker, instrument, bid_e6, ask_e6, at_us, moved_at_us FROM ticks
+
+-- name: all_ticks
+@ticks
+ORDER BY broker, instrument
+
+-- name: one_tick
+@ticks
+WHERE broker = $1 AND instrument = $2
+
+-- name: ticks_of_broker
+@ticks
+WHERE broker IN ('', $1)
+ORDER BY instrument
+
+-- name: ticks_since
+@ticks
+WHERE version > $1
+
+-- name: put_tick
+-- A tick older than the stored one is ignored, unless the stored one cannot be read because of its times.
+INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, version)
+VALUES ($1, $2, $3, $4, $5, $5, $6)
+ON CONFLICT (broker, instrument) DO UPDATE
+SET
+    bid_e6 = excluded.bid_e6,
+    ask_e6 = excluded.ask_e6,
+    at_us = excluded.at_us,
+    moved_at_us = CASE
+        WHEN
+            ticks.bid_e6 = excluded.bid_e6
+            AND ticks.ask_e6 = excluded.ask_e6
+            AND ticks.moved_at_us BETWEEN 0 AND 253402300799999999
+            THEN ticks.moved_at_us
+        ELSE excluded.at_us
+    END,
+    version = excluded.version
+WHERE excluded.at_us >= ticks.at_us OR ticks.at_us > 253402300799999999
+
+-- fragment: duties
+SELECT broker, name, from_date, rupees_paise FROM duties
+
+-- name: all_duties
+@duties
+ORDER BY broker, name, from_date
+
+-- name: duties_of_broker
+@duties
+WHERE broker = $1
+ORDER BY name, from_date
+
+-- name: one_duty
+@duties
+WHERE broker = $1 AND name = $2
+ORDER BY from_date
+
+-- name: insert_duty
+INSERT INTO duties (broker, name, from_date, rupees_paise) VALUES ($1, $2, $3, $4)
+
+-- name: drop_duty
+DELETE FROM duties WHERE broker = $1 AND name = $2
+
+-- name: order_priced_by_duty
+-- The first production order of a broker with an id (and so a time) from $1 up to $2, and a price with the component
+-- that the pattern $3 describes. $5 is a JSON list of the symbols to leave out.
+SELECT orders.id
+FROM orders
+WHERE
+    orders.id >= $1
+    AND orders.id < $2
+    AND orders.book_id % 2 = 1
+    AND orders.price_anatomy LIKE $3
+    AND replace(CAST($5 AS TEXT), '"' || orders.symbol_code || '"', '') = CAST($5 AS TEXT)
+    AND (SELECT accounts.broker FROM accounts WHERE accounts.id = orders.book_id / 2) = $4
+ORDER BY orders.id
+LIMIT 1

@@ -1,0 +1,213 @@
+-- Recording a batch of orders: one statement on PostgreSQL, a few in one transaction on SQLite.
+
+-- fragment: order_columns
+book_id, ordinal, id, source, idempotency_key, symbol_code, trade_type, quantity_e4, expected_price, client_order_id,
+metal, price_paise, total_paise, status, key_id, request_id, created_at_us, price_anatomy
+
+-- fragment: price_move_columns
+book_id, source, idempotency_key, symbol_code, trade_type, quantity_e4, expected_price, client_order_id, price_paise,
+tolerance_percent_e4, request_id, at_us
+
+-- fragment: hedge_request_columns
+book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us, venue
+
+-- fragment: key_in(table) (postgres)
+-- LIMIT: each key is looked up by itself. A generic plan made while the table was empty might read all keys.
+SELECT asked.book_id
+FROM asked
+CROSS JOIN LATERAL (
+    SELECT 1
+    FROM {table} AS named
+    WHERE
+        named.book_id = asked.book_id
+        AND named.source = asked.source
+        AND named.idempotency_key = asked.idempotency_key
+    LIMIT 1
+) AS found
+
+-- fragment: key_in(table) (sqlite)
+SELECT named.book_id
+FROM asked
+CROSS JOIN {table} AS named
+    ON
+        named.book_id = asked.book_id
+        AND named.source = asked.source
+        AND named.idempotency_key = asked.idempotency_key
+
+-- fragment: asked_keys(list)
+SELECT CAST(@item(0) AS BIGINT) AS book_id, @item(1) AS source, @item(2) AS idempotency_key
+FROM @json_rows({list})
+
+-- fragment: add_weights
+ON CONFLICT (book_id, symbol_code)
+DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_e4 + excluded.sell_e4
+
+-- name: record_plans (postgres)
+-- A batch of bookings in one statement, which is its own transaction.
+--
+-- It locks the books, also those with refusals only: whoever could still record an order under such a key has to hold
+-- the lock. A book that somebody else has locked is not waited for and not returned. A book stays as it is if its
+-- version moved since its orders were decided, or if one of the given keys is settled; all books do if the catalogue
+-- moved. The rows returned say what was done, with each book as it was before.
+--
+-- $2 are the keys, $3 what is planned for each book, by its id: version, gold, silver, count, time, orders, price
+-- moves, hedge requests. It is JSON: one value is handed over faster than fifty columns. $8 are the books that were
+-- ever reset: only they have archived keys, and if one was reset just now, its version moved.
+WITH asked AS MATERIALIZED (
+    @asked_keys($2)
+),
+
+settled AS MATERIALIZED (
+    @key_in(orders)
+    UNION ALL
+    @key_in(price_moves)
+    UNION ALL
+    @key_in(archived_keys)
+    WHERE asked.book_id = ANY ($8::BIGINT [])
+),
+
+locked AS MATERIALIZED (
+    SELECT @book_columns
+    FROM books
+    WHERE id = ANY ($4::BIGINT [])
+    ORDER BY id
+    FOR UPDATE SKIP LOCKED
+),
+
+-- Read after the books are locked: see the function.
+present AS MATERIALIZED (
+    SELECT catalogue_version_now() AS version FROM (SELECT count(*) FROM locked) AS after_the_locks
+),
+
+moved AS (
+    UPDATE books
+    SET
+        gold_net_e4 = (wanted.plan ->> 1)::BIGINT,
+        silver_net_e4 = (wanted.plan ->> 2)::BIGINT,
+        order_count = (wanted.plan ->> 3)::BIGINT,
+        last_order_at_us = (wanted.plan ->> 4)::BIGINT,
+        version = wanted.version + 1
+    FROM (SELECT id, version, $3::JSONB -> id::TEXT AS plan FROM locked) AS wanted
+    WHERE
+        books.id @only(wanted.id)
+        AND wanted.version = (wanted.plan ->> 0)::BIGINT
+        AND (SELECT version FROM present) = $1
+        AND NOT EXISTS (SELECT 1 FROM settled WHERE settled.book_id = wanted.id)
+    RETURNING books.id, wanted.plan
+),
+
+inserted AS (
+    INSERT INTO orders (@order_columns)
+    SELECT
+        moved.id, (row ->> 1)::BIGINT, row ->> 2, row ->> 3, row ->> 4, row ->> 5, row ->> 6, (row ->> 7)::BIGINT,
+        row ->> 8, row ->> 9, row ->> 10, (row ->> 11)::BIGINT, (row ->> 12)::BIGINT, row ->> 13, row ->> 14,
+        row ->> 15, (row ->> 16)::BIGINT, row ->> 17
+    FROM moved
+    CROSS JOIN jsonb_array_elements(moved.plan -> 5) AS placed (row)
+    RETURNING book_id, symbol_code, trade_type, quantity_e4, metal, status
+),
+
+requested AS (
+    INSERT INTO hedge_requests (@hedge_request_columns)
+    SELECT moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, $7
+    FROM moved
+    CROSS JOIN jsonb_array_elements(moved.plan -> 7) AS to_hedge (row)
+),
+
+held AS (
+    INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)
+    SELECT
+        book_id,
+        symbol_code,
+        metal,
+        coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'buy'), 0),
+        coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'sell'), 0)
+    FROM inserted
+    WHERE status = 'pending'
+    GROUP BY 1, 2, 3
+    @add_weights
+),
+
+refused AS (
+    INSERT INTO price_moves (@price_move_columns)
+    SELECT
+        moved.id, row ->> 1, row ->> 2, row ->> 3, row ->> 4, (row ->> 5)::BIGINT, row ->> 6, row ->> 7,
+        (row ->> 8)::BIGINT, (row ->> 9)::BIGINT, row ->> 10, (row ->> 11)::BIGINT
+    FROM moved
+    CROSS JOIN jsonb_array_elements(moved.plan -> 6) AS moves (row)
+)
+
+SELECT
+    seen.*,
+    (SELECT version FROM present) AS catalogue_version,
+    EXISTS (SELECT 1 FROM moved WHERE moved.id = seen.id) AS recorded,
+    EXISTS (SELECT 1 FROM settled WHERE settled.book_id = seen.id) AS settled
+FROM locked AS seen
+
+-- name: batch_state (sqlite)
+-- What a batch is checked against: the catalogue's version; the books with a settled key among those in $1; and the
+-- books in $2. One row, because the writer's thread waits for its turn after each row.
+WITH asked AS MATERIALIZED (
+    @asked_keys($1)
+),
+
+settled (book_id) AS (
+    @key_in(orders)
+    UNION ALL
+    @key_in(price_moves)
+    UNION ALL
+    @key_in(archived_keys)
+)
+
+SELECT
+    (SELECT version FROM catalogue WHERE one = 1) AS version,
+    (SELECT json_group_array(book_id) FROM settled) AS settled,
+    (
+        SELECT
+            json_group_array(
+                json_array(
+                    books.id, gold_net_e4, gold_limit_e4, silver_net_e4, silver_limit_e4, order_count,
+                    archived_count, last_order_at_us, books.version
+                )
+            )
+        FROM json_each($2) AS wanted
+        CROSS JOIN books ON books.id = wanted.value
+    ) AS books
+
+-- name: move_books (sqlite)
+WITH wanted (id, gold_net_e4, silver_net_e4, order_count, last_order_at_us) AS (VALUES $rows)
+
+UPDATE books
+SET
+    gold_net_e4 = wanted.gold_net_e4,
+    silver_net_e4 = wanted.silver_net_e4,
+    order_count = wanted.order_count,
+    last_order_at_us = wanted.last_order_at_us,
+    version = version + 1
+FROM wanted
+WHERE books.id = wanted.id
+
+-- name: insert_orders (sqlite)
+INSERT INTO orders (@order_columns) VALUES $rows
+
+-- name: insert_price_moves (sqlite)
+INSERT INTO price_moves (@price_move_columns) VALUES $rows
+
+-- name: insert_hedge_requests (sqlite)
+INSERT INTO hedge_requests (@hedge_request_columns) VALUES $rows
+
+-- name: add_open_weights (sqlite)
+-- Adds the orders that were just written: from an ordinal on, in each of some production books.
+WITH placed (book_id, first_ordinal) AS (VALUES $rows)
+
+INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)
+SELECT
+    orders.book_id,
+    orders.symbol_code,
+    orders.metal,
+    sum(iif(orders.trade_type = 'buy', orders.quantity_e4, 0)),
+    sum(iif(orders.trade_type = 'sell', orders.quantity_e4, 0))
+FROM placed
+CROSS JOIN orders ON orders.book_id = placed.book_id AND orders.ordinal >= placed.first_ordinal
+GROUP BY 1, 2, 3
+@add_weights

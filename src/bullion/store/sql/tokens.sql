@@ -1,0 +1,24 @@
+-- Tokens of the desk's people.
+
+-- name: one_token
+SELECT * FROM tokens WHERE token_id = $1
+
+-- name: tokens_page
+SELECT * FROM tokens WHERE broker = $1 ORDER BY created_at_us DESC, token_id LIMIT $2 OFFSET $3
+
+-- name: count_tokens
+SELECT count(*) AS total FROM tokens WHERE broker = $1
+
+-- name: all_tokens
+SELECT * FROM tokens WHERE deleted_at_us IS NULL
+
+-- name: insert_token
+INSERT INTO tokens (token_id, broker, name, role, secret_hash, created_at_us)
+VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: delete_token
+UPDATE tokens SET deleted_at_us = $2 WHERE token_id = $1
+
+-- name: repair_token
+-- A token that cannot be read becomes a deleted one, of which nobody has the secret.
+UPDATE tokens SET secret_hash = $2, created_at_us = $3, deleted_at_us = $3 WHERE token_id = $1

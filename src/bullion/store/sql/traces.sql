@@ -1,0 +1,49 @@
+-- Decision traces, many in a row.
+
+-- name: hold_trace_batches (postgres)
+-- One writer at a time, until its transaction ends. With a sequence, batches would be committed out of order, and a
+-- reader of those after an ordinal would miss some.
+SELECT pg_advisory_xact_lock(5041216003)
+
+-- name: hold_trace_batches (sqlite)
+-- No-op: SQLite has one writer.
+SELECT 1
+
+-- name: insert_trace_batch
+INSERT INTO trace_batches (ordinal, from_ms, to_ms, bytes_through, traces)
+SELECT
+    coalesce((SELECT ordinal FROM trace_batches ORDER BY ordinal DESC LIMIT 1), 0) + 1,
+    CAST($1 AS BIGINT),
+    CAST($2 AS BIGINT),
+    coalesce((SELECT bytes_through FROM trace_batches ORDER BY ordinal DESC LIMIT 1), 0) + CAST($3 AS BIGINT),
+    CAST($4 AS TEXT)
+RETURNING ordinal, bytes_through
+
+-- name: forget_trace_batches
+-- From the old end, a few at a time: every write forgets more than it adds.
+DELETE FROM trace_batches
+WHERE ordinal IN (
+    SELECT oldest.ordinal
+    FROM (SELECT ordinal, bytes_through FROM trace_batches ORDER BY ordinal LIMIT 20) AS oldest
+    WHERE oldest.ordinal <= $1 OR oldest.bytes_through <= $2
+)
+
+-- name: trace_batches_at
+SELECT traces FROM trace_batches WHERE to_ms >= $1 AND from_ms <= $1 ORDER BY to_ms
+
+-- name: trace_batches_after
+SELECT ordinal, traces FROM trace_batches WHERE ordinal > $1 AND from_ms < $2 ORDER BY ordinal LIMIT $3
+
+-- name: trace_batches_before
+SELECT ordinal, traces
+FROM trace_batches
+WHERE CAST($1 AS BIGINT) IS NULL OR ordinal < $1
+ORDER BY ordinal DESC
+LIMIT $2
+
+-- name: shorten_trace_batch
+-- Only if it is still as it was read.
+UPDATE trace_batches SET traces = $3 WHERE ordinal = $1 AND traces = $2
+
+-- name: drop_trace_batch
+DELETE FROM trace_batches WHERE ordinal = $1 AND traces = $2
