@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -353,13 +353,13 @@ def test_shutdown_answers_a_request_on_a_connection_that_was_idle_for_long(serve
 def test_shutdown_answers_a_request_that_arrives_in_time_at_a_busy_loop(serve: Serve) -> None:
     blocked = threading.Event()
 
-    def on_url(self: GuardedProtocol, url: bytes) -> None:
-        GuardedProtocol.on_url(self, url)
-        if url == b"/busy":
+    def begin_request(self: GuardedProtocol, *args: Any, **kwargs: Any) -> Any:
+        if self.reader.url == b"/busy":
             blocked.set()
             time.sleep(1.2)
+        return GuardedProtocol.begin_request(self, *args, **kwargs)
 
-    served = serve(LEAVE_SECONDS=1.0, on_url=on_url)
+    served = serve(LEAVE_SECONDS=1.0, begin_request=begin_request)
     with Wire(served) as idle, Wire(served) as busy:
         served_well(idle.send(GET))
         (connection,) = [

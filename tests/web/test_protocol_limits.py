@@ -11,6 +11,7 @@ import pytest
 
 from bullion.web.deadline import Deadline
 from bullion.web.protocol import GuardedProtocol
+from bullion.web.request_reader import CHUNK_BLANK_LINES
 from tests.web.wire import (
     CHUNKED,
     GATED,
@@ -308,7 +309,7 @@ class LenientProtocol(GuardedProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)
+        self.reader.parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)
 
 
 def test_head_that_ends_only_for_the_parser() -> None:
@@ -401,7 +402,7 @@ def test_some_framing_is_fine(served: Served) -> None:
 @pytest.mark.parametrize("segments", [1, 40])
 def test_blank_lines_in_chunks_are_limited(served: Served, segments: int) -> None:
     """Each costs a step of the parser: a body that is nothing else would hold the event loop."""
-    most = GuardedProtocol.CHUNK_BLANK_LINES
+    most = CHUNK_BLANK_LINES
     with Wire(served) as wire:
         for _ in range(2):  # The count is of one request.
             served_well(
@@ -415,5 +416,8 @@ def test_blank_lines_in_chunks_are_limited(served: Served, segments: int) -> Non
 
 def test_a_chunked_body_of_many_segments_has_no_blank_lines(served: Served) -> None:
     with Wire(served) as wire:
-        whole = chunk(b"x" * 4_000) + chunk(b"")
-        served_well(wire.send(CHUNKED, *(whole[at : at + 1] for at in range(len(whole)))), b"/plain:4000")
+        size = CHUNK_BLANK_LINES + 500
+        whole = chunk(b"x" * size) + chunk(b"")
+        served_well(
+            wire.send(CHUNKED, *(whole[at : at + 1] for at in range(len(whole)))), b"/plain:%d" % size
+        )

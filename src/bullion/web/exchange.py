@@ -1,4 +1,4 @@
-"""One request and its answer on a connection, as ASGI has it."""
+"""One request and its response on a connection, as ASGI describes them."""
 
 import asyncio
 import re
@@ -8,22 +8,22 @@ from typing import Any, Protocol
 
 import structlog
 
-from .answer import HangUp
+from .answer import App, HangUp, Scope
 
 Message = MutableMapping[str, Any]
 
 STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode("ascii") for status in HTTPStatus
 }
-_BODY_KEPT_MAX = 64 * 1024
-"""So much of a body waits for the application before we stop reading."""
-_ENDS_A_LINE = re.compile(rb"[\x00\r\n]")
-_WITHOUT_BODY = {204, 304}
+_BODY_BUFFER_BYTES = 64 * 1024
+"""Reading stops when this much of a body waits for the application."""
+_LINE_BREAK = re.compile(rb"[\x00\r\n]")
+_STATUSES_WITHOUT_BODY = {204, 304}
 
 _log = structlog.get_logger("web")
 
 
-class Line(Protocol):
+class Connection(Protocol):
     """What an exchange needs of the connection it is on."""
 
     write_paused: bool
@@ -36,49 +36,65 @@ class Line(Protocol):
     def resume_reading(self) -> None: ...
     async def writable(self) -> None: ...
     def default_lines(self) -> bytes: ...
-    def answered(self) -> None: ...
-    def ended(self, task: "asyncio.Task[None]") -> None: ...
-    def fail(self, exchange: "Exchange") -> None: ...
-    def hang_up(self) -> None: ...
+    def on_answered(self) -> None: ...
+    def on_app_returned(self, exchange: "Exchange") -> None: ...
+    def abort(self) -> None: ...
 
 
 class Exchange:
-    """Lean on purpose: one is made for every request."""
+    """One is created for every request, so it holds little."""
 
     __slots__ = (
-        "_arrived",
+        "_changed",
         "_chunked",
-        "_left",
-        "_line",
+        "_connection",
         "_method",
-        "_news",
+        "_unsent",
+        "_waiter",
         "body",
         "complete",
         "disconnected",
+        "expects_continue",
         "keep_alive",
         "more_body",
         "started",
-        "waits_for_leave",
     )
 
-    def __init__(self, line: Line, method: str, *, keep_alive: bool, waits_for_leave: bool) -> None:
-        # Not the whole scope: it knows of us, and a circle for each request is work for the collector.
-        self._line = line
+    def __init__(
+        self, connection: Connection, method: str, *, keep_alive: bool, expects_continue: bool
+    ) -> None:
+        # Not the whole scope: it refers to the exchange, and a reference cycle per request keeps the garbage
+        # collector busy.
+        self._connection = connection
         self._method = method
         self.keep_alive = keep_alive
-        self.waits_for_leave = waits_for_leave
-        """Whether the client sends its body only once it is told to go on."""
+        self.expects_continue = expects_continue
+        """Whether the client sends its body only after `100 Continue`."""
         self.body: bytes | bytearray = b""
         self.more_body = True
         self.disconnected = False
         self.started = False
         self.complete = False
-        self._news = False
-        self._arrived: asyncio.Event | None = None
+        self._changed = False
+        """Whether `receive` has something to return."""
+        self._waiter: asyncio.Event | None = None
         self._chunked = False
-        self._left = 0
+        self._unsent = 0
+        """Bytes of the promised Content-Length that are still missing."""
 
-    # What the connection tells
+    async def run(self, app: App, scope: Scope) -> None:
+        """Call the application. A task is created for each request."""
+        try:
+            await app(scope, self.receive, self.send)
+        except HangUp:
+            self.disconnected = True
+            self._connection.abort()
+        except Exception:  # noqa: BLE001 - any error of the application ends this exchange alone
+            _log.exception("application_failed")
+        finally:
+            self._connection.on_app_returned(self)
+
+    # Called by the connection
 
     def on_body(self, piece: bytes) -> None:
         if self.complete:
@@ -88,96 +104,85 @@ class Exchange:
         else:
             if isinstance(self.body, bytes):
                 self.body = bytearray(self.body)
-            self.body += piece  # In place: to copy it all for each small chunk would take quadratic time.
-        if len(self.body) > _BODY_KEPT_MAX:
-            self._line.pause_reading()
-        self._tell()
+            self.body += piece  # In place: copying the whole for each small chunk would take quadratic time.
+        if len(self.body) > _BODY_BUFFER_BYTES:
+            self._connection.pause_reading()
+        self._wake()
 
     def on_end_of_body(self) -> None:
         self.more_body = False
-        self._tell()
+        self._wake()
 
     def on_disconnect(self) -> None:
         if not self.complete:
             self.disconnected = True
-        self._tell()
+        self._wake()
 
-    def on_end(self, task: "asyncio.Task[None]", error: Exception | None) -> None:
-        """The application has returned or failed."""
-        self._line.ended(task)
-        if error is not None:
-            if isinstance(error, HangUp):
-                self._line.hang_up()
-                return
-            _log.error("application_failed", exc_info=error)
-        if not self.complete and not self.disconnected:
-            self._line.fail(self)
+    def _wake(self) -> None:
+        self._changed = True
+        if self._waiter is not None:
+            self._waiter.set()
 
-    def _tell(self) -> None:
-        self._news = True
-        if self._arrived is not None:
-            self._arrived.set()
-
-    # What the application does
+    # Called by the application
 
     async def receive(self) -> Message:
-        line = self._line
-        if self.waits_for_leave and not line.is_closing():
-            line.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            self.waits_for_leave = False
+        connection = self._connection
+        if self.expects_continue and not connection.is_closing():
+            connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.expects_continue = False
         if not self.disconnected and not self.complete:
-            line.resume_reading()
-            if not self._news:
-                self._arrived = asyncio.Event()
-                await self._arrived.wait()
-                self._arrived = None
-            self._news = False
+            connection.resume_reading()
+            if not self._changed:
+                self._waiter = asyncio.Event()
+                await self._waiter.wait()
+                self._waiter = None
+            self._changed = False
         if self.disconnected or self.complete:
             return {"type": "http.disconnect"}
         body, self.body = self.body, b""
         return {"type": "http.request", "body": bytes(body), "more_body": self.more_body}
 
     async def send(self, message: Message) -> None:
-        if self._line.write_paused and not self.disconnected:
-            await self._line.writable()
+        if self._connection.write_paused and not self.disconnected:
+            await self._connection.writable()
         if self.disconnected:
             return
         if not self.started:
             self._start(message["status"], message.get("headers", ()))
         elif self.complete:
-            raise RuntimeError(f"{message['type']} after the answer was complete")
+            raise RuntimeError(f"{message['type']} after the response was complete")
         else:
-            self._go_on(message.get("body", b""), more=message.get("more_body", False))
+            self._send_body(message.get("body", b""), more=message.get("more_body", False))
 
     def send_whole(self, status: int, lines: bytes, body: bytes) -> bool:
-        """An answer without surprises in one write; False where it must be sent piece by piece.
+        """Send a complete response in one write; return False if it has to be sent as ASGI messages.
 
-        It goes out with the others of this turn of the loop. The caller vouches for the header lines: a look
-        at each of them, and a second write, cost more than a quick answer itself.
+        It is written together with the other responses of this turn of the event loop. The header lines are
+        not checked: checking each of them costs more than sending a short response.
         """
-        line = self._line
+        connection = self._connection
         if (
             self.started
             or self.disconnected
             or not self.keep_alive
-            or line.write_paused
+            or connection.write_paused
             or self._method == "HEAD"
         ):
             return False
         self.started = self.complete = True
-        self.waits_for_leave = False
-        if self._arrived is not None:
-            self._tell()  # Somebody waits to hear of the end.
-        line.put(b"%b%b%b\r\n%b" % (STATUS_LINES[status], line.default_lines(), lines, body))
-        line.answered()
+        self.expects_continue = False
+        if self._waiter is not None:
+            self._wake()
+        connection.put(b"%b%b%b\r\n%b" % (STATUS_LINES[status], connection.default_lines(), lines, body))
+        connection.on_answered()
         return True
 
     def _start(self, status: int, headers: Any) -> None:
         lines = []
         length: int | None = None
         for name, value in headers:
-            if _ENDS_A_LINE.search(name) or _ENDS_A_LINE.search(value):
-                raise RuntimeError("a header with the end of a line in it")
+            if _LINE_BREAK.search(name) or _LINE_BREAK.search(value):
+                raise RuntimeError("a header with a line break in it")
             if name == b"content-length":
                 length = int(value)
             elif name == b"connection" and value.lower() == b"close":
@@ -186,33 +191,33 @@ class Exchange:
             lines.append(b"%b: %b\r\n" % (name, value))
         if not self.keep_alive:
             lines.append(b"connection: close\r\n")
-        if length is None and self._method != "HEAD" and status not in _WITHOUT_BODY:
+        if length is None and self._method != "HEAD" and status not in _STATUSES_WITHOUT_BODY:
             self._chunked = True
             lines.append(b"transfer-encoding: chunked\r\n")
         self.started = True
-        self.waits_for_leave = False
-        self._left = 0 if length is None or self._method == "HEAD" else length
-        line = self._line
-        line.write(b"%b%b%b\r\n" % (STATUS_LINES[status], line.default_lines(), b"".join(lines)))
+        self.expects_continue = False
+        self._unsent = 0 if length is None or self._method == "HEAD" else length
+        default_lines = self._connection.default_lines()
+        self._connection.write(b"%b%b%b\r\n" % (STATUS_LINES[status], default_lines, b"".join(lines)))
 
-    def _go_on(self, body: bytes, *, more: bool) -> None:
-        line = self._line
+    def _send_body(self, body: bytes, *, more: bool) -> None:
+        connection = self._connection
         if self._method == "HEAD":
             pass
         elif self._chunked:
             last = b"" if more else b"0\r\n\r\n"
-            line.write((b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + last)
+            connection.write((b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + last)
         else:
-            self._left -= len(body)
-            if self._left < 0:
+            self._unsent -= len(body)
+            if self._unsent < 0:
                 raise RuntimeError("a body longer than its Content-Length")
-            line.write(body)
+            connection.write(body)
         if more:
             return
-        if self._left:
+        if self._unsent:
             raise RuntimeError("a body shorter than its Content-Length")
         self.complete = True
-        self._tell()
+        self._wake()
         if not self.keep_alive:
-            line.close_after_answer()
-        line.answered()
+            connection.close_after_answer()
+        connection.on_answered()

@@ -1,11 +1,11 @@
-"""Answers that wait for the end of a turn, and what else goes out on their connection."""
+"""Responses that are written at the end of a turn of the event loop, and in which order."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from bullion.web.outgoing import Outgoing
+from bullion.web.write_batch import BatchedWriter
 
 pytestmark = pytest.mark.anyio
 
@@ -16,9 +16,9 @@ class Wires:
     def __init__(self) -> None:
         self.done: list[str] = []
 
-    def connection(self, name: str) -> Outgoing:
+    def connection(self, name: str) -> BatchedWriter:
         transport: Any = Transport(name, self.done)
-        return Outgoing(transport, asyncio.get_running_loop())
+        return BatchedWriter(transport, asyncio.get_running_loop())
 
 
 class Transport:
@@ -58,13 +58,13 @@ async def test_answers_of_one_turn_go_out_when_it_ends() -> None:
 
 @pytest.mark.parametrize(
     ("act", "then"),
-    [("end", "a ends"), ("close", "a closed"), ("abort", "a aborted")],
+    [("write_eof", "a ends"), ("close", "a closed"), ("abort", "a aborted")],
 )
 async def test_whatever_ends_a_connection_sends_what_waits_first(act: str, then: str) -> None:
     wires = Wires()
-    outgoing = wires.connection("a")
-    outgoing.put(b"answer")
-    getattr(outgoing, act)()
+    writer = wires.connection("a")
+    writer.put(b"answer")
+    getattr(writer, act)()
     assert wires.done == ["a: answer", then]
     await asyncio.sleep(0)
     assert len(wires.done) == 2
@@ -72,10 +72,10 @@ async def test_whatever_ends_a_connection_sends_what_waits_first(act: str, then:
 
 async def test_nothing_overtakes_an_answer_that_waits() -> None:
     wires = Wires()
-    outgoing = wires.connection("a")
-    outgoing.put(b"first")
-    outgoing.write(b"second")
-    outgoing.put(b"third")
+    writer = wires.connection("a")
+    writer.put(b"first")
+    writer.write(b"second")
+    writer.put(b"third")
     await asyncio.sleep(0)
     assert wires.done == ["a: first", "a: second", "a: third"]
 
@@ -85,7 +85,7 @@ async def test_nothing_is_sent_to_a_connection_that_is_gone() -> None:
     gone, other = wires.connection("a"), wires.connection("b")
     gone.put(b"1")
     other.put(b"2")
-    gone.forget()
+    gone.discard()
     await asyncio.sleep(0)
     assert wires.done == ["b: 2"]
 
