@@ -1,4 +1,4 @@
-"""What a check is: a function that asks the service and raises `Broken` when it does not keep its word."""
+"""A check: a function that calls the service and raises `CheckFailed` if a requirement is broken."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Need(StrEnum):
     PRODUCTION = "the desk, with production open and a simulated venue"
 
 
-class Turn(IntEnum):
+class Phase(IntEnum):
     """When a check runs: what is refused, or uses budgets up, must not spoil the others."""
 
     BURNS_FIRST = 0
@@ -39,7 +39,7 @@ class Check:
     """Of the requirement that it decides."""
     function: Callable[["Context"], None]
     need: Need
-    turn: Turn
+    phase: Phase
     orders: int
     """How many orders it sends at the most, to foretell how long a run takes."""
     refusals: int
@@ -54,7 +54,7 @@ CHECKS: dict[str, Check] = {}
 def check(
     *ids: str,
     need: Need = Need.KEY,
-    turn: Turn | None = None,
+    phase: Phase | None = None,
     orders: int = 0,
     refusals: int = 0,
     waits_s: float = 0.0,
@@ -62,7 +62,7 @@ def check(
     """Register a function as the check of these requirements."""
 
     def register(function: Callable[["Context"], None]) -> Callable[["Context"], None]:
-        when = turn if turn is not None else Turn.REFUSED if refusals else Turn.USUAL
+        when = phase if phase is not None else Phase.REFUSED if refusals else Phase.USUAL
         for number, id_ in enumerate(ids):
             if id_ in CHECKS:
                 raise ValueError(f"two checks of {id_}")

@@ -9,11 +9,11 @@ from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from bullion_conformance.codes import STATUS
+from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH, Connection
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH, Line
 from bullion_conformance.pace import Payer
 from bullion_conformance.shapes import whole
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.verdict import CheckFailed, expect
 
 CREATED, ACCEPTED, OK = 201, 202, 200
 REPLAYED = "idempotent-replayed"
@@ -44,7 +44,7 @@ class Symbol:
 
 @dataclass(slots=True)
 class Client:
-    line: Line
+    connection: Connection
     environment: str
     key: str = field(repr=False)
     account: str
@@ -72,7 +72,7 @@ class Client:
         query = f"?{urlencode(parameters, doseq=True)}" if parameters else ""
         order = method == "POST" and path == "/orders"
         self.orders_sent += order
-        return self.line.send(
+        return self.connection.send(
             method,
             f"{self.path}{path}{query}",
             headers={"X-API-Key": self.key, **(headers or {})},
@@ -86,7 +86,7 @@ class Client:
     def me_as(self, key: str | None, path: str | None = None) -> Exchange:
         """GET /me with a key that is to be refused, or none; it counts against this address, not a key."""
         headers = {} if key is None else {"X-API-Key": key}
-        return self.line.send("GET", f"{path or self.path}/me", headers=headers)
+        return self.connection.send("GET", f"{path or self.path}/me", headers=headers)
 
     def orders(self, **parameters: Any) -> Exchange:
         return self.call("GET", "/orders", **parameters)
@@ -143,7 +143,10 @@ class Client:
         page = body_of(self.orders(**parameters), OK)
         whole(value_of(page, "total"), "total")
         for order in values_of(page, "items"):
-            expect(isinstance(order, dict), f"{self.line.current[-1].call} listed something that is no order")
+            expect(
+                isinstance(order, dict),
+                f"{self.connection.current[-1].call} listed something that is no order",
+            )
         return page
 
     def everything(self, **parameters: Any) -> list[dict[str, Any]]:
@@ -153,7 +156,7 @@ class Client:
     def position(self, metal: str) -> dict[str, Any]:
         found = body_of(self.positions(), OK).get(metal)
         if not isinstance(found, dict):
-            raise Broken(f"GET /positions has no entry for {metal}.")
+            raise CheckFailed(f"GET /positions has no entry for {metal}.")
         return found
 
 
@@ -178,23 +181,23 @@ def _literal(value: Any) -> str:
 
 def body_of(answer: Exchange, status: int) -> dict[str, Any]:
     """The object of an answer that must have this status."""
-    expect(answer.status == status, f"{answer.call} answered {answer.said}; expected {status}.")
+    expect(answer.status == status, f"{answer.call} answered {answer.reply}; expected {status}.")
     if not isinstance(answer.body, dict):
-        raise Broken(f"{answer.call} answered {status} with a body that is no JSON object.")
+        raise CheckFailed(f"{answer.call} answered {status} with a body that is no JSON object.")
     found: dict[str, Any] = answer.body
     return found
 
 
 def value_of(body: Mapping[str, Any], name: str) -> Any:
     if name not in body:
-        raise Broken(f"The answer has no `{name}`; it has {', '.join(body) or 'nothing'}.")
+        raise CheckFailed(f"The answer has no `{name}`; it has {', '.join(body) or 'nothing'}.")
     return body[name]
 
 
 def values_of(body: Mapping[str, Any], name: str) -> list[Any]:
     found = value_of(body, name)
     if not isinstance(found, list):
-        raise Broken(f"`{name}` is not an array: {found!r}.")
+        raise CheckFailed(f"`{name}` is not an array: {found!r}.")
     return found
 
 
@@ -202,7 +205,7 @@ def refused(answer: Exchange, code: str) -> dict[str, Any]:
     """The detail of a refusal that must have this code, and the status that the table gives it."""
     status = STATUS.get(code)
     expected = f"{status} {code}" if status else code
-    expect(answer.code == code, f"{answer.call} answered {answer.said}; expected {expected}.")
+    expect(answer.code == code, f"{answer.call} answered {answer.reply}; expected {expected}.")
     if status is not None:
         expect(
             answer.status == status,
@@ -214,14 +217,14 @@ def refused(answer: Exchange, code: str) -> dict[str, Any]:
 def rejected(answer: Exchange) -> None:
     """Some refusal of the request as such, where the specification names no code; but a code there is."""
     refusal = 400 <= answer.status < 500 and answer.code is not None
-    expect(refusal, f"{answer.call} answered {answer.said}; expected a refusal with a code.")
+    expect(refusal, f"{answer.call} answered {answer.reply}; expected a refusal with a code.")
 
 
 def replayed(answer: Exchange, order: Mapping[str, Any]) -> None:
     """The same order again, marked as a replay."""
     expect(
         answer.status == OK,
-        f"{answer.call} with a key and body that were sent before answered {answer.said}; "
+        f"{answer.call} with a key and body that were sent before answered {answer.reply}; "
         "expected 200 with Idempotent-Replayed: true.",
     )
     marked = answer.headers.get(REPLAYED)
@@ -240,5 +243,5 @@ def until(
     give_up_at = clock() + 10
     while not holds():
         if clock() > give_up_at:
-            raise Broken(message)
+            raise CheckFailed(message)
         sleep(0.1)

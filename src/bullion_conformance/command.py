@@ -58,14 +58,14 @@ def conformance(**options: Any) -> None:
     Exit code 0: all that was checked is kept. 1: something is not. 2: it could not be run.
     """
     from bullion_conformance.session import list_requirements, session
-    from bullion_conformance.verdict import CannotRun
+    from bullion_conformance.verdict import SetupError
 
     try:
         if options["list_only"]:
             list_requirements(options)
             return
         well = session(options)
-    except CannotRun as reason:
+    except SetupError as reason:
         click.echo(f"conformance: {reason}", err=True)
         sys.exit(_COULD_NOT_RUN)
     sys.exit(0 if well else _FAILED)

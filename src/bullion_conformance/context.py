@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from bullion_conformance.client import Client, Symbol
+from bullion_conformance.connection import Connection
 from bullion_conformance.desk import Broker, Issued
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.line import Line
-from bullion_conformance.verdict import Broken, NotChecked
+from bullion_conformance.verdict import CheckFailed, NotChecked
 
 T = TypeVar("T")
 
@@ -20,10 +20,10 @@ WIDE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class Setup:
     """What a run has to work with."""
 
-    line: Line
+    connection: Connection
     gold: Symbol
     silver: Symbol
     test: Client | None = None
@@ -42,45 +42,45 @@ class Means:
 
 @dataclass(slots=True)
 class Context:
-    means: Means
+    setup: Setup
     _kept: dict[str, tuple[Any, Exception | None, list[Exchange]]] = field(default_factory=dict)
     _shared: dict[str, Client] = field(default_factory=dict)
 
     # --- Who calls ------------------------------------------------------------------------------------
 
     @property
-    def line(self) -> Line:
-        return self.means.line
+    def connection(self) -> Connection:
+        return self.setup.connection
 
     @property
     def broker(self) -> Broker:
-        if self.means.broker is None:
+        if self.setup.broker is None:
             raise NotChecked("it needs the desk")
-        return self.means.broker
+        return self.setup.broker
 
     @property
     def gold(self) -> Symbol:
-        return self.means.gold
+        return self.setup.gold
 
     @property
     def silver(self) -> Symbol:
-        return self.means.silver
+        return self.setup.silver
 
     def test(self) -> Client:
         """A client of the test environment, with whatever orders it has: the kit's own, or as given."""
-        if self.means.broker is not None:
+        if self.setup.broker is not None:
             return self._shared_client("test")
-        if self.means.test is None:
+        if self.setup.test is None:
             raise NotChecked("it needs a test key")
-        return self.means.test
+        return self.setup.test
 
     def live(self) -> Client:
         """The same for the production path."""
-        if self.means.broker is not None:
+        if self.setup.broker is not None:
             return self._shared_client("production")
-        if self.means.live is None:
+        if self.setup.live is None:
             raise NotChecked("it needs a live key")
-        return self.means.live
+        return self.setup.live
 
     def _shared_client(self, environment: str) -> Client:
         """One for many checks, until it comes near to the budget of a key."""
@@ -101,7 +101,7 @@ class Context:
         return self.with_key(self.broker.key(login_id, environment, **(key or {})), login_id, environment)
 
     def with_key(self, issued: Issued, login_id: str, environment: str = "test") -> Client:
-        return Client(self.line, environment, issued.key, login_id, self.gold)
+        return Client(self.connection, environment, issued.key, login_id, self.gold)
 
     # --- What is shared -------------------------------------------------------------------------------
 
@@ -113,16 +113,16 @@ class Context:
         name = f"{make.__module__}.{make.__qualname__}"
         if name in self._kept:
             value, broken, made = self._kept[name]
-            self.line.current.extend(made)
+            self.connection.current.extend(made)
         else:
-            before, self.line.current = self.line.current, []
+            before, self.connection.current = self.connection.current, []
             value, broken = None, None
             try:
                 value = make(self)
-            except (Broken, NotChecked) as error:
+            except (CheckFailed, NotChecked) as error:
                 broken = error
-            made = self.line.current
-            self.line.current = [*before, *made]
+            made = self.connection.current
+            self.connection.current = [*before, *made]
             self._kept[name] = (value, broken, made)
         if broken is not None:
             raise broken
@@ -136,24 +136,24 @@ class Context:
         What failed to authenticate before must not get in the way, unless it is what is named.
         """
         usual, new = self.broker.usual, {**self.broker.budgets, "failed_auth_per_minute": WIDE, **budgets}
-        self.line.unpaced = True
+        self.connection.unpaced = True
         try:
             with self.broker.switched({"budgets": usual}, budgets=new):
                 yield
         finally:
-            self.line.unpaced = False
+            self.connection.unpaced = False
 
     @contextmanager
-    def at_the_neighbours(self) -> Iterator[None]:
+    def at_second_broker(self) -> Iterator[None]:
         """Calls go to another broker of the same service."""
-        host, self.line.host = self.line.host, self.broker.neighbour_host
+        host, self.connection.host = self.connection.host, self.broker.second_host
         try:
             yield
         finally:
-            self.line.host = host
+            self.connection.host = host
 
     def clock(self) -> float:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        self.line.pace.wait(seconds)
+        self.connection.pace.wait(seconds)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import httpx
 
-from bullion_conformance.verdict import CannotRun
+from bullion_conformance.verdict import SetupError
 
 BUY_PRICE, SELL_PRICE, QUOTED_WEIGHT = "71240.00", "71230.00", "10"
 QUICK = {
@@ -117,7 +117,7 @@ class Broker:
         host = f"{tag}.invalid"
         made = first.ask("PUT", f"/brokers/{tag}", {"name": "Conformance kit", "hosts": [host]})
         if not made.is_success:
-            raise CannotRun(
+            raise SetupError(
                 f"The desk would not make a broker for the kit ({made.status_code}). "
                 "It takes the first token, which is the one in the service's own settings."
             )
@@ -144,14 +144,14 @@ class Broker:
     def _make_neighbour(self) -> None:
         """Another broker, for whom the keys of this one are strange."""
         tag = f"{self.tag}-b"
-        body = {"name": "Conformance kit", "hosts": [self.neighbour_host]}
+        body = {"name": "Conformance kit", "hosts": [self.second_host]}
         self.first.do("PUT", f"/brokers/{tag}", body)
         desk, token_id = _admin_of(tag, self.first)
         desk.do("PATCH", "/switches", {"budgets": self.usual})
         desk.do("DELETE", f"/tokens/{token_id}")
 
     @property
-    def neighbour_host(self) -> str:
+    def second_host(self) -> str:
         return f"{self.tag}-b.invalid"
 
     def close(self) -> None:
@@ -205,7 +205,7 @@ class Broker:
     def hedge(self, mode: str) -> None:
         self.desk.do("PATCH", "/hedge", {"mode": mode})
 
-    def elsewhere(self, login_id: str, **fields: Any) -> httpx.Response:
+    def place_from_web(self, login_id: str, **fields: Any) -> httpx.Response:
         """An order from another channel: the web, unless the fields say otherwise."""
         body = {
             "login_id": login_id,

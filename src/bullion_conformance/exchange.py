@@ -56,7 +56,7 @@ class Exchange:
         return f"{self.method} {self.target}"
 
     @property
-    def said(self) -> str:
+    def reply(self) -> str:
         """What it answered, in short."""
         return f"{self.status} {self.code}" if self.code else f"{self.status}"
 

@@ -55,7 +55,7 @@ def _summary(report: Report) -> str:
     rows = {
         "Service": report.service,
         "Profile": report.profile.value,
-        "Means": "; ".join(report.means) or "none",
+        "Setup": "; ".join(report.setup) or "none",
         "Begun": f"{report.started_at:%Y-%m-%d %H:%M:%S} UTC, {report.seconds:.0f} s, {report.calls} calls",
         **{verdict.value.capitalize(): str(report.count(verdict)) for verdict in Verdict},
     }

@@ -15,7 +15,7 @@ def _whole(report: Report) -> dict[str, Any]:
     return {
         "service": report.service,
         "profile": report.profile.value,
-        "means": report.means,
+        "means": report.setup,
         "started_at": report.started_at.isoformat(),
         "seconds": round(report.seconds, 1),
         "calls": report.calls,

@@ -9,13 +9,13 @@ import httpx
 
 from bullion_conformance.check import Check
 from bullion_conformance.checks import CHECKS
-from bullion_conformance.context import Context, Means
+from bullion_conformance.context import Context, Setup
 from bullion_conformance.desk import DeskRefused
-from bullion_conformance.plan import in_order, lacking
+from bullion_conformance.plan import missing_need, ordered_checks
 from bullion_conformance.requirement import Profile, Requirement
-from bullion_conformance.verdict import Broken, Finding, NotChecked, Verdict
+from bullion_conformance.verdict import CheckFailed, Finding, NotChecked, Verdict
 
-NO_SENSE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 """What reading an answer raises when it is not at all as it should be."""
 
 
@@ -30,7 +30,7 @@ class Report:
     waited_s: float
     throttled: int
     """How many calls were answered 429 outside of the checks about budgets."""
-    means: list[str] = field(default_factory=list)
+    setup: list[str] = field(default_factory=list)
     """What the run had to work with, in words."""
 
     def count(self, verdict: Verdict) -> int:
@@ -43,7 +43,7 @@ class Report:
 
 def run(
     requirements: Sequence[Requirement],
-    means: Means,
+    setup: Setup,
     *,
     service: str,
     profile: Profile,
@@ -51,9 +51,9 @@ def run(
 ) -> Report:
     """Make the checks in their order; the report has the table's."""
     started, started_at = time.perf_counter(), datetime.now(UTC)
-    context, waited_before_s = Context(means), means.line.pace.waited_s
+    context, waited_before_s = Context(setup), setup.connection.pace.waited_s
     found: dict[str, Finding] = {}
-    todo, by_id = in_order(requirements, means), {each.id: each for each in requirements}
+    todo, by_id = ordered_checks(requirements, setup), {each.id: each for each in requirements}
     by_function: dict[Callable[[Context], None], Finding] = {}
     for number, check in enumerate(todo):
         progress(check, number, len(todo))
@@ -67,24 +67,24 @@ def run(
     return Report(
         service=service,
         profile=profile,
-        findings=[found.get(each.id) or _not_made(each, means) for each in requirements],
+        findings=[found.get(each.id) or _not_made(each, setup) for each in requirements],
         started_at=started_at,
         seconds=time.perf_counter() - started,
-        calls=len(means.line.seen),
-        waited_s=means.line.pace.waited_s - waited_before_s,
-        throttled=means.line.pace.throttled,
+        calls=len(setup.connection.seen),
+        waited_s=setup.connection.pace.waited_s - waited_before_s,
+        throttled=setup.connection.pace.throttled,
     )
 
 
 def _made(check: Check, requirement: Requirement, context: Context) -> Finding:
-    line, broker = context.line, context.means.broker
+    line, broker = context.connection, context.setup.broker
     line.current = []
     steps_before = len(broker.desk.steps) if broker else 0
     started = time.perf_counter()
     finding = Finding(requirement, Verdict.PASSED)
     try:
         check.function(context)
-    except Broken as broken:
+    except CheckFailed as broken:
         finding.verdict, finding.why = Verdict.FAILED, str(broken)
     except NotChecked as reason:
         finding.verdict, finding.why = Verdict.NOT_CHECKED, str(reason)
@@ -92,7 +92,7 @@ def _made(check: Check, requirement: Requirement, context: Context) -> Finding:
         finding.verdict, finding.why = Verdict.ERROR, f"The set-up did not work: {refusal}"
     except httpx.HTTPError as error:
         finding.verdict, finding.why = Verdict.ERROR, f"No answer: {str(error) or type(error).__name__}"
-    except NO_SENSE as error:
+    except UNREADABLE as error:
         finding.verdict = Verdict.ERROR
         finding.why = f"The answer could not be read ({type(error).__name__}: {error})."
     finding.seconds = time.perf_counter() - started
@@ -101,6 +101,6 @@ def _made(check: Check, requirement: Requirement, context: Context) -> Finding:
     return finding
 
 
-def _not_made(requirement: Requirement, means: Means) -> Finding:
-    why = requirement.unchecked or lacking(CHECKS[requirement.id], means) or "it was not run"
+def _not_made(requirement: Requirement, setup: Setup) -> Finding:
+    why = requirement.unchecked or missing_need(CHECKS[requirement.id], setup) or "it was not run"
     return Finding(requirement, Verdict.NOT_CHECKED, why)

@@ -9,7 +9,7 @@ from uuid import uuid4
 from bullion_conformance.client import ACCEPTED, CREATED, Client, body_of, until, value_of
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.verdict import CheckFailed, expect
 
 _ENOUGH = 40
 SHARED_ORDERS = 4
@@ -31,7 +31,7 @@ def sample(client: Client, **fields: Any) -> Sample:
 
 
 def gold_buy(c: Context) -> Sample:
-    client = c.new_client() if c.means.broker is not None else c.test()
+    client = c.new_client() if c.setup.broker is not None else c.test()
     return sample(client, trade_type="buy", client_order_id=f"conformance-{uuid4().hex[:8]}")
 
 
@@ -49,19 +49,19 @@ def silver_sell(c: Context) -> Sample:
     return sample(c.once(silver_buy).client, trade_type="sell", **symbol)
 
 
-def some_of_everything(c: Context) -> list[Exchange]:
+def all_exchanges(c: Context) -> list[Exchange]:
     """Every answer so far; some are made when few checks were asked for."""
-    if len(c.line.seen) < _ENOUGH:
+    if len(c.connection.seen) < _ENOUGH:
         # What cannot be made is told by the checks that are about it; its answers are looked at here.
-        for make in (gold_sell, _a_look_around, deals):
-            if make is not deals or c.means.production_open:
-                with suppress(Broken):
+        for make in (gold_sell, _read_calls, deals):
+            if make is not deals or c.setup.production_open:
+                with suppress(CheckFailed):
                     c.once(make)
-    c.line.current.clear()
-    return c.line.seen
+    c.connection.current.clear()
+    return c.connection.seen
 
 
-def _a_look_around(c: Context) -> None:
+def _read_calls(c: Context) -> None:
     client = c.once(gold_buy).client
     client.me()
     client.orders(limit=5)
@@ -109,13 +109,13 @@ def deals(c: Context) -> Deals:
     was_closing = client.read(closed)
     broker.act(closed, "complete", close_price="71300.00")
     broker.act(deleted, "delete", reason="conformance kit")
-    web = broker.elsewhere(login_id, client_order_id="web").json()["id"]
+    web = broker.place_from_web(login_id, client_order_id="web").json()["id"]
     broker.hedge("refuse")
     try:
         before = client.position("gold")["net"]
         key = str(uuid4())
         rejection = client.place(key, trade_type="buy", client_order_id="rejected")
-        web_rejected = broker.elsewhere(login_id).json()["detail"]["order_id"]
+        web_rejected = broker.place_from_web(login_id).json()["detail"]["order_id"]
         again = client.place(key, trade_type="buy", client_order_id="rejected")
         after = client.position("gold")["net"]
     finally:
@@ -169,7 +169,7 @@ def waiting(c: Context) -> Waiting:
     try:
         with ThreadPoolExecutor(3) as pool:
             placing = [pool.submit(client.place, trade_type="buy", quantity=1) for _ in range(2)]
-            web = pool.submit(broker.elsewhere, login_id)
+            web = pool.submit(broker.place_from_web, login_id)
             first, second = (each.result() for each in placing)
             web_id = web.result().json()["id"]
         pending = client.read(body_of(first, ACCEPTED)["id"])
@@ -244,8 +244,8 @@ def becomes(c: Context, client: Client, order_id: str, status: str) -> dict[str,
 
     try:
         until(there, "", clock=c.clock, sleep=c.sleep)
-    except Broken:
-        raise Broken(f"Order {order_id} stayed {seen[-1]}; expected it to become {status}.") from None
+    except CheckFailed:
+        raise CheckFailed(f"Order {order_id} stayed {seen[-1]}; expected it to become {status}.") from None
     return client.read(order_id)
 
 

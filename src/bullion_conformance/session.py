@@ -14,15 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bullion_conformance.check import Check
 from bullion_conformance.client import Symbol
-from bullion_conformance.context import Means
-from bullion_conformance.means import Given, open_means
-from bullion_conformance.plan import estimate_s, in_order, wanted
+from bullion_conformance.context import Setup
+from bullion_conformance.plan import estimate_s, ordered_checks, select
 from bullion_conformance.report_html import as_html
 from bullion_conformance.report_json import as_json
 from bullion_conformance.report_terminal import show, show_table
 from bullion_conformance.requirement import Profile, Requirement
 from bullion_conformance.run import Report, run
-from bullion_conformance.verdict import CannotRun
+from bullion_conformance.setup import Given, open_setup
+from bullion_conformance.verdict import SetupError
 
 _API_PATHS = re.compile(r"/(?:api/trading(?:/test)?|desk)/v1(?:/.*)?$")
 
@@ -36,14 +36,14 @@ def session(options: dict[str, Any]) -> bool:
     requirements, given = _requirements(options), _given(options)
     profile = Profile(options["profile"])
     told = Console(stderr=True)
-    with open_means(given) as means:
-        checks = in_order(requirements, means)
-        seconds = estimate_s(checks, means, quick=given.quick)
+    with open_setup(given) as setup:
+        checks = ordered_checks(requirements, setup)
+        seconds = estimate_s(checks, setup, quick=given.quick)
         told.print(
             f"{len(checks)} of {len(requirements)} requirements can be checked, in about {_time(seconds)}."
         )
-        report = _run(requirements, means, given, profile, told)
-        report.means = _in_words(given, means)
+        report = _run(requirements, setup, given, profile, told)
+        report.setup = _describe(given, setup)
         show(report, Console())
         _write(options["html_file"], as_html(report))
         _write(options["json_file"], as_json(report))
@@ -51,7 +51,7 @@ def session(options: dict[str, Any]) -> bool:
 
 
 def _run(
-    requirements: list[Requirement], means: Means, given: Given, profile: Profile, told: Console
+    requirements: list[Requirement], setup: Setup, given: Given, profile: Profile, told: Console
 ) -> Report:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=told, transient=True, disable=not told.is_terminal) as bar:
@@ -60,34 +60,34 @@ def _run(
         def progress(check: Check, done: int, of_all: int) -> None:
             bar.update(task, description=check.id, completed=done, total=of_all)
 
-        return run(requirements, means, service=given.base_url, profile=profile, progress=progress)
+        return run(requirements, setup, service=given.base_url, profile=profile, progress=progress)
 
 
 def _requirements(options: dict[str, Any]) -> list[Requirement]:
-    found = wanted(Profile(options["profile"]), options["only"])
+    found = select(Profile(options["profile"]), options["only"])
     if not found:
-        raise CannotRun("No requirement of this profile is named so: --list shows them all.")
+        raise SetupError("No requirement of this profile is named so: --list shows them all.")
     return found
 
 
 def _given(options: dict[str, Any]) -> Given:
     base_url, key = options["base_url"], options["key"]
     if not base_url:
-        raise CannotRun("Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL.")
+        raise SetupError("Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL.")
     for name in ("base_url", "desk_url"):
         if options[name]:
             _check_address(name, options[name])
     if options["desk_url"] and not options["desk_token"]:
-        raise CannotRun("With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.")
+        raise SetupError("With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.")
     if options["quick"] and not options["desk_url"]:
-        raise CannotRun("--quick raises budgets at the desk: give --desk-url and --desk-token.")
+        raise SetupError("--quick raises budgets at the desk: give --desk-url and --desk-token.")
     if options["desk_url"] and (key or options["live_key"]):
         click.echo("With a desk the kit makes keys of its own; the ones given are not used.", err=True)
     if not key and not options["desk_url"] and not options["live_key"]:
-        key = _asked()
+        key = _prompt_for_key()
     for name, text, prefix in (("key", key, "key_test."), ("live_key", options["live_key"], "key_live.")):
         if text and not text.startswith(prefix):
-            raise CannotRun(f"{_named(name)} has to begin with {prefix}; what was given does not.")
+            raise SetupError(f"{_option_name(name)} has to begin with {prefix}; what was given does not.")
     return Given(
         base_url=base_url,
         key=key or None,
@@ -107,14 +107,20 @@ def _check_address(name: str, address: str) -> None:
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
-        raise CannotRun(f"{_named(name)} has to begin with http:// or https://, as in https://trade.example.")
+        raise SetupError(
+            f"{_option_name(name)} has to begin with http:// or https://, as in https://trade.example."
+        )
     if url.userinfo or "?" in address or "#" in address:
-        raise CannotRun(f"{_named(name)} has to be a plain address: without user, password, '?' and '#'.")
+        raise SetupError(
+            f"{_option_name(name)} has to be a plain address: without user, password, '?' and '#'."
+        )
     if found := _API_PATHS.search(url.path.rstrip("/")):
-        raise CannotRun(f"{_named(name)} has to end before the API's own path: leave out '{found[0]}'.")
+        raise SetupError(
+            f"{_option_name(name)} has to end before the API's own path: leave out '{found[0]}'."
+        )
 
 
-def _named(option: str) -> str:
+def _option_name(option: str) -> str:
     """How it was given: as an option, or as its variable."""
     context = click.get_current_context()
     if context.get_parameter_source(option) == ParameterSource.ENVIRONMENT:
@@ -122,9 +128,9 @@ def _named(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _asked() -> str:
+def _prompt_for_key() -> str:
     if not sys.stdin.isatty():
-        raise CannotRun("With which key? Set CONFORMANCE_KEY to a test key, or name the desk.")
+        raise SetupError("With which key? Set CONFORMANCE_KEY to a test key, or name the desk.")
     key: str = click.prompt("Test key", hide_input=True, err=True)
     return key.strip()
 
@@ -135,16 +141,16 @@ def _symbol(options: dict[str, Any], metal: str) -> Symbol:
     except InvalidOperation:
         quantity = Decimal(0)
     if not quantity.is_finite() or quantity <= 0:
-        raise CannotRun(f"{_named(f'{metal}_quantity')} has to be a weight above 0.")
+        raise SetupError(f"{_option_name(f'{metal}_quantity')} has to be a weight above 0.")
     return Symbol(options[f"{metal}_symbol"], quantity, metal)
 
 
-def _in_words(given: Given, means: Means) -> list[str]:
-    words = ["the desk"] if means.broker else []
-    words += ["a test key"] if means.test else []
-    words += ["a live key"] if means.live else []
-    if means.broker:
-        words.append("production open" if means.production_open else means.production_closed)
+def _describe(given: Given, setup: Setup) -> list[str]:
+    words = ["the desk"] if setup.broker else []
+    words += ["a test key"] if setup.test else []
+    words += ["a live key"] if setup.live else []
+    if setup.broker:
+        words.append("production open" if setup.production_open else setup.production_closed)
     return [
         *words,
         *(["raised budgets"] if given.quick else []),
@@ -161,4 +167,4 @@ def _write(file: Path | None, text: str) -> None:
         try:
             file.write_text(text, "utf-8")
         except OSError as error:
-            raise CannotRun(f"The report cannot be written: {error}.") from error
+            raise SetupError(f"The report cannot be written: {error}.") from error

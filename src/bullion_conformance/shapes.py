@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.verdict import CheckFailed, expect
 
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _TIME = re.compile(
@@ -28,9 +28,11 @@ SCOPES = ("account:read", "orders:read", "orders:write")
 
 def decimal(value: Any, name: str) -> Decimal:
     if not isinstance(value, str):
-        raise Broken(f"`{name}` is {_kind(value)}: {value!r}; expected a string with a decimal number in it.")
+        raise CheckFailed(
+            f"`{name}` is {_kind(value)}: {value!r}; expected a string with a decimal number in it."
+        )
     if not _DECIMAL.fullmatch(value):
-        raise Broken(f"`{name}` is {value!r}; expected a plain decimal number such as '12.5'.")
+        raise CheckFailed(f"`{name}` is {value!r}; expected a plain decimal number such as '12.5'.")
     return Decimal(value)
 
 
@@ -41,33 +43,33 @@ def decimals(value: str) -> int:
 
 def instant(value: Any, name: str) -> datetime:
     if not isinstance(value, str):
-        raise Broken(f"`{name}` is {_kind(value)}: {value!r}; expected an ISO 8601 time.")
+        raise CheckFailed(f"`{name}` is {_kind(value)}: {value!r}; expected an ISO 8601 time.")
     if not _TIME.fullmatch(value):
-        raise Broken(f"`{name}` is {value!r}; expected an ISO 8601 time with its offset from UTC.")
+        raise CheckFailed(f"`{name}` is {value!r}; expected an ISO 8601 time with its offset from UTC.")
     try:
         return datetime.fromisoformat(value).astimezone(UTC)
     except ValueError as error:
-        raise Broken(f"`{name}` is {value!r}, which is no time.") from error
+        raise CheckFailed(f"`{name}` is {value!r}, which is no time.") from error
 
 
 def uuid(value: Any, name: str) -> str:
     try:
         UUID(value if isinstance(value, str) else "")
     except ValueError as error:
-        raise Broken(f"`{name}` is {value!r}; expected a UUID in a string.") from error
+        raise CheckFailed(f"`{name}` is {value!r}; expected a UUID in a string.") from error
     text: str = value
     return text
 
 
 def text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise Broken(f"`{name}` is {_kind(value)}: {value!r}; expected a string.")
+        raise CheckFailed(f"`{name}` is {_kind(value)}: {value!r}; expected a string.")
     return value
 
 
 def whole(value: Any, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Broken(f"`{name}` is {_kind(value)}: {value!r}; expected a whole number.")
+        raise CheckFailed(f"`{name}` is {_kind(value)}: {value!r}; expected a whole number.")
     return value
 
 

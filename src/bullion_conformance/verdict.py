@@ -17,7 +17,7 @@ class Verdict(StrEnum):
     """The check could not come to a verdict: no answer, or one that made no sense."""
 
 
-class Broken(Exception):
+class CheckFailed(Exception):
     """The service does not keep the requirement; the message is for a stranger to understand."""
 
 
@@ -25,7 +25,7 @@ class NotChecked(Exception):
     """This service, or these means, do not let the check be made; the message says why."""
 
 
-class CannotRun(Exception):
+class SetupError(Exception):
     """The run makes no sense; the message is the sentence to show."""
 
 
@@ -48,4 +48,4 @@ class Finding:
 
 def expect(holds: bool, message: str) -> None:
     if not holds:
-        raise Broken(message)
+        raise CheckFailed(message)

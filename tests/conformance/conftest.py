@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from bullion_conformance.context import Means
-from bullion_conformance.line import Line
-from bullion_conformance.means import Given, open_means
+from bullion_conformance.connection import Connection
+from bullion_conformance.context import Setup
 from bullion_conformance.pace import Pace
-from bullion_conformance.plan import wanted
+from bullion_conformance.plan import select
 from bullion_conformance.requirement import Profile
 from bullion_conformance.run import Report, run
+from bullion_conformance.setup import Given, open_setup
 from tests.conformance.spoiling_proxy import SpoilingProxy
 from tests.support.node import DESK_TOKEN, Node, running
 
@@ -45,10 +45,10 @@ def with_desk(node: Node, **more: Any) -> Given:
 
 
 @pytest.fixture(scope="session")
-def open_house(open_node: Node) -> Iterator[Means]:
+def open_house(open_node: Node) -> Iterator[Setup]:
     """The kit's own broker on that node, for as many runs as one likes."""
-    with open_means(with_desk(open_node, burn=True)) as means:
-        yield means
+    with open_setup(with_desk(open_node, burn=True)) as setup:
+        yield setup
 
 
 @pytest.fixture(scope="session")
@@ -57,16 +57,16 @@ def proxy(open_node: Node) -> Iterator[SpoilingProxy]:
         yield proxy
 
 
-def checked(means: Means, *only: str, profile: Profile = Profile.SPECIFICATION) -> Report:
-    return run(wanted(profile, only), means, service="the service", profile=profile)
+def checked(setup: Setup, *only: str, profile: Profile = Profile.SPECIFICATION) -> Report:
+    return run(select(profile, only), setup, service="the service", profile=profile)
 
 
 @pytest.fixture
-def spoilt(open_house: Means, proxy: SpoilingProxy) -> Iterator[Means]:
+def spoilt(open_house: Setup, proxy: SpoilingProxy) -> Iterator[Setup]:
     """The same house, but the calls go through the proxy."""
     with httpx.Client(base_url=proxy.url, timeout=20) as http:
         pace = Pace(clock=lambda: 0.0, sleep=_never, refusals=((1_000_000, 60.0),))
-        yield replace(open_house, line=Line(http, pace, host=open_house.line.host))
+        yield replace(open_house, connection=Connection(http, pace, host=open_house.connection.host))
     proxy.spoil = lambda _passing: None
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bullion_conformance.check import Turn
+from bullion_conformance.check import Phase
 from bullion_conformance.checks import CHECKS
 from bullion_conformance.command import conformance
-from bullion_conformance.context import Means
-from bullion_conformance.means import Given, open_means
+from bullion_conformance.context import Setup
 from bullion_conformance.pace import REFUSALS
 from bullion_conformance.requirement import Profile
 from bullion_conformance.samples import SHARED_ORDERS
+from bullion_conformance.setup import Given, open_setup
 from bullion_conformance.table import TABLE
 from bullion_conformance.verdict import Verdict
 from tests.conformance.conftest import checked, with_desk
@@ -89,8 +89,8 @@ def _is_left_in_order(node: Node) -> None:
 
 
 def test_on_a_closed_deployment_the_reason_is_seen(closed_node: Node) -> None:
-    with open_means(with_desk(closed_node)) as means:
-        report = checked(means, "errors.reason", "transitions", "overview.production.closed")
+    with open_setup(with_desk(closed_node)) as setup:
+        report = checked(setup, "errors.reason", "transitions", "overview.production.closed")
     verdicts = {finding.requirement.id: finding for finding in report.findings}
     assert verdicts["errors.reason.deploy"].verdict is Verdict.PASSED
     assert verdicts["overview.production.closed"].verdict is Verdict.PASSED
@@ -126,9 +126,9 @@ def test_with_keys_alone_the_rest_is_honestly_not_checked(
     test_key, live_key = client_keys
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
-    with open_means(Given(closed_node.api_url, key=test_key)) as means:
-        report = checked(means)
-        _estimate_is_honest(means)
+    with open_setup(Given(closed_node.api_url, key=test_key)) as setup:
+        report = checked(setup)
+        _estimate_is_honest(setup)
     wrong = {finding.requirement.id: finding.why for finding in report.findings if finding.verdict in WRONG}
     assert wrong == {}
     assert report.count(Verdict.PASSED) == 108
@@ -144,11 +144,11 @@ def test_with_keys_alone_the_rest_is_honestly_not_checked(
         "this run was answered no production order",
         "this run was answered no refusal of that kind",
     }
-    with open_means(Given(closed_node.api_url, key=test_key, live_key=live_key)) as means:
-        more = checked(means, *(each.requirement.id for each in report.findings if "live key" in each.why))
-        assert {exchange.method for exchange in means.line.seen if exchange.environment == "production"} == {
-            "GET"
-        }
+    with open_setup(Given(closed_node.api_url, key=test_key, live_key=live_key)) as setup:
+        more = checked(setup, *(each.requirement.id for each in report.findings if "live key" in each.why))
+        assert {
+            exchange.method for exchange in setup.connection.seen if exchange.environment == "production"
+        } == {"GET"}
     assert [finding.why for finding in more.findings if finding.verdict is not Verdict.PASSED] == []
     assert len(more.findings) == 10
 
@@ -156,17 +156,17 @@ def test_with_keys_alone_the_rest_is_honestly_not_checked(
 WRONG = (Verdict.FAILED, Verdict.ERROR)
 
 
-def _estimate_is_honest(means: Means) -> None:
+def _estimate_is_honest(setup: Setup) -> None:
     """No more orders and refusals were sent than the checks say that they send."""
-    sent = [exchange for exchange in means.line.seen if exchange.method == "POST"]
-    refusals = sum(exchange.status == 401 for exchange in means.line.seen)
+    sent = [exchange for exchange in setup.connection.seen if exchange.method == "POST"]
+    refusals = sum(exchange.status == 401 for exchange in setup.connection.seen)
     made = [check for check in CHECKS.values() if check.need.value in ("nothing", "a test key")]
     assert len(sent) <= sum(check.orders for check in made) + SHARED_ORDERS
-    assert refusals <= sum(check.refusals for check in made if check.turn is Turn.REFUSED)
+    assert refusals <= sum(check.refusals for check in made if check.phase is Phase.REFUSED)
     assert refusals < REFUSALS[0][0]
 
 
-def test_bullions_own_rules_are_asked_only_when_named(open_house: Means) -> None:
+def test_bullions_own_rules_are_asked_only_when_named(open_house: Setup) -> None:
     report = checked(open_house, "bullion.unknown-field", "order.id")
     assert [finding.requirement.id for finding in report.findings] == ["order.id"]
     report = checked(open_house, "bullion.unknown-field", "order.id", profile=Profile.BULLION)

@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from bullion_conformance.client import Client
-from bullion_conformance.line import Line
-from bullion_conformance.means import GOLD
+from bullion_conformance.connection import Connection
 from bullion_conformance.pace import ORDERS, READS, Pace, Payer
+from bullion_conformance.setup import GOLD
 from tests.support.node import Node, own_address
 from tests.support.orders import GOLD as GOLD_BODY
 
@@ -96,7 +96,7 @@ def test_a_429_that_nobody_asked_for_is_waited_out_and_told() -> None:
     pace = Pace(lambda: clock.now, clock.sleep)
     transport = httpx.MockTransport(lambda _request: answers.pop(0))
     with httpx.Client(base_url="http://service.example", transport=transport) as http:
-        line = Line(http, pace)
+        line = Connection(http, pace)
         assert Client(line, "test", "key_test.x", "account", GOLD).me().status == 200
     assert clock.slept == [3]
     assert (pace.throttled, len(line.seen)) == (1, 1)
@@ -122,7 +122,7 @@ def test_the_kit_waits_just_where_a_real_budget_ends(closed_node: Node) -> None:
 
     transport = httpx.HTTPTransport(local_address=own_address())
     with httpx.Client(base_url=closed_node.api_url, transport=transport) as http:
-        line = Line(http, Pace(time.monotonic, sleep), host="slow.example")
+        line = Connection(http, Pace(time.monotonic, sleep), host="slow.example")
         client = Client(line, "test", key, "client", GOLD)
         for _ in range(10):
             client.placed()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bullion_conformance.context import Means
-from bullion_conformance.plan import wanted
+from bullion_conformance.context import Setup
+from bullion_conformance.plan import select
 from bullion_conformance.requirement import Profile
 from bullion_conformance.table import TABLE
 from bullion_conformance.verdict import Verdict
@@ -15,13 +15,13 @@ from tests.conformance.spoiling_proxy import Passing, SpoilingProxy
 def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
     assert len(FAULTS) >= 20
     for fault in FAULTS:
-        looked_at = {each.id for each in wanted(Profile.SPECIFICATION, fault.only)}
+        looked_at = {each.id for each in select(Profile.SPECIFICATION, fault.only)}
         assert fault.breaks, fault.name
         assert fault.breaks <= looked_at <= set(TABLE), fault.name
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_the_fault_is_found(fault: Fault, spoilt: Means, proxy: SpoilingProxy) -> None:
+def test_the_fault_is_found(fault: Fault, spoilt: Setup, proxy: SpoilingProxy) -> None:
     proxy.spoil = fault.spoil
     report = checked(spoilt, *fault.only)
     failed = {
@@ -35,7 +35,7 @@ def test_the_fault_is_found(fault: Fault, spoilt: Means, proxy: SpoilingProxy) -
         assert finding.exchanges, "a report without the call that decided it"
 
 
-def test_without_a_fault_nothing_fails(spoilt: Means) -> None:
+def test_without_a_fault_nothing_fails(spoilt: Setup) -> None:
     """The proxy by itself is no fault."""
     patterns = {
         pattern
@@ -54,7 +54,7 @@ def test_without_a_fault_nothing_fails(spoilt: Means) -> None:
 
 
 @pytest.mark.parametrize("wait", [None, "0", "1.5"])
-def test_a_503_without_a_wait_breaks_a_ruling(spoilt: Means, proxy: SpoilingProxy, wait: str | None) -> None:
+def test_a_503_without_a_wait_breaks_a_ruling(spoilt: Setup, proxy: SpoilingProxy, wait: str | None) -> None:
     def spoil(passing: Passing) -> None:
         if passing.status == 503:
             passing.headers.pop("retry-after", None)

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from bullion_conformance.context import Means
+from bullion_conformance.context import Setup
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.report_html import as_html
 from bullion_conformance.report_json import as_json
@@ -113,13 +113,13 @@ def test_the_terminal_groups_by_section_and_sums_up() -> None:
     assert "1 were answered 429" in text
 
 
-def test_keys_are_cut_off_before_they_are_kept(open_house: Means) -> None:
+def test_keys_are_cut_off_before_they_are_kept(open_house: Setup) -> None:
     """Also those that were spoilt on purpose, which are nearly right."""
-    open_house.line.seen.clear()
+    open_house.connection.seen.clear()
     checked(
         open_house, "auth.only-scheme", "errors.test.invalid_credential", "errors.test.malformed_credential"
     )
-    kept = open_house.line.seen
+    kept = open_house.connection.seen
     assert len(kept) >= 4
     for exchange in kept:
         shown = json.dumps(exchange.shown())

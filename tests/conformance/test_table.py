@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import bullion_conformance
-from bullion_conformance.check import Need, Turn
+from bullion_conformance.check import Need, Phase
 from bullion_conformance.checks import CHECKS
 from bullion_conformance.codes import CODES
 from bullion_conformance.requirement import Profile
@@ -43,8 +43,8 @@ def test_every_code_of_the_specification_is_there_in_each_environment() -> None:
 
 def test_what_spoils_others_runs_late() -> None:
     for check in CHECKS.values():
-        assert check.turn >= Turn.REFUSED or not check.refusals, check.id
-    assert {check.need for check in CHECKS.values() if check.turn is Turn.BURNS} <= {
+        assert check.phase >= Phase.REFUSED or not check.refusals, check.id
+    assert {check.need for check in CHECKS.values() if check.phase is Phase.BURNS} <= {
         Need.DESK,
         Need.PRODUCTION,
     }

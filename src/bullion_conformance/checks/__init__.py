@@ -6,6 +6,9 @@ from bullion_conformance.checks import (
     allocation,
     answers,
     auth,
+    bullion_keys,
+    bullion_orders,
+    bullion_responses,
     errors,
     fields,
     idempotency,
@@ -16,9 +19,6 @@ from bullion_conformance.checks import (
     placing,
     positions,
     production,
-    rulings_of_answers,
-    rulings_of_keys,
-    rulings_of_orders,
 )
 
 __all__ = [
@@ -27,6 +27,9 @@ __all__ = [
     "allocation",
     "answers",
     "auth",
+    "bullion_keys",
+    "bullion_orders",
+    "bullion_responses",
     "errors",
     "fields",
     "idempotency",
@@ -37,7 +40,4 @@ __all__ = [
     "placing",
     "positions",
     "production",
-    "rulings_of_answers",
-    "rulings_of_keys",
-    "rulings_of_orders",
 ]

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from bullion_conformance.check import Turn, check
+from bullion_conformance.check import Phase, check
 from bullion_conformance.codes import CODES, STATUS, WITH_RETRY_AFTER
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.samples import some_of_everything
+from bullion_conformance.samples import all_exchanges
 from bullion_conformance.shapes import AMOUNTS, STATUSES, TIMES, decimal, fields_in, instant, orders_in, text
-from bullion_conformance.verdict import Broken, NotChecked, expect
+from bullion_conformance.verdict import CheckFailed, NotChecked, expect
 
 REASONS = ("deploy", "global", "account")
 _CALLS = ("/me", "/orders", "/positions")
@@ -23,19 +23,19 @@ def over_all(*ids: str, of: Which, what: str) -> Callable[[Look], Look]:
     def register(look: Look) -> Look:
         def over_all_answers(c: Context) -> None:
             looked = None
-            for exchange in _of_the_calls(some_of_everything(c)):
+            for exchange in _of_the_calls(all_exchanges(c)):
                 if of(exchange):
                     looked = exchange
                     try:
                         look(exchange)
-                    except Broken as broken:
-                        c.line.current[:] = [exchange]
-                        raise Broken(f"{exchange.call} answered {exchange.said}: {broken}") from None
+                    except CheckFailed as broken:
+                        c.connection.current[:] = [exchange]
+                        raise CheckFailed(f"{exchange.call} answered {exchange.reply}: {broken}") from None
             if looked is None:
                 raise NotChecked(f"this run was answered no {what}")
-            c.line.current[:] = [looked]
+            c.connection.current[:] = [looked]
 
-        check(*ids, turn=Turn.OVER_ALL)(over_all_answers)
+        check(*ids, phase=Phase.OVER_ALL)(over_all_answers)
         return look
 
     return register
@@ -100,7 +100,7 @@ def times_have_an_offset(exchange: Exchange) -> None:
 def refusals_have_their_shape(exchange: Exchange) -> None:
     body = exchange.body
     if not isinstance(body, dict) or not isinstance(body.get("detail"), dict):
-        raise Broken("its body is not an object with a `detail` object in it.")
+        raise CheckFailed("its body is not an object with a `detail` object in it.")
     for name in ("code", "message"):
         expect(name in body["detail"], f"`detail` has no `{name}`.")
         expect(bool(text(body["detail"][name], name)), f"`detail.{name}` is empty.")
@@ -123,7 +123,7 @@ def an_order_where_it_belongs(exchange: Exchange) -> None:
     order = exchange.detail.get("order")
     if exchange.code == "order_rejected":
         if not isinstance(order, dict):
-            raise Broken("`detail.order` is missing.")
+            raise CheckFailed("`detail.order` is missing.")
         expect(order.get("id") == exchange.detail.get("order_id"), "`detail.order_id` is not the order's id.")
         expect(order.get("status") == "rejected", f"`detail.order` is {order.get('status')!r}, not rejected.")
     else:

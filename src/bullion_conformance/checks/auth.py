@@ -6,9 +6,9 @@ from uuid import uuid4
 
 from bullion_conformance.check import Need, check
 from bullion_conformance.client import OK, Client, body_of, encoded, refused
+from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.samples import gold_buy
 from bullion_conformance.verdict import expect
 
@@ -20,11 +20,11 @@ A_MOMENT_S = 1.3
 def a_key_counts_in_its_header_alone(c: Context) -> None:
     key = c.test().key
     elsewhere: list[tuple[str, dict[str, str]]] = [("", {"Authorization": f"Bearer {key}"})]
-    if c.means.broker is not None:  # Addresses get into logs: a key that somebody lives by stays out of them.
+    if c.setup.broker is not None:  # Addresses get into logs: a key that somebody lives by stays out of them.
         elsewhere.append((f"?X-API-Key={key}", {}))
     for query, headers in elsewhere:
-        answer = c.line.send("GET", f"{TEST_PATH}/me{query}", headers=headers)
-        expect(answer.status == 401, f"A key outside of X-API-Key was answered {answer.said}; expected 401.")
+        answer = c.connection.send("GET", f"{TEST_PATH}/me{query}", headers=headers)
+        expect(answer.status == 401, f"A key outside of X-API-Key was answered {answer.reply}; expected 401.")
 
 
 @check("auth.prefixes", need=Need.LIVE_KEY)
@@ -32,7 +32,7 @@ def keys_have_their_prefix(c: Context) -> None:
     live = c.live()
     body_of(live.me(), OK)
     expect(live.key.startswith("key_live."), "A live key does not begin with key_live.")
-    if c.means.broker is not None or c.means.test is not None:
+    if c.setup.broker is not None or c.setup.test is not None:
         expect(c.test().key.startswith("key_test."), "A test key does not begin with key_test.")
 
 
@@ -48,15 +48,15 @@ def a_live_key_opens_no_test(c: Context) -> None:
 
 def _on_the_other_path(client: Client, base: str) -> None:
     for path in ("/me", "/orders"):
-        answer = client.line.send("GET", f"{base}{path}", headers={"X-API-Key": client.key})
+        answer = client.connection.send("GET", f"{base}{path}", headers={"X-API-Key": client.key})
         refused(answer, "wrong_environment")
 
 
 @check("auth.other-broker", need=Need.DESK, refusals=1)
 def a_key_of_another_broker(c: Context) -> None:
     client = c.test()
-    with c.at_the_neighbours():
-        answer = c.line.send("GET", f"{TEST_PATH}/me", headers={"X-API-Key": client.key})
+    with c.at_second_broker():
+        answer = c.connection.send("GET", f"{TEST_PATH}/me", headers={"X-API-Key": client.key})
     refused(answer, "wrong_tenant")
 
 
@@ -82,7 +82,8 @@ def _takes_its_scope(name: str) -> Callable[[Context], None]:
         answer = call(c.new_client("test", login_id, {"scopes": [scope]}))
         expect(answer.code != "insufficient_scope", f"{answer.call} was refused to a key with {scope}.")
         expect(
-            answer.status < 400 or answer.code == "order_not_found", f"{answer.call} answered {answer.said}."
+            answer.status < 400 or answer.code == "order_not_found",
+            f"{answer.call} answered {answer.reply}.",
         )
         refused(call(c.new_client("test", login_id, {"scopes": others})), "insufficient_scope")
 
@@ -174,7 +175,7 @@ def a_wrong_path_has_no_code(c: Context) -> None:
     client = c.test()
     for path in ("/order", f"/orders/{uuid4()}/more"):
         answer = client.call("GET", path)
-        expect(answer.status == 404, f"{answer.call} answered {answer.said}; expected 404.")
+        expect(answer.status == 404, f"{answer.call} answered {answer.reply}; expected 404.")
         expect(
             answer.code is None,
             f"{answer.call} is a path that does not exist, but has the code {answer.code}.",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from bullion_conformance.check import Need, Turn, check
+from bullion_conformance.check import Need, Phase, check
 from bullion_conformance.checks.auth import ended_keys
 from bullion_conformance.client import Client, encoded, refused
+from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.samples import deals, nothing_listed
 from bullion_conformance.verdict import NotChecked, expect
 
@@ -54,7 +54,7 @@ _BY_KEY: dict[str, Callable[[Context, str], None]] = {
 
 def _other_broker(c: Context, environment: str) -> None:
     client = client_of(c, environment)
-    with c.at_the_neighbours():
+    with c.at_second_broker():
         answer = client.me_as(client.key)
     refused(answer, "wrong_tenant")
 
@@ -200,10 +200,10 @@ def _reason(c: Context, expected: str, **account: Any) -> None:
 
 @check("errors.reason.deploy", need=Need.DESK, orders=1)
 def closed_by_the_deployment(c: Context) -> None:
-    if c.means.production_open:
+    if c.setup.production_open:
         raise NotChecked("this deployment is open for production; it can be seen on one that is closed")
     if c.broker.venue != "simulated":
-        raise NotChecked(c.means.production_closed)
+        raise NotChecked(c.setup.production_closed)
     _reason(c, "deploy")
 
 
@@ -265,17 +265,17 @@ def used_up(c: Context, environment: str = "test") -> Limited:
         return Limited(client, key, body, client.place(key, **body), c.clock())
 
 
-@check("errors.test.rate_limited", need=Need.DESK, turn=Turn.BURNS_FIRST, orders=3)
+@check("errors.test.rate_limited", need=Need.DESK, phase=Phase.BURNS_FIRST, orders=3)
 def too_many_test_orders(c: Context) -> None:
     refused(c.once(used_up).answer, "rate_limited")
 
 
-@check("errors.production.rate_limited", need=Need.DESK, turn=Turn.BURNS, orders=3)
+@check("errors.production.rate_limited", need=Need.DESK, phase=Phase.BURNS, orders=3)
 def too_many_production_orders(c: Context) -> None:
     refused(used_up(c, "production").answer, "rate_limited")
 
 
 for _environment in BOTH:
-    check(f"errors.{_environment}.auth_throttled", need=Need.DESK, turn=Turn.BURNS, refusals=1)(
+    check(f"errors.{_environment}.auth_throttled", need=Need.DESK, phase=Phase.BURNS, refusals=1)(
         _throttled(_environment)
     )

@@ -11,7 +11,7 @@ from bullion_conformance.context import Context
 from bullion_conformance.desk import BUY_PRICE, QUOTED_WEIGHT
 from bullion_conformance.samples import deals, gold_buy, gold_sell, silver_buy, silver_sell
 from bullion_conformance.shapes import SIDES, STATUSES, decimal, decimals, instant, one_of, text, uuid, whole
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.verdict import CheckFailed, expect
 
 Order = dict[str, Any]
 CLOSE_FIELDS = ("close_price", "realized_pnl", "closed_at")
@@ -200,7 +200,7 @@ def every_state_has_its_detail(c: Context) -> None:
     found = c.once(deals)
     refused = found.rejection.detail.get("order")
     if not isinstance(refused, dict):
-        raise Broken("The refusal of the hedge has no `detail.order`.")
+        raise CheckFailed("The refusal of the hedge has no `detail.order`.")
     for order in (found.open, found.closing, found.closed, found.deleted, found.web, refused):
         expect(bool(text(value_of(order, "status_detail"), "status_detail")), "`status_detail` is empty.")
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from uuid import uuid4
 
-from bullion_conformance.check import Need, Turn, check
+from bullion_conformance.check import Need, Phase, check
 from bullion_conformance.checks.errors import used_up
 from bullion_conformance.client import Client, refused
+from bullion_conformance.connection import TOO_MANY
 from bullion_conformance.context import WIDE, Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.line import TOO_MANY
 from bullion_conformance.verdict import expect
 
 READS, ORDERS, ORDERS_IN_TEN, OF_ACCOUNT, FAILURES = 300, 60, 10, 60, 20
@@ -28,7 +28,7 @@ def _taken(call: Callable[[], Exchange], most: int) -> int:
 
 def _told_when(answer: Exchange) -> None:
     found = answer.headers.get("retry-after")
-    expect(found is not None, f"{answer.call} answered {answer.said} without Retry-After.")
+    expect(found is not None, f"{answer.call} answered {answer.reply} without Retry-After.")
 
 
 def _expect_budget(found: int, default: int, what: str) -> None:
@@ -40,10 +40,10 @@ def _expect_budget(found: int, default: int, what: str) -> None:
 
 def _not_of(answer: Exchange) -> None:
     """The budget is the key's: another key of the account has its own."""
-    expect(answer.status != TOO_MANY, f"One key used its budget up, and another was answered {answer.said}.")
+    expect(answer.status != TOO_MANY, f"One key used its budget up, and another was answered {answer.reply}.")
 
 
-@check("limits.reads", need=Need.DESK, turn=Turn.BURNS)
+@check("limits.reads", need=Need.DESK, phase=Phase.BURNS)
 def reads_a_minute(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
@@ -51,7 +51,7 @@ def reads_a_minute(c: Context) -> None:
         _not_of(c.new_client("test", client.account).me())
 
 
-@check("limits.orders.ten-seconds", need=Need.DESK, turn=Turn.BURNS, orders=11)
+@check("limits.orders.ten-seconds", need=Need.DESK, phase=Phase.BURNS, orders=11)
 def orders_in_ten_seconds(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
@@ -59,14 +59,14 @@ def orders_in_ten_seconds(c: Context) -> None:
         _not_of(c.new_client("test", client.account).place())
 
 
-@check("limits.orders.minute", need=Need.DESK, turn=Turn.BURNS, orders=61)
+@check("limits.orders.minute", need=Need.DESK, phase=Phase.BURNS, orders=61)
 def orders_a_minute(c: Context) -> None:
     client = c.new_client()
     with c.budgets(orders_per_10_seconds=WIDE):
         _expect_budget(_taken(_cheap(client), ORDERS), ORDERS, "orders a minute")
 
 
-@check("limits.orders.account", need=Need.PRODUCTION, turn=Turn.BURNS, orders=61)
+@check("limits.orders.account", need=Need.PRODUCTION, phase=Phase.BURNS, orders=61)
 def orders_of_all_keys_a_minute(c: Context) -> None:
     login_id = c.broker.account()
     clients = [c.new_client("production", login_id) for _ in range(2)]
@@ -84,7 +84,7 @@ def _cheap(client: Client) -> Callable[[], Exchange]:
     return lambda: client.place(symbol_code="NOWHERE")
 
 
-@check("limits.failed-auth", "auth.throttled", need=Need.DESK, turn=Turn.BURNS, refusals=20)
+@check("limits.failed-auth", "auth.throttled", need=Need.DESK, phase=Phase.BURNS, refusals=20)
 def failures_a_minute(c: Context) -> None:
     """What failed from here a moment ago counts too: it is allowed for, or waited for."""
     client, default = c.new_client(), c.broker.budgets["failed_auth_per_minute"]
@@ -92,7 +92,7 @@ def failures_a_minute(c: Context) -> None:
         default == FAILURES,
         f"By default {default} failed authentications a minute pass; expected {FAILURES}.",
     )
-    ages = c.line.pace.refusal_ages_s()
+    ages = c.connection.pace.refusal_ages_s()
     if ages and ages[0] > _SURELY_COUNTED_S:
         c.sleep(_MINUTE_S - ages[-1])
         ages = []
@@ -117,7 +117,7 @@ def _failures_taken(c: Context, client: Client, budget: int) -> int:
     return FAILURES
 
 
-@check("idempotency.replay-counts", need=Need.DESK, turn=Turn.BURNS, orders=4)
+@check("idempotency.replay-counts", need=Need.DESK, phase=Phase.BURNS, orders=4)
 def replays_are_counted(c: Context) -> None:
     client, key = c.new_client(), str(uuid4())
     body = client.order_body()
@@ -128,7 +128,7 @@ def replays_are_counted(c: Context) -> None:
         refused(client.place(key, **body), "rate_limited")
 
 
-@check("read.free-of-order-budget", need=Need.DESK, turn=Turn.BURNS, orders=2)
+@check("read.free-of-order-budget", need=Need.DESK, phase=Phase.BURNS, orders=2)
 def reads_take_no_orders(c: Context) -> None:
     client = c.new_client()
     with c.budgets(orders_per_10_seconds=2):
@@ -138,7 +138,7 @@ def reads_take_no_orders(c: Context) -> None:
         client.placed()
 
 
-@check("limits.retry", need=Need.DESK, turn=Turn.BURNS, orders=3, waits_s=5.0)
+@check("limits.retry", need=Need.DESK, phase=Phase.BURNS, orders=3, waits_s=5.0)
 def the_same_key_after_the_wait(c: Context) -> None:
     found = c.once(used_up)
     wait = found.answer.headers.get("retry-after", "")

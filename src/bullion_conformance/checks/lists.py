@@ -69,7 +69,7 @@ def _total(client: Client, at_least: int) -> None:
 @check("list.limit.default")
 def fifty_without_a_limit(c: Context) -> None:
     client = c.test()
-    if c.means.broker is not None:
+    if c.setup.broker is not None:
         # A new key for each ten, so that none of them comes near its budget.
         for _ in range(6):
             other = c.new_client("test", client.account)

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 from bullion_conformance.check import Need, check
 from bullion_conformance.client import JSON, OK, Literal, body_of, refused, rejected, value_of
+from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.context import Context
-from bullion_conformance.line import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.samples import gold_buy, gold_sell, nothing_listed, silver_buy, silver_sell
 from bullion_conformance.shapes import decimal, instant
 from bullion_conformance.verdict import expect
@@ -86,7 +86,9 @@ def nothing_closes_an_order(c: Context) -> None:
         ("POST", f"/orders/{order_id}/close"),
     ):
         answer = found.client.call(method, path)
-        expect(400 <= answer.status < 500, f"{answer.call} answered {answer.said}; no such call is expected.")
+        expect(
+            400 <= answer.status < 500, f"{answer.call} answered {answer.reply}; no such call is expected."
+        )
     status = found.client.read(order_id)["status"]
     expect(status == "filled", f"After these calls the order reads {status}; expected filled.")
 
@@ -105,8 +107,8 @@ def _all_401(c: Context, base: str) -> None:
     calls = [("GET", path, None) for path in READS] + [("POST", "/orders", b"{}")]
     for method, path, content in calls:
         headers = JSON | {"Idempotency-Key": str(uuid4())} if content else {}
-        answer = c.line.send(method, f"{base}{path}", headers=headers, content=content)
-        expect(answer.status == 401, f"{answer.call} without a key answered {answer.said}; expected 401.")
+        answer = c.connection.send(method, f"{base}{path}", headers=headers, content=content)
+        expect(answer.status == 401, f"{answer.call} without a key answered {answer.reply}; expected 401.")
 
 
 @check("overview.allocation", "positions.limit", need=Need.DESK)

@@ -46,7 +46,7 @@ def not_invalid(client: Client, **fields: Any) -> None:
     answer = client.place(**fields)
     expect(
         answer.code != "invalid_request",
-        f"{answer.call} answered {answer.said} to a body within its bounds: {answer.sent}",
+        f"{answer.call} answered {answer.reply} to a body within its bounds: {answer.sent}",
     )
 
 
@@ -63,7 +63,7 @@ def an_order_needs_its_key(c: Context) -> None:
 def a_key_has_up_to_64_characters(c: Context) -> None:
     client = c.test()
     body_of(client.place(uuid4().hex * 2), CREATED)
-    body_of(client.place("-" if c.means.broker else uuid4().hex), CREATED)
+    body_of(client.place("-" if c.setup.broker else uuid4().hex), CREATED)
     rejected(client.send(encoded(client.order_body()), uuid4().hex * 2 + "x"))
 
 

@@ -8,7 +8,7 @@ from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.samples import deals, gold_buy, waited_in_vain, waiting
 from bullion_conformance.shapes import decimal, instant
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.verdict import CheckFailed, expect
 
 SLOW = 3.0
 """A service waits a while for its hedge before it answers `pending`."""
@@ -99,7 +99,7 @@ def _rejection(answer: Exchange, order_id: str | None = None) -> dict[str, objec
     detail = refused(answer, "order_rejected")
     order = detail.get("order")
     if not isinstance(order, dict):
-        raise Broken("order_rejected came without `detail.order`.")
+        raise CheckFailed("order_rejected came without `detail.order`.")
     expect(detail.get("order_id") == order.get("id"), "`detail.order_id` is not the id of `detail.order`.")
     expect(
         order.get("status") == "rejected", f"`detail.order` is {order.get('status')!r}; expected 'rejected'."

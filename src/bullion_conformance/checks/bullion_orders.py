@@ -95,7 +95,7 @@ def a_body_has_up_to_64_kib(c: Context) -> None:
     answer = client.send(encoded(client.order_body()).ljust(65 * 1024), str(uuid4()))
     expect(
         (answer.status, answer.code) == (413, "request_too_large"),
-        f"A body of 65 KiB answered {answer.said}.",
+        f"A body of 65 KiB answered {answer.reply}.",
     )
 
 
@@ -105,7 +105,8 @@ def a_body_is_not_compressed(c: Context) -> None:
     content = gzip.compress(encoded(client.order_body()))
     answer = client.send(content, str(uuid4()), **{"Content-Encoding": "gzip"})
     expect(
-        (answer.status, answer.code) == (415, "unsupported_encoding"), f"A gzip body answered {answer.said}."
+        (answer.status, answer.code) == (415, "unsupported_encoding"),
+        f"A gzip body answered {answer.reply}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a run can work with: the line, keys that work, and a broker of its own if there is a desk."""
+"""What a run can work with: the connection, keys that work, and a broker of its own if there is a desk."""
 
 import time
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from statistics import median
 import httpx
 
 from bullion_conformance.client import CREATED, OK, Client, Symbol
-from bullion_conformance.context import Context, Means
+from bullion_conformance.connection import Connection
+from bullion_conformance.context import Context, Setup
 from bullion_conformance.desk import Broker, Desk, DeskRefused
-from bullion_conformance.line import Line
 from bullion_conformance.pace import REFUSALS, Pace
-from bullion_conformance.verdict import CannotRun
+from bullion_conformance.verdict import SetupError
 
 _TIMEOUT_S = 30
 _READY_WITHIN_S, _LOOK_AGAIN_S = 10, 0.2
@@ -40,57 +40,59 @@ class Given:
 
 
 @contextmanager
-def open_means(given: Given) -> Iterator[Means]:
-    """Try what was given, and leave nothing open behind. Raise `CannotRun` when it does not work."""
+def open_setup(given: Given) -> Iterator[Setup]:
+    """Try what was given, and leave nothing open behind. Raise `SetupError` when it does not work."""
     with httpx.Client(base_url=given.base_url.rstrip("/"), timeout=_TIMEOUT_S) as http:
-        line = Line(http, Pace(time.monotonic, time.sleep, refusals=_NO_BOUND if given.quick else REFUSALS))
+        connection = Connection(
+            http, Pace(time.monotonic, time.sleep, refusals=_NO_BOUND if given.quick else REFUSALS)
+        )
         try:
             if given.desk_url is None:
-                yield _with_keys(given, line)
+                yield _with_keys(given, connection)
             else:
-                with _own_broker(given, given.desk_url, http, line) as means:
-                    yield means
+                with _own_broker(given, given.desk_url, http, connection) as setup:
+                    yield setup
         except httpx.HTTPError as error:
-            raise CannotRun(
+            raise SetupError(
                 f"The service cannot be reached: {str(error) or type(error).__name__}."
             ) from error
         except DeskRefused as error:
-            raise CannotRun(f"The desk did not do what the kit asked of it: {error}.") from error
+            raise SetupError(f"The desk did not do what the kit asked of it: {error}.") from error
 
 
-def _with_keys(given: Given, line: Line) -> Means:
-    means = Means(line, given.gold, given.silver, burn=given.burn)
+def _with_keys(given: Given, connection: Connection) -> Setup:
+    setup = Setup(connection, given.gold, given.silver, burn=given.burn)
     if given.key is not None:
-        test = Client(line, "test", given.key, "given", given.gold)
+        test = Client(connection, "test", given.key, "given", given.gold)
         _works(test, "--key")
         for symbol, option in ((given.gold, "gold"), (given.silver, "silver")):
             _trades(test, symbol, option)
-        means = replace(means, test=test)
+        setup = replace(setup, test=test)
     if given.live_key is not None:
-        live = Client(line, "production", given.live_key, "given live", given.gold)
+        live = Client(connection, "production", given.live_key, "given live", given.gold)
         _works(live, "--live-key")
-        means = replace(means, live=live)
-    return _measured(means)
+        setup = replace(setup, live=live)
+    return _measured(setup)
 
 
-def _measured(means: Means) -> Means:
+def _measured(setup: Setup) -> Setup:
     """How long calls take was seen while trying; they are no part of the run."""
-    seen = means.line.seen
+    seen = setup.connection.seen
     latency_s = median(exchange.seconds for exchange in seen) if seen else 0.0
     seen.clear()
-    means.line.current.clear()
-    return replace(means, latency_s=latency_s)
+    setup.connection.current.clear()
+    return replace(setup, latency_s=latency_s)
 
 
 def _works(client: Client, option: str) -> None:
     answer = client.me()
     if answer.status == _NO_SUCH_PATH:
-        raise CannotRun(
-            f"GET {client.path}/me answered {answer.said}. Is --base-url the address of the trading API?"
+        raise SetupError(
+            f"GET {client.path}/me answered {answer.reply}. Is --base-url the address of the trading API?"
         )
     if answer.status != OK:
-        raise CannotRun(
-            f"{option} does not work: GET {client.path}/me answered {answer.said}. "
+        raise SetupError(
+            f"{option} does not work: GET {client.path}/me answered {answer.reply}. "
             "Is it a key for this service and environment, with all scopes?"
         )
 
@@ -100,45 +102,45 @@ def _trades(client: Client, symbol: Symbol, option: str) -> None:
     for side in ("buy", "sell"):
         answer = client.place(symbol_code=symbol.code, quantity=symbol.quantity, trade_type=side)
         if answer.status != CREATED:
-            raise CannotRun(
-                f"A test order to {side} {symbol.quantity} of {symbol.code} was answered {answer.said}: "
+            raise SetupError(
+                f"A test order to {side} {symbol.quantity} of {symbol.code} was answered {answer.reply}: "
                 f"name what can be traded with --{option}-symbol and --{option}-quantity."
             )
 
 
 @contextmanager
-def _own_broker(given: Given, desk_url: str, http: httpx.Client, line: Line) -> Iterator[Means]:
+def _own_broker(given: Given, desk_url: str, http: httpx.Client, connection: Connection) -> Iterator[Setup]:
     first = Desk(http, desk_url.rstrip("/"), given.desk_token or "")
     broker = Broker.open(first, quick=given.quick)
     try:
-        line.host = broker.host
-        means = Means(line, GOLD, SILVER, broker=broker, burn=given.burn)
-        closed = _why_closed(means)
-        means = replace(means, production_open=closed is None, production_closed=closed or "")
-        yield _measured(means)
+        connection.host = broker.host
+        setup = Setup(connection, GOLD, SILVER, broker=broker, burn=given.burn)
+        closed = _production_problem(setup)
+        setup = replace(setup, production_open=closed is None, production_closed=closed or "")
+        yield _measured(setup)
     finally:
         broker.close()
 
 
-def _why_closed(means: Means) -> str | None:
+def _production_problem(setup: Setup) -> str | None:
     """Whether the kit's broker can trade in production: tried with an order, once its venue is heard of."""
-    if means.broker is None or means.broker.venue != "simulated":
+    if setup.broker is None or setup.broker.venue != "simulated":
         return "the deployment's venue is not a simulated one, and the kit places no real orders"
-    usher = Context(means).new_client("production")
+    client = Context(setup).new_client("production")
     give_up_at = time.monotonic() + _READY_WITHIN_S
     for code in ("GOLD", "SILVER", "SCARCE"):
         # Asked with quotes, of which there are more in a minute than orders.
-        while _reason(usher, code) == _NO_WORD and time.monotonic() < give_up_at:
+        while _reason(client, code) == _NO_WORD and time.monotonic() < give_up_at:
             time.sleep(_LOOK_AGAIN_S)
-    answer = usher.place(trade_type="sell", quantity=1)
+    answer = client.place(trade_type="sell", quantity=1)
     return (
         None
         if answer.status == CREATED
-        else f"production is closed here: an order was answered {answer.said}"
+        else f"production is closed here: an order was answered {answer.reply}"
     )
 
 
-def _reason(usher: Client, code: str) -> str | None:
+def _reason(client: Client, code: str) -> str | None:
     """What an order for the symbol would be refused with."""
-    items = (usher.call("GET", "/quotes", symbol_code=code).body or {}).get("items", [])
+    items = (client.call("GET", "/quotes", symbol_code=code).body or {}).get("items", [])
     return next((item.get("reason") for item in items), None)

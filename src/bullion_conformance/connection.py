@@ -28,7 +28,7 @@ def environment_of(target: str) -> str:
 
 
 @dataclass(slots=True)
-class Line:
+class Connection:
     http: httpx.Client
     pace: Pace
     host: str | None = None

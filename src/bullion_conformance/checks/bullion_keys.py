@@ -2,18 +2,18 @@
 
 from uuid import uuid4
 
-from bullion_conformance.check import Need, Turn, check
+from bullion_conformance.check import Need, Phase, check
 from bullion_conformance.client import OK, body_of, refused
 from bullion_conformance.context import Context
-from bullion_conformance.samples import some_of_everything
-from bullion_conformance.verdict import Broken, expect
+from bullion_conformance.samples import all_exchanges
+from bullion_conformance.verdict import CheckFailed, expect
 
 
 @check("bullion.header-twice", refusals=2)
 def a_key_is_sent_once(c: Context) -> None:
     client = c.test()
     pair = ("X-API-Key", client.key)
-    refused(c.line.send("GET", f"{client.path}/me", headers=[pair, pair]), "malformed_credential")
+    refused(c.connection.send("GET", f"{client.path}/me", headers=[pair, pair]), "malformed_credential")
     refused(client.me_as(""), "missing_credential")
 
 
@@ -41,7 +41,8 @@ def the_key_comes_first(c: Context) -> None:
     client = c.new_client()
     headers = {"X-API-Key": "not-a-key"}
     refused(
-        c.line.send("POST", f"{client.path}/orders", headers=headers, content=b"{"), "malformed_credential"
+        c.connection.send("POST", f"{client.path}/orders", headers=headers, content=b"{"),
+        "malformed_credential",
     )
     reader = c.new_client(key={"scopes": ["orders:read"]})
     refused(reader.send(b"{", str(uuid4())), "insufficient_scope")
@@ -51,7 +52,7 @@ def the_key_comes_first(c: Context) -> None:
 def a_key_for_other_addresses(c: Context) -> None:
     elsewhere = c.new_client(key={"allowed_addresses": ["203.0.113.7"]})
     answer = elsewhere.me()
-    expect((answer.status, answer.code) == (403, "address_not_allowed"), f"It was answered {answer.said}.")
+    expect((answer.status, answer.code) == (403, "address_not_allowed"), f"It was answered {answer.reply}.")
 
 
 @check("bullion.reads-while-closed", need=Need.DESK)
@@ -61,9 +62,9 @@ def production_is_read_while_closed(c: Context) -> None:
         body_of(answer, OK)
 
 
-@check("bullion.secrets", turn=Turn.OVER_ALL)
+@check("bullion.secrets", phase=Phase.OVER_ALL)
 def no_answer_repeats_a_key(c: Context) -> None:
-    seen = some_of_everything(c)
-    c.line.current[:] = c.line.leaks or seen[-1:]
-    for exchange in c.line.leaks:
-        raise Broken(f"{exchange.call} repeats the secret of the key that was sent.")
+    seen = all_exchanges(c)
+    c.connection.current[:] = c.connection.leaks or seen[-1:]
+    for exchange in c.connection.leaks:
+        raise CheckFailed(f"{exchange.call} repeats the secret of the key that was sent.")

@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-from bullion_conformance.check import Need, Turn, check
+from bullion_conformance.check import Need, Phase, check
 from bullion_conformance.checks.answers import has, over_all
-from bullion_conformance.checks.rulings_of_orders import places, whole_account
+from bullion_conformance.checks.bullion_orders import places, whole_account
 from bullion_conformance.client import OK, body_of, refused, value_of, values_of
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
@@ -138,10 +138,11 @@ def methods_that_are_not_there(c: Context) -> None:
         ("OPTIONS", "/orders"),
     ):
         answer = client.call(method, path)
-        expect(answer.status == 405, f"{answer.call} answered {answer.said}; expected 405.")
+        expect(answer.status == 405, f"{answer.call} answered {answer.reply}; expected 405.")
         expect(bool(answer.headers.get("allow")), f"{answer.call} answered 405 without Allow.")
         expect(
-            method == "HEAD" or answer.code == "method_not_allowed", f"{answer.call} answered {answer.said}."
+            method == "HEAD" or answer.code == "method_not_allowed",
+            f"{answer.call} answered {answer.reply}.",
         )
 
 
@@ -155,7 +156,7 @@ def budgets_are_told(c: Context) -> None:
             )
 
 
-@check("bullion.refused-uncounted", need=Need.DESK, turn=Turn.BURNS, orders=4)
+@check("bullion.refused-uncounted", need=Need.DESK, phase=Phase.BURNS, orders=4)
 def a_429_counts_nothing(c: Context) -> None:
     client = c.new_client()
     with c.budgets(orders_per_10_seconds=1):
@@ -202,8 +203,8 @@ def quotes_are_told(c: Context) -> None:
 
 @check("bullion.description", need=Need.NOTHING)
 def the_interface_is_described(c: Context) -> None:
-    described = c.line.send("GET", "/openapi.json", headers={})
+    described = c.connection.send("GET", "/openapi.json", headers={})
     version = body_of(described, OK).get("info", {}).get("version")
     expect(version == "1.0.0", f"/openapi.json describes version {version!r}; expected '1.0.0'.")
-    page = c.line.send("GET", "/docs", headers={})
-    expect(page.status == OK, f"GET /docs answered {page.said}; expected 200.")
+    page = c.connection.send("GET", "/docs", headers={})
+    expect(page.status == OK, f"GET /docs answered {page.reply}; expected 200.")
