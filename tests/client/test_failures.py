@@ -114,7 +114,7 @@ def test_a_refusal_needs_no_message(service: StubServer, me: Me, detail: dict[st
     error = failure(me, service.url)
     assert isinstance(error, Unavailable)
     assert (error.code, error.message, error.request_id) == ("stale_rate", "", None)
-    assert str(error) == "stale_rate (503). Try again later."
+    assert str(error) == "stale_rate (503). Retry later."
 
 
 @pytest.mark.parametrize(

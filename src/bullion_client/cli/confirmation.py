@@ -5,38 +5,38 @@ from decimal import ROUND_HALF_UP, Decimal
 import click
 
 from bullion_client import BullionError, Client, Intent, Quote, Symbol, TradeType
-from bullion_client.cli.endings import Ending, Exit, wrong_use
-from bullion_client.cli.figures import plain, rupees, short, text
-from bullion_client.cli.session import at_a_terminal
+from bullion_client.cli.exit_codes import CommandError, ExitCode, usage_error
+from bullion_client.cli.formatting import plain, rupees, short, text
+from bullion_client.cli.session import has_terminal
 
 _PAISA = Decimal("0.01")
 
 
-def must_be_able_to_ask() -> None:
+def require_terminal() -> None:
     """A program that nobody can answer for has to say --yes."""
-    if not at_a_terminal():
-        raise wrong_use(
-            "Production orders are real, and there is no terminal to ask at, so nothing was sent. "
-            "Add --yes to send without being asked."
+    if not has_terminal():
+        raise usage_error(
+            "Production orders need a confirmation, and there is no terminal. Nothing was sent. "
+            "Add --yes to send without confirmation."
         )
 
 
 def ask(question: str) -> None:
     """Go on only if somebody says yes."""
     if not click.confirm(question, err=True):
-        raise Ending(Exit.REFUSED, "not_confirmed", "Not confirmed: nothing was sent.")
+        raise CommandError(ExitCode.REFUSED, "not_confirmed", "Not confirmed: nothing was sent.")
 
 
-def ask_before_order(client: Client, intent: Intent) -> None:
+def confirm_order(client: Client, intent: Intent) -> None:
     """Name what is about to be done, and the price of now as far as it can be read; then ask."""
-    must_be_able_to_ask()
+    require_terminal()
     try:
         symbol = next((each for each in client.symbols() if each.symbol_code == intent.symbol_code), None)
         quote = None if symbol is None else client.quotes(intent.symbol_code)[0]
         known = "There is no such symbol." if quote is None else None
     except BullionError as error:
         # The service judges the order in any case; a key that may only place orders cannot read prices.
-        symbol, quote, known = None, None, f"Its price cannot be read: {error}"
+        symbol, quote, known = None, None, f"The price cannot be read: {error}"
     unit = "(grams of gold, kilograms of silver)" if symbol is None else symbol.unit
     weight = f"{plain(intent.quantity)} {text(unit)}"
     words = f"{intent.trade_type.capitalize()} {weight} of {text(intent.symbol_code)} in production."
@@ -48,11 +48,11 @@ def ask_before_order(client: Client, intent: Intent) -> None:
 
 def _price_words(intent: Intent, symbol: Symbol, quote: Quote) -> str:
     price = quote.buy if intent.trade_type == TradeType.BUY else quote.sell
-    refused = "" if quote.tradable else f" An order would be refused now: {quote.reason}."
+    refused = "" if quote.tradable else f" An order would now be refused: {quote.reason}."
     if price is None:
-        return f"There is no price for it now.{refused}"
+        return f"There is no price now.{refused}"
     total = (price * intent.quantity / symbol.quoted_weight).quantize(_PAISA, ROUND_HALF_UP)
     return (
         f"The price now is ₹ {rupees(price)} for {short(symbol.quoted_weight)} {symbol.unit}, "
-        f"about ₹ {rupees(total)} in all.{refused}"
+        f"about ₹ {rupees(total)} in total.{refused}"
     )

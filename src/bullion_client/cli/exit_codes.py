@@ -23,11 +23,11 @@ from bullion_client import (
     UnknownSymbol,
     Unsettled,
 )
-from bullion_client.cli import figures
-from bullion_client.cli.wire import Json, document, fields
+from bullion_client.cli import formatting
+from bullion_client.cli.json_output import Json, document, fields
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """What a script can tell a command's end by."""
 
     DONE = 0
@@ -41,14 +41,14 @@ class Exit(IntEnum):
 
 
 MEANINGS = {
-    Exit.DONE: "done",
-    Exit.UNEXPECTED: "something that should not happen, such as an answer of another program",
-    Exit.USAGE: "command, settings or journal cannot be used as they are; nothing was sent",
-    Exit.REFUSED: "refused: nothing is booked",
-    Exit.UNKNOWN: "not known whether the order is booked: go on with 'bullion-client resume'",
-    Exit.PENDING: "waited, and the order is still pending",
-    Exit.UNAVAILABLE: "the service is out of reach, or cannot do it now: nothing is booked",
-    Exit.INTERRUPTED: "broken off with Ctrl+C",
+    ExitCode.DONE: "done",
+    ExitCode.UNEXPECTED: "unexpected error, such as a response from another program",
+    ExitCode.USAGE: "wrong command, settings or journal; nothing was sent",
+    ExitCode.REFUSED: "refused: nothing is booked",
+    ExitCode.UNKNOWN: "unknown whether the order is booked: run 'bullion-client resume'",
+    ExitCode.PENDING: "the order is still pending after the wait",
+    ExitCode.UNAVAILABLE: "the service is unavailable: nothing is booked",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl+C",
 }
 """As `--help` tells them."""
 
@@ -58,26 +58,29 @@ _ADVICE: tuple[tuple[type[Refusal], str], ...] = (
         "Check BULLION_API_KEY, or ask the broker for a new key: quote its key id, never the key.",
     ),
     (AccessRefused, "Only the broker can change this."),
-    (BudgetRefused, "Send less often, and try again later."),
-    (MarketRefused, "'bullion-client quote' tells when it can be traded again."),
-    (UnknownSymbol, "'bullion-client symbols' lists the codes; upper and lower case differ."),
+    (BudgetRefused, "Send fewer calls, and retry later."),
+    (MarketRefused, "Run 'bullion-client quote' to see when it is tradable again."),
+    (UnknownSymbol, "Run 'bullion-client symbols' to list the codes. They are case-sensitive."),
     (NotFound, "Check the id."),
-    (QuantityRefused, "'bullion-client symbols' tells the sizes, 'bullion-client positions' what is free."),
+    (
+        QuantityRefused,
+        "Run 'bullion-client symbols' for the sizes, and 'bullion-client positions' for the free weight.",
+    ),
     (
         KeyReused,
-        "This key has its outcome, with another body: see 'bullion-client orders' before you place one more.",
+        "This key was used with another body. Run 'bullion-client orders' before you place another order.",
     ),
-    (PriceMoved, "See 'bullion-client quote', and place a new order if you still want it."),
+    (PriceMoved, "Run 'bullion-client quote', and place a new order if you still want it."),
     (OrderRejected, "Place a new order if you still want it."),
-    (Unavailable, "Try again later."),
+    (Unavailable, "Retry later."),
 )
 
 
-class Ending(Exception):
+class CommandError(Exception):
     """A command that does not end well: with which exit code, and in which words."""
 
     def __init__(
-        self, exit_code: Exit, code: str, message: str, more: Mapping[str, object] | None = None
+        self, exit_code: ExitCode, code: str, message: str, more: Mapping[str, object] | None = None
     ) -> None:
         super().__init__(exit_code, code, message)
         self.exit_code = exit_code
@@ -97,29 +100,29 @@ class Ending(Exception):
             sys.stderr.write(document({"error": self.view()}) + "\n")
             return
         for line in self.message.splitlines():
-            sys.stderr.write(f"bullion-client: {figures.text(line)}\n")
+            sys.stderr.write(f"bullion-client: {formatting.text(line)}\n")
 
 
-def wrong_use(message: str) -> Ending:
+def usage_error(message: str) -> CommandError:
     """What the caller has to put right; nothing was sent."""
-    return Ending(Exit.USAGE, "usage", message)
+    return CommandError(ExitCode.USAGE, "usage", message)
 
 
-def ending_of(error: BullionError, advice: str = "") -> Ending:
+def command_error(error: BullionError, advice: str = "") -> CommandError:
     """What an error of the library means for whoever gave the command. `advice` is told in place of ours."""
     if isinstance(error, Unsettled):
         return _unsettled(error, advice)
     if isinstance(error, Refusal):
         return _refused(error, advice)
     if isinstance(error, NoAnswer):
-        return Ending(Exit.UNAVAILABLE, "no_answer", _words(str(error), advice), {"url": error.url})
+        return CommandError(ExitCode.UNAVAILABLE, "no_answer", _join(str(error), advice), {"url": error.url})
     if isinstance(error, UnexpectedAnswer):
         more = {"url": error.url, "status": error.status, "request_id": error.request_id}
-        return Ending(Exit.UNEXPECTED, "unexpected_answer", _words(str(error), advice), more)
-    return Ending(Exit.UNEXPECTED, "unexpected", _words(str(error), advice))
+        return CommandError(ExitCode.UNEXPECTED, "unexpected_answer", _join(str(error), advice), more)
+    return CommandError(ExitCode.UNEXPECTED, "unexpected", _join(str(error), advice))
 
 
-def _refused(refusal: Refusal, advice: str) -> Ending:
+def _refused(refusal: Refusal, advice: str) -> CommandError:
     later = isinstance(refusal, Unavailable | BudgetRefused)
     advice = advice or next((words for family, words in _ADVICE if isinstance(refusal, family)), "")
     if refusal.retry_after is not None:
@@ -133,15 +136,15 @@ def _refused(refusal: Refusal, advice: str) -> Ending:
     }
     if refusal.intent is not None:
         more["intent"] = fields(refusal.intent)
-    return Ending(
-        Exit.UNAVAILABLE if later else Exit.REFUSED,
+    return CommandError(
+        ExitCode.UNAVAILABLE if later else ExitCode.REFUSED,
         refusal.code,
-        _words(f"{refusal.code} ({refusal.status}): {refusal.message}", advice, request),
+        _join(f"{refusal.code} ({refusal.status}): {refusal.message}", advice, request),
         more,
     )
 
 
-def _unsettled(error: Unsettled, advice: str) -> Ending:
+def _unsettled(error: Unsettled, advice: str) -> CommandError:
     unknown = isinstance(error, OutcomeUnknown)
     more = {
         "tries": error.tries,
@@ -150,14 +153,14 @@ def _unsettled(error: Unsettled, advice: str) -> Ending:
         "request_id": error.request_id,
         "intent": fields(error.intent),
     }
-    return Ending(
-        Exit.UNKNOWN if unknown else Exit.UNAVAILABLE,
+    return CommandError(
+        ExitCode.UNKNOWN if unknown else ExitCode.UNAVAILABLE,
         "outcome_unknown" if unknown else "not_placed",
-        _words(str(error), advice),
+        _join(str(error), advice),
         more,
     )
 
 
-def _words(*parts: str) -> str:
+def _join(*parts: str) -> str:
     # The library speaks of its own argument.
     return " ".join(part for part in parts if part).replace("base_url", "--base-url or BULLION_BASE_URL")

@@ -12,18 +12,20 @@ from urllib.parse import urlsplit
 import click
 
 from bullion_client import AccessRefused, Account, Client, Intent, Journal
-from bullion_client.cli.endings import Ending, ending_of, wrong_use
-from bullion_client.cli.session import Reach, Session
+from bullion_client.cli.exit_codes import CommandError, command_error, usage_error
+from bullion_client.cli.session import Credentials, Session
 
 journal_option = click.option(
     "--journal",
     "journal_path",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
-    help="The journal. Default: one for each account, under ~/.local/state/bullion-client.",
+    help="The journal file. Default: one per account, under ~/.local/state/bullion-client.",
 )
 no_journal_option = click.option(
-    "--no-journal", is_flag=True, help="Note nothing: after a crash, only the same --idempotency-key goes on."
+    "--no-journal",
+    is_flag=True,
+    help="Keep no journal: after a crash, retry with the same --idempotency-key.",
 )
 
 _UNUSABLE = (OSError, ValueError, KeyError, ImportError)
@@ -31,7 +33,7 @@ _UNUSABLE = (OSError, ValueError, KeyError, ImportError)
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class OpenJournal:
     """A client, and the journal that it writes to."""
 
     client: Client
@@ -49,29 +51,29 @@ class Book:
 
 
 @contextmanager
-def opened(session: Session, reach: Reach, given: Path | None) -> Iterator[Book]:
+def open_journal(session: Session, credentials: Credentials, given: Path | None) -> Iterator[OpenJournal]:
     """A client with the journal at that path, or with the usual one of its account.
 
     An intent belongs to an account: sent with a key of another one, it would be a new order. So the service
     is asked first whose key this is.
     """
-    with session.client(reach) as client:
+    with session.client(credentials) as client:
         account = _account(client)
-    path = given or usual_path(reach, account)
+    path = given or default_path(credentials, account)
     journal = Journal(path, account=account.login_id)
     with _usable(journal):
         if given is None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         journal.bind(account.environment, account.login_id)
-    with session.client(reach, journal) as client:
-        yield Book(client, journal)
+    with session.client(credentials, journal) as client:
+        yield OpenJournal(client, journal)
 
 
-def unusable(journal: Journal, error: Exception) -> Ending:
+def journal_error(journal: Journal, error: Exception) -> CommandError:
     """Of a journal that cannot be read, or cannot be written to before an order is sent."""
-    return wrong_use(
+    return usage_error(
         f"The journal {journal.path} cannot be used, so nothing was sent: {error}. "
-        "Name another with --journal, or do without by --no-journal."
+        "Choose another file with --journal, or use --no-journal."
     )
 
 
@@ -80,19 +82,19 @@ def _usable(journal: Journal) -> Iterator[None]:
     try:
         yield
     except _UNUSABLE as error:
-        raise unusable(journal, error) from None
+        raise journal_error(journal, error) from None
 
 
-def usual_path(reach: Reach, account: Account) -> Path:
+def default_path(credentials: Credentials, account: Account) -> Path:
     """One for each account of each address: a rotated key finds it again, and nothing of the key is in it."""
-    host = urlsplit(reach.base_url).netloc
+    host = urlsplit(credentials.base_url).netloc
     # Letters that a file's name cannot have are left out, so the name alone would not tell all apart.
-    told_apart = f"{reach.base_url.rstrip('/')}\n{account.environment}\n{account.login_id}"
+    told_apart = f"{credentials.base_url.rstrip('/')}\n{account.environment}\n{account.login_id}"
     name = f"{host}-{account.login_id}-{account.environment}-{sha256(told_apart.encode()).hexdigest()[:8]}"
     return _folder() / f"{re.sub(r'[^A-Za-z0-9.-]', '_', name)}.jsonl"
 
 
-def others(own: Journal) -> Iterator[Path]:
+def other_journals(own: Journal) -> Iterator[Path]:
     """Further journals at the usual place that have something unsettled. One that cannot be read has not."""
     for path in sorted(_folder().glob("*.jsonl")):
         with suppress(*_UNUSABLE):
@@ -106,7 +108,7 @@ def _account(client: Client) -> Account:
     except AccessRefused as refusal:
         if refusal.code != "insufficient_scope":
             raise
-        raise ending_of(
+        raise command_error(
             refusal, "A journal needs to know whose key it is. Add --no-journal to do without."
         ) from None
 

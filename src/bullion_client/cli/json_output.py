@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from bullion_client.cli.figures import plain
+from bullion_client.cli.formatting import plain
 
 Json = dict[str, object]
 

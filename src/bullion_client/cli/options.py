@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from bullion_client import BullionError
-from bullion_client.cli.endings import ending_of
+from bullion_client.cli.exit_codes import command_error
 from bullion_client.cli.retry_notes import retry_notes
 from bullion_client.cli.session import ADDRESS, Session
 from bullion_client.numbers import read_price
@@ -55,10 +55,10 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
         default=_DEADLINE_S,
         show_default=True,
         metavar="SECONDS",
-        help="How long to go on trying when the service is busy or out of reach.",
+        help="How long to retry when the service is busy or unavailable.",
     )
     @click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON, with the API's own names and exact numbers."
+        "--json", "as_json", is_flag=True, help="Print JSON, with the API's field names and exact numbers."
     )
     @functools.wraps(command)
     def with_options(
@@ -71,9 +71,9 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
             with retry_notes(session):
                 return command(session, *arguments, **options)
         except BullionError as error:
-            raise ending_of(error) from None
+            raise command_error(error) from None
 
     return with_options
 
 
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask before sending a production order.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Send production orders without confirmation.")

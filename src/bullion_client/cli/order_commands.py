@@ -11,16 +11,22 @@ from uuid import uuid4
 import click
 
 from bullion_client import BullionError, Client, Environment, Intent, Journal, TradeType
-from bullion_client.cli.asking import ask_before_order
-from bullion_client.cli.endings import Ending, Exit, wrong_use
-from bullion_client.cli.figures import age
-from bullion_client.cli.going_on import GoingOn
-from bullion_client.cli.journals import Book, journal_option, no_journal_option, opened, unusable
+from bullion_client.cli.confirmation import confirm_order
+from bullion_client.cli.exit_codes import CommandError, ExitCode, usage_error
+from bullion_client.cli.formatting import age
+from bullion_client.cli.journals import (
+    OpenJournal,
+    journal_error,
+    journal_option,
+    no_journal_option,
+    open_journal,
+)
+from bullion_client.cli.json_output import fields
 from bullion_client.cli.options import price_argument, with_session, yes_option
+from bullion_client.cli.quantity import OrderCommand, quantity_argument
+from bullion_client.cli.resume_hint import ResumeHint
 from bullion_client.cli.session import Session
-from bullion_client.cli.waiting import finish, patience_s, wait_for_option, wait_option
-from bullion_client.cli.weights import OrderCommand, quantity_argument
-from bullion_client.cli.wire import fields
+from bullion_client.cli.waiting import finish, wait_for_option, wait_option, wait_seconds
 from bullion_client.intent import make_intent
 
 
@@ -49,22 +55,20 @@ def _order_options(command: Callable[..., int]) -> Callable[..., int]:
             "--expected-price",
             metavar="RUPEES",
             callback=price_argument,
-            help="Refuse the order if the price has gone further from this than the broker tolerates.",
+            help="Refuse the order if the price has moved from this beyond the broker's tolerance.",
         ),
-        click.option(
-            "--client-order-id", metavar="TEXT", help="A reference of your own, kept with the order."
-        ),
+        click.option("--client-order-id", metavar="TEXT", help="Your own reference, stored with the order."),
         click.option(
             "--idempotency-key",
             metavar="KEY",
-            help="The order's name; under one name there is one order. Default: a new name.",
+            help="The order's idempotency key: one key, one order. Default: a new key.",
         ),
         wait_option,
         wait_for_option,
         click.option(
             "--another",
             is_flag=True,
-            help="Place it although the journal has one just like it of which the end is not known.",
+            help="Place it although the journal has an identical order with an unknown outcome.",
         ),
         journal_option,
         no_journal_option,
@@ -78,10 +82,10 @@ def _order_options(command: Callable[..., int]) -> Callable[..., int]:
 @_order_options
 @with_session
 def buy_command(session: Session, **given: Any) -> int:
-    """Buy by weight, at the market.
+    """Buy a weight at the market price.
 
-    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' tells
-    which sizes a symbol takes. In production you are asked before the order is sent.
+    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' lists
+    the sizes of each symbol. In production the command asks before it sends the order.
 
     \b
     Examples:
@@ -95,10 +99,10 @@ def buy_command(session: Session, **given: Any) -> int:
 @_order_options
 @with_session
 def sell_command(session: Session, **given: Any) -> int:
-    """Sell by weight, at the market.
+    """Sell a weight at the market price.
 
-    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' tells
-    which sizes a symbol takes. In production you are asked before the order is sent.
+    QUANTITY is in the symbol's unit: grams for gold, kilograms for silver. 'bullion-client symbols' lists
+    the sizes of each symbol. In production the command asks before it sends the order.
 
     \b
     Examples:
@@ -109,21 +113,21 @@ def sell_command(session: Session, **given: Any) -> int:
 
 
 def _place(session: Session, trade_type: TradeType, given: _Given) -> int:
-    reach = session.reach()
+    credentials = session.credentials()
     if given.no_journal:
-        with session.client(reach) as client:
+        with session.client(credentials) as client:
             return _send(session, client, None, _intent(client, trade_type, given), given)
-    with opened(session, reach, given.journal_path) as book:
-        intent = _intent(book.client, trade_type, given)
+    with open_journal(session, credentials, given.journal_path) as opened:
+        intent = _intent(opened.client, trade_type, given)
         if not given.another and given.idempotency_key is None:
-            _refuse_one_more(session, book, intent, given)
-        return _send(session, book.client, book.journal, intent, given)
+            _refuse_duplicate(session, opened, intent, given)
+        return _send(session, opened.client, opened.journal, intent, given)
 
 
 def _send(session: Session, client: Client, journal: Journal | None, intent: Intent, given: _Given) -> int:
     if client.environment == Environment.PRODUCTION and not given.yes:
-        ask_before_order(client, intent)
-    going_on = GoingOn(session, given.journal_path, given.no_journal)
+        confirm_order(client, intent)
+    resume_hint = ResumeHint(session, given.journal_path, given.no_journal)
     try:
         order = client.place(
             intent.symbol_code,
@@ -134,16 +138,16 @@ def _send(session: Session, client: Client, journal: Journal | None, intent: Int
             idempotency_key=intent.idempotency_key,
         )
     except BullionError as error:
-        raise going_on.after_error(error, intent) from None
+        raise resume_hint.after_error(error, intent) from None
     except KeyboardInterrupt:
-        raise going_on.after_interrupt(intent) from None
+        raise resume_hint.after_interrupt(intent) from None
     except OSError as error:
         # The library has errors of its own for the network. It writes the journal before it sends, and after
         # that a journal that fails no longer matters to it.
         if journal is None:
             raise
-        raise unusable(journal, error) from None
-    return finish(session, client, order, patience_s(given.wait, given.wait_s))
+        raise journal_error(journal, error) from None
+    return finish(session, client, order, wait_seconds(given.wait, given.wait_s))
 
 
 def _intent(client: Client, trade_type: TradeType, given: _Given) -> Intent:
@@ -160,21 +164,21 @@ def _intent(client: Client, trade_type: TradeType, given: _Given) -> Intent:
             given.client_order_id,
         )
     except ValueError as error:
-        raise wrong_use(f"{error}.") from None
+        raise usage_error(f"{error}.") from None
 
 
-def _refuse_one_more(session: Session, book: Book, wanted: Intent, given: _Given) -> None:
+def _refuse_duplicate(session: Session, opened: OpenJournal, wanted: Intent, given: _Given) -> None:
     """Whoever repeats a command that was killed means the same order, and not a second one."""
-    for intent in book.unsettled():
+    for intent in opened.unsettled():
         if _body(intent) == _body(wanted):
-            words = GoingOn(session, given.journal_path).resume(intent)
-            raise Ending(
-                Exit.UNKNOWN,
+            words = ResumeHint(session, given.journal_path).resume(intent)
+            raise CommandError(
+                ExitCode.UNKNOWN,
                 "unsettled_order",
-                f"An order just like this was begun {age(intent.made_at)} ago, and its end is not known. "
-                f"Nothing was sent. Go on with that one, under the same key: {words}\n"
-                "Or add --another if you want one more.",
-                {"intent": fields(intent), "go_on": words},
+                f"The journal has an identical order from {age(intent.made_at)} ago with an unknown outcome. "
+                f"Nothing was sent. Resume that order with the same key: {words}\n"
+                "Or add --another to place a second order.",
+                {"intent": fields(intent), "resume_command": words},
             )
 
 

@@ -1,28 +1,14 @@
-"""An order as people read it."""
+"""Orders as text."""
 
 from collections.abc import Sequence
 
 from bullion_client import Order, ProductionOrder, TestOrder
-from bullion_client.cli.figures import instant, rupees, text, weight
+from bullion_client.cli.formatting import instant, rupees, text, weight
 from bullion_client.cli.tables import Column, print_facts, print_table
-
-_COLUMNS = (
-    Column("deal"),
-    Column("time", below=True),
-    Column("side"),
-    Column("quantity", right=True),
-    Column("unit"),
-    Column("symbol"),
-    Column("price ₹", right=True),
-    Column("total ₹", right=True),
-    Column("status"),
-    Column("id", below=True),
-    Column("client order id", below=True),
-)
 
 
 def print_order(order: Order) -> None:
-    """Everything about one order."""
+    """Print all fields of one order."""
     facts = [
         ("id", text(order.id)),
         ("environment", text(order.environment)),
@@ -48,30 +34,27 @@ def print_order(order: Order) -> None:
 
 
 def print_orders(orders: Sequence[Order]) -> None:
-    """A line for each."""
-    print_table(
-        _COLUMNS,
-        [
-            [
-                _deal(order),
-                instant(order.created_at),
-                text(order.trade_type),
-                weight(order.quantity),
-                text(order.unit),
-                text(order.symbol_code),
-                rupees(order.price),
-                rupees(order.total),
-                text(order.status),
-                text(order.id),
-                text(order.client_order_id),
-            ]
-            for order in orders
-        ],
-    )
+    """Print a line per order."""
+    print_table(_COLUMNS, orders)
 
 
 def _deal(order: Order) -> str:
-    """The operator's number of a deal, or the label that stands for it in test."""
+    """The deal number, or in test the deal label."""
     if isinstance(order, TestOrder):
         return text(order.deal_label)
     return text(order.deal_no if isinstance(order, ProductionOrder) else None)
+
+
+_COLUMNS = (
+    Column("deal", _deal),
+    Column("time", lambda order: instant(order.created_at), below=True),
+    Column("side", lambda order: text(order.trade_type)),
+    Column("quantity", lambda order: weight(order.quantity), right=True),
+    Column("unit", lambda order: text(order.unit)),
+    Column("symbol", lambda order: text(order.symbol_code)),
+    Column("price ₹", lambda order: rupees(order.price), right=True),
+    Column("total ₹", lambda order: rupees(order.total), right=True),
+    Column("status", lambda order: text(order.status)),
+    Column("id", lambda order: text(order.id), below=True),
+    Column("client order id", lambda order: text(order.client_order_id), below=True),
+)

@@ -9,8 +9,9 @@ from io import TextIOWrapper
 import click
 
 from bullion_client import __version__
-from bullion_client.cli.endings import MEANINGS, Ending, Exit, wrong_use
-from bullion_client.cli.reading import (
+from bullion_client.cli.exit_codes import MEANINGS, CommandError, ExitCode, usage_error
+from bullion_client.cli.order_commands import buy_command, sell_command
+from bullion_client.cli.read_commands import (
     me_command,
     order_command,
     orders_command,
@@ -18,12 +19,11 @@ from bullion_client.cli.reading import (
     quote_command,
     symbols_command,
 )
-from bullion_client.cli.resuming import resume_command
-from bullion_client.cli.trading import buy_command, sell_command
+from bullion_client.cli.resume_command import resume_command
 
 _NAME = "bullion-client"
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
-_A_KEY = re.compile(r"(^|=)key_(test|live)\.")
+_API_KEY = re.compile(r"(^|=)key_(test|live)\.")
 
 
 @click.group(
@@ -75,43 +75,43 @@ def run(words: Sequence[str]) -> int:
     try:
         code = _run(words)
         sys.stdout.flush()
-    except Ending as raised:
-        ending = raised
+    except CommandError as raised:
+        failure = raised
     except OSError as error:
         # What is left in the buffer would fail once more at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        ending = Ending(
-            Exit.UNEXPECTED,
+        failure = CommandError(
+            ExitCode.UNEXPECTED,
             "not_written",
-            f"The answer could not be written: {error}. An order that was placed is placed nevertheless: "
-            "see 'bullion-client orders' and 'bullion-client resume --list'.",
+            f"The output could not be written: {error}. Any order was still placed: "
+            "run 'bullion-client orders' and 'bullion-client resume --list'.",
         )
     else:
         return code
-    ending.tell(as_json="--json" in words)
-    return ending.exit_code
+    failure.tell(as_json="--json" in words)
+    return failure.exit_code
 
 
 def _run(words: Sequence[str]) -> int:
-    if any(_A_KEY.search(word) for word in words):
-        raise wrong_use(
+    if any(_API_KEY.search(word) for word in words):
+        raise usage_error(
             "One of the arguments looks like an API key. Every user of this machine can read arguments, and "
-            "a shell keeps them: have the key rotated, and put the new one into BULLION_API_KEY."
+            "the shell's history keeps them. Ask for a rotated key, and set BULLION_API_KEY to the new one."
         )
     if not words:
         # As click does since 8.2, which says it as an error; before that it ended with 0.
         with click.Context(program, info_name=_NAME, **program.context_settings) as context:
             click.echo(program.get_help(context), err=True)
-        return Exit.USAGE
+        return ExitCode.USAGE
     try:
         result = program.main(list(words), prog_name=_NAME, standalone_mode=False)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else _NAME
-        raise wrong_use(f"{_message(error)}\nHelp: {command} --help") from None
+        raise usage_error(f"{_message(error)}\nHelp: {command} --help") from None
     except click.ClickException as error:
-        raise wrong_use(error.format_message()) from None
+        raise usage_error(error.format_message()) from None
     except click.Abort:
-        raise Ending(Exit.INTERRUPTED, "interrupted", "Broken off.") from None
+        raise CommandError(ExitCode.INTERRUPTED, "interrupted", "Interrupted.") from None
     return int(result or 0)
 
 

@@ -1,21 +1,21 @@
-"""The commands that only look."""
+"""The commands that only read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import click
 from click.core import ParameterSource
 
-from bullion_client import Client, Environment, Order, Quote, Symbol, SymbolPosition
-from bullion_client.cli.endings import Ending, Exit
-from bullion_client.cli.figures import NOTHING, instant, rupees, short, text, weight, yes_no
+from bullion_client import Client, Environment, MetalPosition, Order, Quote, Symbol
+from bullion_client.cli.exit_codes import CommandError, ExitCode
+from bullion_client.cli.formatting import NOTHING, instant, rupees, short, text, weight, yes_no
+from bullion_client.cli.json_output import fields
 from bullion_client.cli.options import time_argument, with_session
 from bullion_client.cli.order_view import print_orders
 from bullion_client.cli.session import Session
 from bullion_client.cli.tables import Column, print_facts, print_line, print_table
-from bullion_client.cli.waiting import finish, patience_s, wait_for_option, wait_option
-from bullion_client.cli.wire import fields
+from bullion_client.cli.waiting import finish, wait_for_option, wait_option, wait_seconds
 
 _PAGE = 50
 """As many as the service gives without being asked for more."""
@@ -25,12 +25,12 @@ _STATUSES = ("pending", "open", "closing", "closed", "rejected", "deleted", "all
 @click.command("me")
 @with_session
 def me_command(session: Session) -> int:
-    """Show whose the key is, and what it may do."""
+    """Show the account and scopes of the key."""
     with session.client() as client:
         account = client.me()
     if session.as_json:
         session.print_json(account)
-        return Exit.DONE
+        return ExitCode.DONE
     print_facts(
         [
             ("login id", text(account.login_id)),
@@ -42,105 +42,84 @@ def me_command(session: Session) -> int:
             ("production trading available", yes_no(account.production_trading_available)),
         ]
     )
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @click.command("symbols")
 @with_session
 def symbols_command(session: Session) -> int:
-    """List what can be traded, and in which sizes."""
+    """List the symbols and their order sizes."""
     with session.client() as client:
         symbols = client.symbols()
     if session.as_json:
         session.print_json({"items": symbols})
-        return Exit.DONE
+        return ExitCode.DONE
     if not symbols:
-        print_line("There are none.")
-        return Exit.DONE
+        print_line("No symbols.")
+        return ExitCode.DONE
     print_table(
         (
-            Column("symbol"),
-            Column("metal"),
-            Column("minimum", right=True),
-            Column("maximum", right=True),
-            Column("step", right=True),
-            Column("unit"),
-            Column("per"),
-            Column("sides", below=True),
-            Column("trading"),
+            Column("symbol", lambda symbol: text(symbol.symbol_code)),
+            Column("metal", lambda symbol: text(symbol.metal)),
+            Column("minimum", lambda symbol: weight(symbol.minimum), right=True),
+            Column("maximum", lambda symbol: weight(symbol.maximum), right=True),
+            Column("step", lambda symbol: weight(symbol.step), right=True),
+            Column("unit", lambda symbol: text(symbol.unit)),
+            Column("per", _quoted_weight),
+            Column("sides", lambda symbol: text(", ".join(symbol.sides)), below=True),
+            Column("trading", lambda symbol: yes_no(symbol.trading)),
         ),
-        [
-            [
-                text(symbol.symbol_code),
-                text(symbol.metal),
-                weight(symbol.minimum),
-                weight(symbol.maximum),
-                weight(symbol.step),
-                text(symbol.unit),
-                _measure(symbol),
-                text(", ".join(symbol.sides)),
-                yes_no(symbol.trading),
-            ]
-            for symbol in symbols
-        ],
+        symbols,
     )
-    return Exit.DONE
+    return ExitCode.DONE
 
 
 @click.command("quote")
 @click.argument("symbols", nargs=-1, metavar="[SYMBOL]...")
 @with_session
 def quote_command(session: Session, symbols: tuple[str, ...]) -> int:
-    """Show your prices, of all symbols or of some."""
+    """Show your prices for all symbols, or for some."""
     with session.client() as client:
         every = client.quotes()
-        measures = {} if session.as_json else {each.symbol_code: _measure(each) for each in client.symbols()}
+        weights = (
+            {} if session.as_json else {each.symbol_code: _quoted_weight(each) for each in client.symbols()}
+        )
     quotes = tuple(quote for quote in every if not symbols or quote.symbol_code in symbols)
     if session.as_json:
         session.print_json({"items": quotes})
     elif quotes:
-        _print_quotes(quotes, measures)
+        _print_quotes(quotes, weights)
     elif not symbols:
-        print_line("There are none.")
+        print_line("No quotes.")
     codes = [quote.symbol_code for quote in every]
     if missing := [code for code in symbols if code not in codes]:
-        raise Ending(Exit.REFUSED, "unknown_symbol", _no_symbol(missing, codes))
-    return Exit.DONE
+        raise CommandError(ExitCode.REFUSED, "unknown_symbol", _no_symbol(missing, codes))
+    return ExitCode.DONE
 
 
 def _no_symbol(missing: Sequence[str], codes: Sequence[str]) -> str:
     return (
-        f"There is no symbol {' and no '.join(missing)}. Upper and lower case differ. "
-        f"There are: {', '.join(codes) or 'none'}."
+        f"There is no symbol {' and no '.join(missing)}. Codes are case-sensitive. "
+        f"Symbols: {', '.join(codes) or 'none'}."
     )
 
 
-def _print_quotes(quotes: Sequence[Quote], measures: Mapping[str, str]) -> None:
+def _print_quotes(quotes: Sequence[Quote], weights: Mapping[str, str]) -> None:
     print_table(
         (
-            Column("symbol"),
-            Column("buy ₹", right=True),
-            Column("sell ₹", right=True),
-            Column("per"),
-            Column("tradable"),
-            Column("time", below=True),
+            Column("symbol", lambda quote: text(quote.symbol_code)),
+            Column("buy ₹", lambda quote: rupees(quote.buy), right=True),
+            Column("sell ₹", lambda quote: rupees(quote.sell), right=True),
+            Column("per", lambda quote: weights.get(quote.symbol_code, NOTHING)),
+            Column("tradable", lambda quote: "yes" if quote.tradable else f"no: {text(quote.reason)}"),
+            Column("time", lambda quote: instant(quote.at), below=True),
         ),
-        [
-            [
-                text(quote.symbol_code),
-                rupees(quote.buy),
-                rupees(quote.sell),
-                measures.get(quote.symbol_code, NOTHING),
-                "yes" if quote.tradable else f"no: {text(quote.reason)}",
-                instant(quote.at),
-            ]
-            for quote in quotes
-        ],
+        quotes,
     )
 
 
-def _measure(symbol: Symbol) -> str:
-    """What its price is for: 10 g."""
+def _quoted_weight(symbol: Symbol) -> str:
+    """The weight that its price is for: 10 g."""
     return f"{short(symbol.quoted_weight)} {text(symbol.unit)}"
 
 
@@ -150,18 +129,22 @@ def _measure(symbol: Symbol) -> str:
 @click.option(
     "--status",
     type=click.Choice(_STATUSES),
-    help="Only orders in this state; for live keys. Deleted ones are listed only when asked for.",
+    help="Only orders with this status; for live keys. Deleted orders are listed only with 'deleted'.",
 )
 @click.option(
     "--since",
     callback=time_argument,
     metavar="TIME",
-    help="Only orders from this time on: 2026-11-15, or 2026-11-15T09:30+05:30. UTC where it names no zone.",
+    help="Only orders from this time on: 2026-11-15, or 2026-11-15T09:30+05:30. Without a zone it is UTC.",
 )
-@click.option("--client-order-id", metavar="TEXT", help="Only orders with this reference of yours.")
-@click.option("--limit", type=click.IntRange(1, 200), default=_PAGE, show_default=True, help="How many.")
-@click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="How many to pass over.")
-@click.option("--all", "every", is_flag=True, help="All of them, page after page.")
+@click.option("--client-order-id", metavar="TEXT", help="Only orders with this reference.")
+@click.option(
+    "--limit", type=click.IntRange(1, 200), default=_PAGE, show_default=True, help="Number of orders."
+)
+@click.option(
+    "--offset", type=click.IntRange(0), default=0, show_default=True, help="Number of orders to skip."
+)
+@click.option("--all", "every", is_flag=True, help="All orders, page by page.")
 @click.pass_context
 @with_session
 def orders_command(
@@ -191,18 +174,18 @@ def orders_command(
         unknown = "" if total or session.as_json else _unknown_symbol(client, filters["symbol_code"])
     if session.as_json:
         session.print_json({"items": orders, "total": total})
-        return Exit.DONE
+        return ExitCode.DONE
     if orders:
         print_orders(orders)
     else:
         print_line(
-            "There are none." if not total else f"There are none from {offset} on; in all there are {total}."
+            f"No orders from offset {offset} on; there are {total}." if total else "No matching orders."
         )
     if unknown:
         session.note(unknown)
     if 0 < len(orders) < total:
-        session.note(f"{len(orders)} of {total}. Others: --limit, --offset or --all.")
-    return Exit.DONE
+        session.note(f"{len(orders)} of {total}. For more, use --limit, --offset or --all.")
+    return ExitCode.DONE
 
 
 def _unknown_symbol(client: Client, symbol_code: str | None) -> str:
@@ -219,18 +202,18 @@ def _unknown_symbol(client: Client, symbol_code: str | None) -> str:
 @wait_for_option
 @with_session
 def order_command(session: Session, order_id: UUID, wait: bool, wait_s: float | None) -> int:
-    """Show one order, or wait for it.
+    """Show one order, or wait while it is pending.
 
     ID is the order's own id, as 'bullion-client orders' shows it. A deal such as T-1 is not an id.
     """
     with session.client() as client:
-        return finish(session, client, client.order(str(order_id)), patience_s(wait, wait_s))
+        return finish(session, client, client.order(str(order_id)), wait_seconds(wait, wait_s))
 
 
 @click.command("positions")
 @with_session
 def positions_command(session: Session) -> int:
-    """Show what you hold, and what is still free."""
+    """Show your positions and the free weight."""
     with session.client() as client:
         positions = client.positions()
         test = client.environment == Environment.TEST
@@ -239,53 +222,30 @@ def positions_command(session: Session) -> int:
         if test:  # There the service has no such field.
             del view["symbols"]
         session.print_json(view)
-        return Exit.DONE
+        return ExitCode.DONE
     print_table(
         (
-            Column("metal"),
-            Column("net", right=True),
-            Column("used", right=True),
-            Column("free", right=True),
-            Column("limit", right=True),
-            Column("unit"),
+            Column("metal", lambda row: str(row[0])),
+            *(Column(name, _weight_of(name), right=True) for name in ("net", "used", "free", "limit")),
+            Column("unit", lambda row: text(row[1].unit)),
         ),
-        [
-            [
-                name,
-                weight(each.net),
-                weight(each.used),
-                weight(each.free),
-                weight(each.limit),
-                text(each.unit),
-            ]
-            for name, each in (("gold", positions.gold), ("silver", positions.silver))
-        ],
+        (("gold", positions.gold), ("silver", positions.silver)),
     )
     if positions.symbols:
         print_line("")
-        _print_symbol_positions(positions.symbols)
-    return Exit.DONE
+        print_table(
+            (
+                Column("symbol", lambda row: text(row.symbol_code)),
+                Column("metal", lambda row: text(row.metal)),
+                Column("buy", lambda row: weight(row.buy), right=True),
+                Column("sell", lambda row: weight(row.sell), right=True),
+                Column("net", lambda row: weight(row.net), right=True),
+                Column("unit", lambda row: text(row.unit)),
+            ),
+            positions.symbols,
+        )
+    return ExitCode.DONE
 
 
-def _print_symbol_positions(rows: Sequence[SymbolPosition]) -> None:
-    print_table(
-        (
-            Column("symbol"),
-            Column("metal"),
-            Column("buy", right=True),
-            Column("sell", right=True),
-            Column("net", right=True),
-            Column("unit"),
-        ),
-        [
-            [
-                text(row.symbol_code),
-                text(row.metal),
-                weight(row.buy),
-                weight(row.sell),
-                weight(row.net),
-                text(row.unit),
-            ]
-            for row in rows
-        ],
-    )
+def _weight_of(name: str) -> Callable[[tuple[str, MetalPosition]], str]:
+    return lambda row: weight(getattr(row[1], name))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bullion_client import BullionError, Intent, NotPlaced, Refusal
-from bullion_client.cli.endings import Ending, Exit, ending_of
-from bullion_client.cli.figures import plain
+from bullion_client.cli.exit_codes import CommandError, ExitCode, command_error
+from bullion_client.cli.formatting import plain
 from bullion_client.cli.session import ADDRESS, Session
 
 
 @dataclass(frozen=True, slots=True)
-class GoingOn:
+class ResumeHint:
     """Knows the words to go on with, for whoever has to type or paste them."""
 
     session: Session
@@ -39,18 +39,18 @@ class GoingOn:
             words += [] if value is None else [f"{name}={value}"]
         return self._joined(*words)
 
-    def after_error(self, error: BullionError, intent: Intent) -> Ending:
+    def after_error(self, error: BullionError, intent: Intent) -> CommandError:
         """Placing ended without an order: a refusal is the last word, with anything else one can go on."""
         if isinstance(error, Refusal):
-            return ending_of(error)
+            return command_error(error)
         words = self.place(intent) if isinstance(error, NotPlaced) else self.resume(intent)
-        return _with_words(ending_of(error, _go_on(words)), words)
+        return _with_words(command_error(error, _go_on(words)), words)
 
-    def after_interrupt(self, intent: Intent) -> Ending:
+    def after_interrupt(self, intent: Intent) -> CommandError:
         """Somebody pressed Ctrl+C while the order was being placed."""
         words = self.resume(intent)
-        message = f"Broken off: whether the order is booked is not known. {_go_on(words)}"
-        return _with_words(Ending(Exit.INTERRUPTED, "interrupted", message), words)
+        message = f"Interrupted: it is not known whether the order is booked. {_go_on(words)}"
+        return _with_words(CommandError(ExitCode.INTERRUPTED, "interrupted", message), words)
 
     def _joined(self, *words: str) -> str:
         line = ["bullion-client", *words]
@@ -64,9 +64,9 @@ class GoingOn:
 
 
 def _go_on(words: str) -> str:
-    return f"Go on with it, under the same key: {words}"
+    return f"Resume it with the same key: {words}"
 
 
-def _with_words(ending: Ending, words: str) -> Ending:
-    ending.more["go_on"] = words
-    return ending
+def _with_words(failure: CommandError, words: str) -> CommandError:
+    failure.more["resume_command"] = words
+    return failure

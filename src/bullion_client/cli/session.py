@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 import click
 
 from bullion_client import Client, Journal
-from bullion_client.cli.endings import wrong_use
-from bullion_client.cli.figures import text
-from bullion_client.cli.wire import document
+from bullion_client.cli.exit_codes import usage_error
+from bullion_client.cli.formatting import text
+from bullion_client.cli.json_output import document
 
 ADDRESS = "BULLION_BASE_URL"
 _KEY = "BULLION_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Credentials:
     """Where the service is, and the key for it; and where the two came from, for messages."""
 
     base_url: str
@@ -37,27 +37,31 @@ class Session:
     deadline_s: float
     as_json: bool
 
-    def reach(self) -> Reach:
+    def credentials(self) -> Credentials:
         """From the command and the environment; what is missing is asked for where somebody can answer."""
         address, address_from = self.base_url, self.base_url_from
         if address is None:
-            address, address_from = _asked(ADDRESS, "Address of the service", secret=False), "The address"
+            address, address_from = _prompt(ADDRESS, "Address of the service", secret=False), "The address"
         key, key_from = os.environ.get(_KEY), _KEY
         if not key:
-            key, key_from = _asked(_KEY, "API key", secret=True), "The API key"
-        return Reach(address, address_from, key, key_from)
+            key, key_from = _prompt(_KEY, "API key", secret=True), "The API key"
+        return Credentials(address, address_from, key, key_from)
 
     @contextmanager
-    def client(self, reach: Reach | None = None, journal: Journal | None = None) -> Iterator[Client]:
+    def client(
+        self, credentials: Credentials | None = None, journal: Journal | None = None
+    ) -> Iterator[Client]:
         """An open client."""
-        reach = reach or self.reach()
+        credentials = credentials or self.credentials()
         try:
-            client = Client(reach.base_url, reach.api_key, deadline=self.deadline_s, journal=journal)
+            client = Client(
+                credentials.base_url, credentials.api_key, deadline=self.deadline_s, journal=journal
+            )
         except ValueError as error:
             # The library speaks of its own arguments; here they have other names.
-            words = str(error).replace("api_key", reach.api_key_from)
-            words = words.replace("base_url", reach.base_url_from)
-            raise wrong_use(f"{words}.") from None
+            words = str(error).replace("api_key", credentials.api_key_from)
+            words = words.replace("base_url", credentials.base_url_from)
+            raise usage_error(f"{words}.") from None
         with client:
             yield client
 
@@ -71,15 +75,15 @@ class Session:
         sys.stdout.write(document(value) + "\n")
 
 
-def at_a_terminal() -> bool:
+def has_terminal() -> bool:
     """Whether somebody is there who sees a question and can answer it."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _asked(variable: str, question: str, *, secret: bool) -> str:
-    if not at_a_terminal():
-        raise wrong_use(
-            f"{variable} is not set, and there is no terminal to ask at. Set it in the environment."
+def _prompt(variable: str, question: str, *, secret: bool) -> str:
+    if not has_terminal():
+        raise usage_error(
+            f"{variable} is not set, and there is no terminal to ask for it. Set it in the environment."
         )
     answer: str = click.prompt(question, hide_input=secret, err=True)
     return answer

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import click
 
 from bullion_client import BullionError, Client, Order, OrderStatus
-from bullion_client.cli.endings import Ending, Exit
+from bullion_client.cli.exit_codes import CommandError, ExitCode
+from bullion_client.cli.json_output import fields
 from bullion_client.cli.order_view import print_order
 from bullion_client.cli.session import Session
-from bullion_client.cli.wire import fields
 
 _WAIT_S = 30.0
 """As the service advises: after that, look again now and then."""
@@ -21,67 +21,73 @@ wait_for_option = click.option(
     "wait_s",
     type=click.FloatRange(0.1, 3600),
     metavar="SECONDS",
-    help="The same, but up to so long.",
+    help="Wait while the order is pending, up to this long.",
 )
 
 
-def patience_s(wait: bool, wait_s: float | None) -> float | None:
+def wait_seconds(wait: bool, wait_s: float | None) -> float | None:
     """How long to wait by these two options; None for not at all."""
     return wait_s or (_WAIT_S if wait else None)
 
 
 @dataclass(frozen=True, slots=True)
-class Become:
+class WaitResult:
     """An order as it was last seen, and how the command ends if not well."""
 
     order: Order
-    ending: Ending | None
+    failure: CommandError | None
 
 
-def waited(client: Client, order: Order, wait_s: float | None) -> Become:
+def wait_for_order(client: Client, order: Order, wait_s: float | None) -> WaitResult:
     """Wait for a pending order, if that is wanted."""
     if wait_s is None:
-        return Become(order, None)
+        return WaitResult(order, None)
     if order.status == OrderStatus.PENDING:
         try:
             order = client.wait(order, timeout=wait_s)
         except BullionError as error:
             # The order is there, whatever has become of the line: "nothing is booked" would be a lie.
-            return Become(order, _still_pending(order, f"It was pending when last seen. {error}"))
+            return WaitResult(order, _still_pending(order, f"The order was pending when last read. {error}"))
         except KeyboardInterrupt:
-            words = f"Broken off. The order is there, and was pending when last seen. {_look_again(order)}"
-            return Become(order, Ending(Exit.INTERRUPTED, "interrupted", words, {"order": fields(order)}))
+            words = f"Interrupted. The order exists, and was pending when last read. {_look_again(order)}"
+            return WaitResult(
+                order, CommandError(ExitCode.INTERRUPTED, "interrupted", words, {"order": fields(order)})
+            )
     if order.status == OrderStatus.PENDING:
-        return Become(order, _still_pending(order, "It is still pending after waiting."))
+        return WaitResult(order, _still_pending(order, "The order is still pending."))
     if order.status in (OrderStatus.REJECTED, OrderStatus.DELETED):
-        words = f"The order is {order.status}: it is no deal."
-        return Become(order, Ending(Exit.REFUSED, f"order_{order.status}", words, {"order": fields(order)}))
+        words = f"The order is {order.status}: not a deal."
+        return WaitResult(
+            order, CommandError(ExitCode.REFUSED, f"order_{order.status}", words, {"order": fields(order)})
+        )
     if not order.status.known:
         words = (
             f"The order is {order.status}, which this version does not know: look for a newer bullion-client."
         )
-        return Become(order, Ending(Exit.UNEXPECTED, "unknown_status", words, {"order": fields(order)}))
-    return Become(order, None)
+        return WaitResult(
+            order, CommandError(ExitCode.UNEXPECTED, "unknown_status", words, {"order": fields(order)})
+        )
+    return WaitResult(order, None)
 
 
 def finish(session: Session, client: Client, order: Order, wait_s: float | None) -> int:
     """Show the order, after waiting if that is wanted; say by the exit code what has become of it."""
-    become = waited(client, order, wait_s)
+    result = wait_for_order(client, order, wait_s)
     if session.as_json:
-        session.print_json(become.order)
+        session.print_json(result.order)
     else:
-        print_order(become.order)
-    if become.ending is not None:
-        raise become.ending
-    if become.order.status == OrderStatus.PENDING:
-        session.note(f"It is pending, and no deal yet. {_look_again(become.order)}")
-    return Exit.DONE
+        print_order(result.order)
+    if result.failure is not None:
+        raise result.failure
+    if result.order.status == OrderStatus.PENDING:
+        session.note(f"The order is pending, not a deal yet. {_look_again(result.order)}")
+    return ExitCode.DONE
 
 
-def _still_pending(order: Order, words: str) -> Ending:
+def _still_pending(order: Order, words: str) -> CommandError:
     message = f"{words} Do not place it again. {_look_again(order)}"
-    return Ending(Exit.PENDING, "still_pending", message, {"order": fields(order)})
+    return CommandError(ExitCode.PENDING, "still_pending", message, {"order": fields(order)})
 
 
 def _look_again(order: Order) -> str:
-    return f"Look again with: bullion-client order {order.id} --wait"
+    return f"Check it with: bullion-client order {order.id} --wait"

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from bullion_client.cli.figures import age, instant, plain, rupees, short, text, weight
+from bullion_client.cli.formatting import age, instant, plain, rupees, short, text, weight
 
 
 @pytest.mark.parametrize(

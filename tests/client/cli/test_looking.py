@@ -60,7 +60,7 @@ def test_a_quote_that_cannot_be_traded_says_why(shell: Shell, shop: Shop) -> Non
 def test_a_quote_of_what_is_not_there_is_refused_and_the_others_are_shown(shell: Shell) -> None:
     done = shell.failed(3, "quote", "GOLD", "TIN", "LEAD")
     assert done.rows[1][0] == "GOLD"
-    there_are = "Upper and lower case differ. There are: GOLD, SILVER."
+    there_are = "Codes are case-sensitive. Symbols: GOLD, SILVER."
     assert done.err == f"bullion-client: There is no symbol TIN and no LEAD. {there_are}\n"
     failed = shell.failed(3, "quote", "gold", "--json")
     assert failed.json == {"items": []}
@@ -71,19 +71,19 @@ def test_a_quote_of_what_is_not_there_is_refused_and_the_others_are_shown(shell:
 def test_an_order_for_what_is_not_there_says_where_the_codes_are(shell: Shell) -> None:
     told = shell.failed(3, "buy", "gold", "5").err
     assert "unknown_symbol (404)" in told
-    assert "'bullion-client symbols' lists the codes; upper and lower case differ." in told
+    assert "Run 'bullion-client symbols' to list the codes. They are case-sensitive." in told
 
 
 def test_orders_of_what_is_not_there_are_none_and_the_reason_is_told(shell: Shell) -> None:
     done = shell.run("orders", "--symbol", "gold")
-    assert (done.code, done.out) == (0, "There are none.\n")
-    assert done.err == "There is no symbol gold. Upper and lower case differ. There are: GOLD, SILVER.\n"
-    assert shell.done("orders", "--symbol", "GOLD").out == "There are none.\n"
+    assert (done.code, done.out) == (0, "No matching orders.\n")
+    assert done.err == "There is no symbol gold. Codes are case-sensitive. Symbols: GOLD, SILVER.\n"
+    assert shell.done("orders", "--symbol", "GOLD").out == "No matching orders.\n"
     assert shell.done("orders", "--symbol", "gold", "--json").json == {"items": [], "total": 0}
 
 
 def test_orders_and_their_filters(shell: Shell, shop: Shop) -> None:
-    assert shell.done("orders").out == "There are none.\n"
+    assert shell.done("orders").out == "No matching orders.\n"
     for words in (("buy", "GOLD", "5"), ("sell", "SILVER", "2.5"), ("buy", "GOLD", "7")):
         shell.done(*words, "--client-order-id", HOSTILE)
     listed = shell.done("orders")
@@ -111,8 +111,8 @@ def test_orders_and_their_filters(shell: Shell, shop: Shop) -> None:
     assert deals("--since", "2026-01-01") == ["T-3", "T-2", "T-1"]
     page = shell.run("orders", "--limit", "2")
     assert (page.code, len(page.rows)) == (0, 3)
-    assert page.err == "2 of 3. Others: --limit, --offset or --all.\n"
-    assert shell.done("orders", "--offset", "9").out == "There are none from 9 on; in all there are 3.\n"
+    assert page.err == "2 of 3. For more, use --limit, --offset or --all.\n"
+    assert shell.done("orders", "--offset", "9").out == "No orders from offset 9 on; there are 3.\n"
 
 
 def test_one_order(shell: Shell, shop: Shop) -> None:
@@ -156,7 +156,7 @@ def test_in_production(live_shell: Shell, shop: Shop) -> None:
     assert shell.done("order", order_id, "--json").json == shop.answer(shell.key, f"/orders/{order_id}")
     assert shell.done("positions").rows[-1] == ["SILVER", "silver", "0.0000", "2.0000", "-2.0000", "kg"]
     assert [row[8] for row in shell.done("orders", "--status", "closed").rows] == ["status", "closed"]
-    assert shell.done("orders", "--status", "rejected").out == "There are none.\n"
+    assert shell.done("orders", "--status", "rejected").out == "No matching orders.\n"
 
 
 @pytest.mark.parametrize("words", [("me",), ("orders",), ("quote",), ("positions",), ("symbols",)])

@@ -5,7 +5,7 @@ import re
 import click
 
 from bullion_client import __version__
-from bullion_client.cli.endings import MEANINGS
+from bullion_client.cli.exit_codes import MEANINGS
 from bullion_client.cli.program import program
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
@@ -45,7 +45,7 @@ def test_every_exit_code_is_in_the_table_with_its_meaning() -> None:
 
 def test_every_code_of_the_clients_own_is_named() -> None:
     source = "".join(path.read_text("utf-8") for path in ROOT.glob("src/bullion_client/cli/*.py"))
-    own = set(re.findall(r'Exit\.[A-Z]+,\s+"([a-z_]+)"', source))
+    own = set(re.findall(r'ExitCode\.[A-Z]+,\s+"([a-z_]+)"', source))
     own |= set(re.findall(r'"([a-z_]+)" if unknown else "[a-z_]+"', source))
     assert {"usage", "no_answer", "interrupted", "outcome_unknown"} <= own
     assert own - {"unexpected", "unknown_symbol"} <= set(quoted(PAGE))

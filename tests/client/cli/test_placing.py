@@ -51,7 +51,7 @@ def test_under_one_key_there_is_one_order(shell: Shell, shop: Shop) -> None:
     assert len(shop.orders(shell.key)) == 1
     other = shell.failed(3, "buy", "GOLD", "6", "--idempotency-key", "once")
     assert other.err.startswith("bullion-client: idempotency_key_reused (422)")
-    assert "This key has its outcome, with another body" in other.err
+    assert "This key was used with another body" in other.err
 
 
 def test_without_one_there_are_two(shell: Shell, shop: Shop) -> None:
@@ -171,7 +171,7 @@ def test_an_order_that_stays_pending_and_becomes_a_deal(live_shell: Shell, shop:
         assert f"bullion-client order {order['id']} --wait" in done.error["message"]
         looked = shell.run("order", order["id"])
         assert (looked.code, looked.facts["status"], looked.facts["price ₹"]) == (0, "pending", "-")
-        assert "no deal yet" in looked.err
+        assert "not a deal yet" in looked.err
         waited = shell.failed(5, "order", order["id"], "--wait-for", "0.1")
         assert "Do not place it again" in waited.err
         with shell.process("order", order["id"], "--wait", "--json") as process:
@@ -211,8 +211,10 @@ def test_what_the_service_cannot_do_now_and_the_words_to_go_on_with(shell: Shell
     assert shell.unsettled() == []
     shop.desk.do("PATCH", f"/accounts/{login_id}", {"group": "retail"})
     key = error["intent"]["idempotency_key"]
-    assert error["go_on"] == f"bullion-client buy GOLD 5 --idempotency-key={key} --expected-price=71240"
-    shell.done(*error["go_on"].split()[1:])
+    assert (
+        error["resume_command"] == f"bullion-client buy GOLD 5 --idempotency-key={key} --expected-price=71240"
+    )
+    shell.done(*error["resume_command"].split()[1:])
     assert len(shop.orders(shell.key)) == 1
 
 
@@ -243,13 +245,13 @@ def test_when_answers_get_lost_it_says_how_to_go_on_and_there_is_one_order(
     # Whoever gives the same command again means the same order.
     again = shell.failed(4, "buy", "GOLD", "5.0", "--json").error
     assert again["code"] == "unsettled_order"
-    assert again["go_on"] == f"bullion-client resume {intent.idempotency_key}"
+    assert again["resume_command"] == f"bullion-client resume {intent.idempotency_key}"
     line.loses = False
-    words = again["go_on"].split()[1:]
+    words = again["resume_command"].split()[1:]
     assert shell.done(*words).rows[1][3] == "5.0000"
     assert len(shop.orders(shell.key)) == 1
     assert shell.unsettled() == []
-    assert shell.done("resume").out == "There is nothing to go on with.\n"
+    assert shell.done("resume").out == "No unsettled orders.\n"
 
 
 def test_another_one_can_be_meant(shell: Shell, shop: Shop, line: Line) -> None:
@@ -272,7 +274,7 @@ def test_without_a_journal_the_whole_command_is_told(shell: Shell, shop: Shop, l
     error = done.error
     assert error["code"] == "outcome_unknown"
     key = error["intent"]["idempotency_key"]
-    assert error["go_on"] == (
+    assert error["resume_command"] == (
         f"bullion-client buy GOLD 5 --idempotency-key={key} '--client-order-id=-x y' --no-journal"
     )
     line.loses = False
@@ -310,7 +312,7 @@ def test_an_answer_that_cannot_be_written_down(shell: Shell, shop: Shop) -> None
     with shell.process("buy", "GOLD", "5", run_by='exec "$@" > /dev/full') as process:
         _, err = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "The answer could not be written" in err
+    assert "The output could not be written" in err
     assert "Traceback" not in err
     assert "Exception ignored" not in err
     assert len(shop.orders(shell.key)) == 1

@@ -62,7 +62,7 @@ def test_ctrl_c_while_an_order_is_under_way(shell: Shell, shop: Shop, line: Line
     (intent,) = shell.unsettled()
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
-    assert f'"go_on": "bullion-client resume {intent.idempotency_key}"' in err
+    assert f'"resume_command": "bullion-client resume {intent.idempotency_key}"' in err
     line.holds = False
     shell.done("resume", intent.idempotency_key)
     assert len(shop.orders(shell.key)) == 1
@@ -78,7 +78,7 @@ def test_ctrl_c_while_waiting_for_a_deal(live_shell: Shell, shop: Shop) -> None:
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert f"Look again with: bullion-client order {pending['id']} --wait" in err
+        assert f"Check it with: bullion-client order {pending['id']} --wait" in err
         assert "Traceback" not in err
         assert pending["id"] in out
         assert live_shell.unsettled() == []
@@ -99,7 +99,7 @@ def test_several_at_once_and_some_of_them_refused(shell: Shell, shop: Shop, line
     # A try of it may still be on its way, so a refusal is not the last word yet.
     assert (other["order"], other["error"]["code"]) == (None, "outcome_unknown")
     assert other["error"]["last_code"] == "limit_exceeded"
-    assert other["error"]["go_on"] == f"bullion-client resume {second.idempotency_key}"
+    assert other["error"]["resume_command"] == f"bullion-client resume {second.idempotency_key}"
     assert [intent.idempotency_key for intent in shell.unsettled()] == [second.idempotency_key]
     told = shell.failed(4, "resume", "--deadline", "0.1")
     assert told.out == ""
@@ -127,8 +127,8 @@ def test_what_waits_for_another_account_is_named(shell: Shell, shop: Shop, line:
     (journal,) = shell.journals()
     shell.key = shop.key(shop.account())
     done = shell.run("resume")
-    assert (done.code, done.out) == (0, "There is nothing to go on with.\n")
-    assert f"Another account or address has unsettled orders too, in {journal}." in done.err
+    assert (done.code, done.out) == (0, "No unsettled orders.\n")
+    assert f"Another account or address has unsettled orders, in {journal}." in done.err
     refused = shell.failed(2, "resume", "--journal", str(journal))
     assert "is the journal of" in refused.err
     assert shop.orders(shell.key) == []
@@ -151,7 +151,7 @@ def test_as_long_as_it_cannot_be_sent_again_its_end_stays_unknown(
     assert failed.error["code"] == "no_answer"
     refused = shell.failed(4, *words, BULLION_API_KEY=shell.key[:-1] + "x")
     assert refused.error["status"] == 401
-    assert "What became of the orders in the journal is not known yet." in refused.error["message"]
+    assert "The outcome of the orders in the journal is still unknown." in refused.error["message"]
     assert len(shell.unsettled()) == 1
     shell.done(*words)
     assert len(shop.orders(shell.key)) == 1
@@ -167,10 +167,10 @@ def test_in_production_it_asks_and_a_script_has_to_say_yes(live_shell: Shell, sh
         assert "Add --yes" in done.err
         assert shop.orders(live_shell.key) == []
         terminal = live_shell.terminal("resume")
-        terminal.sees("Go on? [y/N]: ").types("n\n")
+        terminal.sees("Continue? [y/N]: ").types("n\n")
         assert terminal.ends() == 4
         terminal = live_shell.terminal("resume")
-        terminal.sees("Buy 5 g of GOLD in production, begun ").sees("Go on? [y/N]: ").types("y\n")
+        terminal.sees("Buy 5 g of GOLD in production, begun ").sees("Continue? [y/N]: ").types("y\n")
         assert terminal.ends() == 0
         assert "open" in terminal.screen
     assert [order["status"] for order in shop.orders(live_shell.key)] == ["open"]

@@ -23,14 +23,14 @@ def test_whoever_breaks_off_the_question_has_sent_nothing(shell: Shell) -> None:
     terminal = shell.terminal("me", BULLION_API_KEY="")
     terminal.sees("API key: ").types("\x04")
     assert terminal.ends() == 130
-    assert "Broken off." in terminal.screen
+    assert "Interrupted." in terminal.screen
     assert "Traceback" not in terminal.screen
 
 
 def test_without_a_terminal_nothing_is_asked(shell: Shell) -> None:
     done = shell.failed(2, "me", BULLION_API_KEY="")
     assert done.err == (
-        "bullion-client: BULLION_API_KEY is not set, and there is no terminal to ask at. "
+        "bullion-client: BULLION_API_KEY is not set, and there is no terminal to ask for it. "
         "Set it in the environment.\n"
     )
 
@@ -50,7 +50,7 @@ def test_whoever_waits_for_a_service_that_is_away_is_told_at_once(shell: Shell) 
 def test_a_production_order_is_named_before_it_is_sent(live_shell: Shell, shop: Shop) -> None:
     terminal = live_shell.terminal("buy", "SILVER", "2.5", "--wait")
     terminal.sees("Buy 2.5 kg of SILVER in production.")
-    terminal.sees("The price now is ₹ 89,100.50 for 1 kg, about ₹ 2,22,751.25 in all.")
+    terminal.sees("The price now is ₹ 89,100.50 for 1 kg, about ₹ 2,22,751.25 in total.")
     terminal.sees("Send this order? [y/N]: ").types("y\n")
     assert terminal.ends() == 0
     (order,) = shop.orders(live_shell.key)
@@ -77,7 +77,7 @@ def test_a_price_that_cannot_be_read_is_said(live_shell: Shell, shop: Shop) -> N
 
 def test_a_script_has_to_say_yes(live_shell: Shell, shop: Shop) -> None:
     done = live_shell.failed(2, "buy", "GOLD", "5")
-    assert "Production orders are real" in done.err
+    assert "Production orders need a confirmation" in done.err
     assert "Add --yes" in done.err
     assert live_shell.failed(2, "buy", "GOLD", "5", "--json").error["code"] == "usage"
     assert shop.orders(live_shell.key) == []

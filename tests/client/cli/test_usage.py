@@ -6,7 +6,7 @@ import click
 import pytest
 
 from bullion_client import __version__
-from bullion_client.cli.endings import MEANINGS, Exit
+from bullion_client.cli.exit_codes import MEANINGS, ExitCode
 from bullion_client.cli.program import program
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
@@ -18,7 +18,7 @@ def test_the_help_tells_commands_settings_and_exit_codes(shell: Shell) -> None:
     told = shell.done("--help").out
     for name in COMMANDS:
         assert f"\n  {name} " in told
-    for code in Exit:
+    for code in ExitCode:
         assert f"{code:>3}  {MEANINGS[code]}" in told
     for words in ("BULLION_BASE_URL", "BULLION_API_KEY", "never an", "list of processes", "journal"):
         assert words in told
