@@ -1,6 +1,6 @@
 """The command line: `bullion …`.
 
-What serves is imported by the commands that serve: whoever asks the desk for a list should not wait for it.
+The commands that serve import the server themselves, so that short commands start fast.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _WRONG_SET_UP = 2
 _CONSOLE_START_S = 15
-"""The banner of the demo does not wait longer for its console, which may come later."""
+"""How long the demo's banner waits for its console."""
 
 
-class _InWords(click.Group):
-    """What a person can put right is told in a sentence, without a traceback."""
+class _ErrorMessages(click.Group):
+    """Prints errors that the operator can fix as one sentence, without a traceback."""
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -46,14 +46,16 @@ class _InWords(click.Group):
             click.echo(f"bullion: {error}", err=True)
         except OutcomeUnknown:
             click.echo(
-                "bullion: The store was lost while recording this. Look whether it was done.", err=True
+                "bullion: The connection to the store was lost. Check whether the change was made.", err=True
             )
         except StoreFault as fault:
-            click.echo(f"bullion: BULLION_DATABASE_URL: the store does not work: {fault}.", err=True)
+            click.echo(f"bullion: BULLION_DATABASE_URL: the store failed: {fault}.", err=True)
         sys.exit(_WRONG_SET_UP)
 
 
-@click.group(cls=_InWords, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_ErrorMessages, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="bullion")
 def main() -> None:
     """Bullion: a trading service for gold and silver by weight.
@@ -68,24 +70,24 @@ def main() -> None:
 def serve_command() -> None:
     """Serve the trading API and the desk until stopped.
 
-    Migrates the store and makes the default broker when they are missing. SIGTERM or Ctrl+C lets the calls
-    that are under way finish, then stops. With BULLION_WORKERS above 1, that many processes share the ports.
-    SIGHUP replaces every process that answers calls by a new one, which reads code and settings anew.
+    Migrates the store, and creates the default broker if it is missing. SIGTERM or Ctrl+C finishes the calls
+    in progress, then stops. With BULLION_WORKERS above 1, that many processes share the ports. SIGHUP
+    replaces every process that handles calls by a new one, which reads code and settings again.
     """
     if not sys.stderr.isatty():
-        # Who asks for a restart now asks for what is being done.
+        # A restart is not needed yet: this process is just starting.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     from bullion.serve import Ports, block_signals, unblock_signals
     from bullion.workers.alone import Alone
     from bullion.workers.watch import Workers
 
-    block_signals()  # The thread that writes the log takes none, so that we can make them wait.
+    block_signals()  # Blocked in the log thread too, so that no signal is lost while we start.
     set_up_logs(for_people=False)
     unblock_signals()
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
     if settings.workers > 1:
-        # Before the workers: a long migration must not make them look as if they did not start.
+        # Before the workers start: a long migration would exceed their start-up time.
         asyncio.run(_migrate(settings))
         sys.exit(Workers(settings, ports).run())
     sys.exit(Alone(settings, ports).run())
@@ -97,7 +99,7 @@ def serve_command() -> None:
 @click.argument("ready", type=int)
 def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # The watcher's business.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # Handled by the parent process.
     from bullion.serve import Ports, run_node
     from bullion.workers.worker import report_ready, wait_for_go
 
@@ -115,9 +117,9 @@ def worker_command(api: int, desk: int, ready: int) -> None:
 
 @main.command("demo")
 def demo_command() -> None:
-    """Serve a demo broker with clients and keys, and print ready curl lines.
+    """Serve a demo broker with clients and keys, and print curl commands to paste.
 
-    Everything is kept under var/demo, so the next start has the same data and keys.
+    Data and keys are kept in var/demo for the next start.
     """
     from bullion import demo
     from bullion.serve import Ports, run_node
@@ -127,7 +129,7 @@ def demo_command() -> None:
     set_up_logs(for_people=at_a_terminal)
     desk_log = logging.getLogger("desk")
     if at_a_terminal:
-        desk_log.setLevel(logging.WARNING)  # Setting the demo up is not what a person came to read.
+        desk_log.setLevel(logging.WARNING)  # Hide the log of the demo's own set-up.
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings, console=True)
     console = ConsoleWatch(ports)
@@ -171,10 +173,10 @@ def demo_console_command(api_url: str, console: int, ready: int) -> None:
 
 @main.command("console")
 def console_command() -> None:
-    """Serve the desk's console: pages for people, on a port of their own.
+    """Serve the desk's console, a web interface, on its own port.
 
-    It works on the store that the settings name, beside the nodes that serve it, and is stopped and started
-    without them. Whoever opens it logs in with a desk token.
+    It uses the store of the settings, and starts and stops independently of the nodes. Users log in with a
+    desk token.
     """
     from bullion.serve import bind_console, serve_console
 
@@ -187,7 +189,7 @@ def console_command() -> None:
 def migrate_command() -> None:
     """Bring the store's schema up to date.
 
-    `bullion serve` does the same at its start; this is for doing it before, or apart.
+    `bullion serve` does the same when it starts. Run this to migrate before that.
     """
 
     taken = asyncio.run(_migrate(read_settings(os.environ)))
@@ -201,14 +203,14 @@ async def _migrate(settings: Settings) -> int:
 
 @main.group("audit")
 def audit_group() -> None:
-    """The trail of everything the desk did."""
+    """The audit trail of the desk's changes."""
 
 
 @audit_group.command("verify")
 def audit_verify_command() -> None:
     """Check that no entry of the audit trail was changed, removed or reordered.
 
-    Exit code 0: every chain is whole. 1: a chain is broken; each place is named.
+    Exit code 0: every chain is intact. 1: a chain is broken; each place is listed.
     """
 
     async def run() -> tuple[dict[str, Head | None], list[Break]]:
@@ -232,9 +234,9 @@ def audit_verify_command() -> None:
 
 @main.command("doctor")
 def doctor_command() -> None:
-    """Check settings, store and Redis, and say what to do about what is wrong.
+    """Check settings, store and Redis, and say how to fix problems.
 
-    Exit code 0: all is well. 1: something needs attention.
+    Exit code 0: no problems. 1: something needs attention.
     """
     from bullion.doctor import examine
 

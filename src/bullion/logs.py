@@ -1,7 +1,7 @@
-"""Logs: one JSON object a line on standard error, or plain words for a person at a terminal.
+"""Logs: one JSON object per line on standard error, or plain text at a terminal.
 
-A thread of its own writes them: whoever reads standard error may be slow or have stopped, and a call must
-not wait for that. What cannot be kept for it is dropped.
+A separate thread writes them, so that calls never wait for a slow reader of standard error. Records that do
+not fit into the queue are dropped.
 """
 
 import atexit
@@ -20,18 +20,18 @@ _FLUSH_S = 2.0
 _waiting: queue.Queue[logging.LogRecord] = queue.Queue(_WAITING_MAX)
 
 
-class _Post(logging.handlers.QueueHandler):
-    """Hands a record over as it is; the thread that writes it also puts it into words."""
+class _LogQueue(logging.handlers.QueueHandler):
+    """Queues a record as it is; the writing thread formats it."""
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
         return record
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """The queue is full. There is nobody left to tell."""
+        """The queue is full: drop the record."""
 
 
 def set_up_logs(*, for_people: bool, quiet: bool = False) -> None:
-    """`quiet` is for commands, whose answer is what they print: only what went wrong is logged, at once."""
+    """`quiet` is for commands: only warnings and errors are logged, without the queue."""
     shared: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -62,22 +62,22 @@ def set_up_logs(*, for_people: bool, quiet: bool = False) -> None:
     else:
         logging.handlers.QueueListener(_waiting, written).start()
         atexit.register(flush_logs)
-        root.handlers = [_Post(_waiting)]
+        root.handlers = [_LogQueue(_waiting)]
         root.setLevel(logging.INFO)
-    # The server's own chatter about starting and stopping: we say that ourselves, once, with both ports.
+    # We log start and stop ourselves, once, with both ports.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
 def flush_logs() -> None:
-    """Give the thread a moment to write what is left; if nobody reads it, do without."""
+    """Wait a moment for the thread to write the rest. Give up if nobody reads standard error."""
     give_up_at = time.monotonic() + _FLUSH_S
     while not _waiting.empty() and time.monotonic() < give_up_at:
         time.sleep(0.01)
-    time.sleep(0.02)  # The last one has left the queue, and is being written.
+    time.sleep(0.02)  # The last record has left the queue and is being written.
 
 
 def end_logs() -> None:
-    """At the end of a serving process. With a log that nobody reads, Python would wait for it for ever."""
+    """Call at the end of a serving process: Python would wait forever for a log that nobody reads."""
     flush_logs()
     if not _waiting.empty():
         os._exit(0)

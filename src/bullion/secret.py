@@ -1,4 +1,4 @@
-"""The deployment's secret: it keys every hash that we store, and must stay the same for a store's life."""
+"""The deployment's secret: the key of every stored hash. It must not change during a store's life."""
 
 import fcntl
 import os
@@ -12,9 +12,9 @@ _LENGTH_MIN = 32
 
 
 def deployment_secret(given: str | None, kept_in: Path, *, may_make: bool) -> bytes:
-    """What the settings say; else what was made and kept before; else a new one, kept for the next start.
+    """Return the secret from the settings, else from the file, else a new one, which is saved in the file.
 
-    `may_make` is false for a store that was made with a secret: a new one would not fit it.
+    `may_make` is false for an existing store: its hashes were made with another secret.
     """
     if given is not None:
         return given.encode("ascii")
@@ -25,24 +25,24 @@ def deployment_secret(given: str | None, kept_in: Path, *, may_make: bool) -> by
             found = _make(file)
     except OSError as error:
         raise WrongSetting(
-            f"The secret cannot be kept in {file} ({error.strerror}). Mend the folder, or set BULLION_SECRET."
+            f"The secret cannot be kept in {file} ({error.strerror}). Fix the folder, or set BULLION_SECRET."
         ) from error
     if found is None:
         raise WrongSetting(
             f"BULLION_SECRET is not set, and {file} is {'too short' if file.exists() else 'gone'}. "
-            "Put back the secret that the store was made with: without it no key can be verified."
+            "Restore the secret that the store was made with: without it no key can be verified."
         )
     return found
 
 
 def _read(file: Path) -> bytes | None:
-    """None when there is none, or one left short by a machine that went down while making it."""
+    """None if the file is missing, or cut short by a crash while it was written."""
     found = file.read_bytes().strip() if file.exists() else b""
     return found if len(found) >= _LENGTH_MIN else None
 
 
 def _make(file: Path) -> bytes:
-    """Others may be starting at this moment: one of us makes it, whole, and the rest read it."""
+    """Create the secret under a lock: processes that start at the same time must agree on one."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder = os.open(file.parent, os.O_RDONLY)
     try:
@@ -57,7 +57,7 @@ def _make(file: Path) -> bytes:
 
 
 def _write(file: Path, text: bytes) -> None:
-    """Aside first, then in place: nobody ever reads half of it."""
+    """Write to a temporary file, then rename it: no reader sees half a secret."""
     descriptor, aside = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(text)

@@ -1,7 +1,7 @@
 """The settings: environment variables that begin with BULLION_, read once at the start.
 
-A `.env` file in the working directory is read too; the environment wins over it. Whatever is wrong stops the
-start with a sentence that names the setting and what it may be.
+A `.env` file in the working directory is read too; the environment overrides it. A wrong setting stops the
+start with a sentence that names the setting and its allowed values.
 """
 
 import difflib
@@ -20,13 +20,13 @@ from bullion.keys.text import BROKER_TAG
 
 _PREFIX = "BULLION_"
 _NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN"}
-"""Read by the command lines of clients and of the desk; they may stand in the same environment."""
+"""Read by other command lines, which may share the environment."""
 _DESK_TOKEN_LENGTH_MIN = 24
 _SECRET_LENGTH_MIN = 32
 
 
 class WrongSetting(Exception):
-    """Its message is the sentence to show."""
+    """A setting is wrong. The message is shown to the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Settings:
 
     @property
     def shared(self) -> bool:
-        """Whether there may be several nodes: on a store that takes them, counting calls together."""
+        """Whether several nodes are possible: with PostgreSQL, and with rate limits counted in Redis."""
         return not self.sqlite and self.redis_url is not None
 
     def __repr__(self) -> str:
@@ -78,7 +78,7 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
         reader = _READERS.get(name)
         if reader is None:
             raise WrongSetting(_unknown(name))
-        if value.strip():  # An empty setting is one that is not set.
+        if value.strip():  # An empty value means: not set.
             fields[name.removeprefix(_PREFIX).lower()] = reader(name, value.strip())
     settings = Settings(**fields)
     _check_together(settings)
@@ -87,32 +87,32 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
 
 def _read_file(env_file: Path) -> dict[str, str]:
     try:
-        # As it is written: a secret may well have a dollar sign in it.
+        # No interpolation: a secret may contain a dollar sign.
         found = {name: value or "" for name, value in dotenv_values(env_file, interpolate=False).items()}
     except (OSError, UnicodeError) as error:
         raise WrongSetting(f"{env_file} cannot be read as a text file in UTF-8.") from error
     if "BULLION_TOKEN" in found:
-        # It says who is acting. In a file for all it would name the wrong person, or nobody.
-        raise WrongSetting(f"BULLION_TOKEN is read from the environment alone: take it out of {env_file}.")
+        # The token identifies a person, so it must not be in a file that everybody shares.
+        raise WrongSetting(f"BULLION_TOKEN is read from the environment only: remove it from {env_file}.")
     return found
 
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, _READERS, n=1)
-    meant = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(sorted(_READERS))}."
+    meant = f" Did you mean {near[0]}?" if near else f" The settings are: {', '.join(sorted(_READERS))}."
     return f"{name} is not a setting of Bullion.{meant}"
 
 
 def _check_together(settings: Settings) -> None:
     if settings.workers > 1 and settings.sqlite:
         raise WrongSetting(
-            f"BULLION_WORKERS is {settings.workers}, but an SQLite store takes one: set it to 1, or set "
+            f"BULLION_WORKERS is {settings.workers}, but SQLite allows only one: set it to 1, or set "
             "BULLION_DATABASE_URL to a PostgreSQL server."
         )
     if settings.workers > 1 and settings.redis_url is None:
         raise WrongSetting(
-            f"BULLION_WORKERS is {settings.workers}, but budgets in memory hold for one only: set it to 1, "
-            "or set BULLION_REDIS_URL so that the workers count together."
+            f"BULLION_WORKERS is {settings.workers}, but rate limits in memory work for one only: "
+            "set it to 1, or set BULLION_REDIS_URL so that the workers share them."
         )
     if settings.port == settings.desk_port != 0:
         raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
@@ -144,7 +144,7 @@ def _whole_number(least: int, most: int) -> Callable[[str, str], int]:
     return read
 
 
-# Addresses may hold a password, so they are never repeated in a message.
+# URLs may contain a password, so messages never repeat them.
 
 
 def _database_url(name: str, value: str) -> str:
