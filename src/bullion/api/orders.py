@@ -86,11 +86,11 @@ class Orders:
             _log.warning("store_fault", request_id=attempt.request_id, fault=repr(fault))
             error = self._error(fault)
             refusal = Refusal(error.refusal, compared={"fault": repr(fault)})
-            self._tracer.decided(call, caller, attempt, refusal, scenario)
+            self._tracer.decided(attempt, refusal, scenario)
             raise error from fault
         if isinstance(outcome, Refusal) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
-        self._tracer.decided(call, caller, attempt, outcome, scenario)
+        self._tracer.decided(attempt, outcome, scenario)
         if isinstance(outcome, Refusal):
             raise outcome.refused()
         return _booked(request, outcome)

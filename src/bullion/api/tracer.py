@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from bullion.booking.attempt import Booked, OrderAttempt, Outcome
+import msgspec
+
+from bullion.booking.attempt import OrderAttempt, Outcome
+from bullion.booking.decision_trace import decision_trace
 from bullion.orders.request import PlaceOrder
 from bullion.orders.trace import Trace, TraceBook
-from bullion.orders.verdict import Refusal
 from bullion.refusals.refusal import RefusalError
 from bullion.web.calls import Call
 
 from .gate import Caller
 
-_REPLAYED = "replayed"
 SCENARIO = "scenario"
 
 
@@ -21,35 +22,17 @@ class Tracer:
         self._traces = traces
         self._now_us = now_us
 
-    def decided(
-        self, call: Call, caller: Caller, attempt: OrderAttempt, outcome: Outcome, scenario: str | None
-    ) -> None:
+    def decided(self, attempt: OrderAttempt, outcome: Outcome, scenario: str | None) -> None:
         """An order that was checked against the market and the book."""
-        order_id: str | None = None
-        message: str | None = None
-        match outcome:
-            case Booked():
-                named = _REPLAYED if outcome.replayed else outcome.order.status
-                order_id = outcome.order.id
-            case Refusal():
-                named = outcome.refusal.code
-                message = outcome.message or outcome.refusal.message
-        self._note(
-            call,
-            caller,
-            named,
-            scenario,
-            idempotency_key=attempt.idempotency_key,
-            asked=attempt.asked,
-            order_id=order_id,
-            message=message,
-            compared=outcome.compared,
-        )
+        trace = decision_trace(attempt, outcome, self._now_us())
+        if scenario is not None:
+            trace = msgspec.structs.replace(trace, compared={**trace.compared, SCENARIO: scenario})
+        self._traces.note(trace)
 
     def refused(self, call: Call, caller: Caller, refused: RefusalError, scenario: str | None = None) -> None:
         """A call that was refused before its order was read."""
-        code, message = refused.refusal.code, refused.message
-        self._note(call, caller, code, scenario, message=message, compared=refused.fields)
+        compared = refused.fields if scenario is None else {**refused.fields, SCENARIO: scenario}
+        self._note(call, caller, refused.refusal.code, message=refused.message, compared=compared)
 
     def simulated(
         self, call: Call, caller: Caller, scenario: str, placed: tuple[str, PlaceOrder] | None
@@ -60,16 +43,13 @@ class Tracer:
             call,
             caller,
             SCENARIO,
-            scenario,
             idempotency_key=idempotency_key,
             asked=asked,
             message="The answer was simulated, as the caller asked. Nothing was done.",
-            compared={},
+            compared={SCENARIO: scenario},
         )
 
-    def _note(self, call: Call, caller: Caller, outcome: str, scenario: str | None, **more: Any) -> None:
-        if scenario is not None:
-            more["compared"] = {**more["compared"], SCENARIO: scenario}
+    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
         self._traces.note(
             Trace(
                 request_id=call.request_id.decode("ascii"),

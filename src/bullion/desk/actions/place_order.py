@@ -8,6 +8,7 @@ from bullion.accounts.account import Account
 from bullion.allocation.book import account_of, book_id
 from bullion.booking.attempt import Booked, OrderAttempt, Outcome
 from bullion.booking.booking_errors import booking_error
+from bullion.booking.decision_trace import decision_trace
 from bullion.booking.production import Production
 from bullion.desk import texts
 from bullion.desk.bodies import PlaceOrderBody
@@ -20,7 +21,6 @@ from bullion.metals.weight import weight_e4
 from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.trace import Trace
 from bullion.orders.verdict import REPLAYED, Refusal, Verdict
 from bullion.records.orders import FoundOrder
 from bullion.records.token import Actor, Role
@@ -69,19 +69,19 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
     if production is None:
         raise RefusalError(CONFLICT, "No orders can be placed from here.")
     account = await _account(desk, actor, body.login_id)
+    attempt = _attempt(account, body, asked, request_id)
     outcome: Outcome
     try:
         # An account that was opened a moment ago on another node is in this node's memory from here on.
         await desk.refresh()
         await production.look_up_account(account.id)
-        attempt = _attempt(account, body, asked, request_id)
         outcome = await production.place(attempt, DeskOrderCheck(production))
     except StoreFault as fault:
         refused = booking_error(fault)
         outcome = Refusal(refused.refusal, compared={"fault": repr(fault)})
-        _note(desk, account, body, asked, request_id, outcome)
+        _note(desk, attempt, outcome)
         raise refused from fault
-    _note(desk, account, body, asked, request_id, outcome)
+    _note(desk, attempt, outcome)
     if isinstance(outcome, Refusal):
         raise _told_at_the_desk(outcome)
     return await _booked(desk, actor, account, outcome)
@@ -148,37 +148,10 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
     return Placed(order, booked.replayed)
 
 
-def _note(
-    desk: Desk, account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str, outcome: Outcome
-) -> None:
+def _note(desk: Desk, attempt: OrderAttempt, outcome: Outcome) -> None:
     """Why it was taken or refused, beside the decisions on the API's orders."""
-    if desk.traces is None:
-        return
-    order_id: str | None = None
-    message: str | None = None
-    match outcome:
-        case Booked():
-            named = "replayed" if outcome.replayed else outcome.order.status
-            order_id = outcome.order.id
-        case Refusal():
-            named = outcome.refusal.code
-            message = outcome.message or outcome.refusal.message
-    desk.traces.note(
-        Trace(
-            request_id=request_id,
-            at_us=_made_at_us(request_id),
-            broker=account.broker,
-            account_id=account.id,
-            environment=Environment.PRODUCTION.value,
-            key_id=None,
-            outcome=named,
-            idempotency_key=body.idempotency_key,
-            asked=asked,
-            order_id=order_id,
-            message=message,
-            compared=outcome.compared,
-        )
-    )
+    if desk.traces is not None:
+        desk.traces.note(decision_trace(attempt, outcome, _made_at_us(attempt.request_id)))
 
 
 def _made_at_us(request_id: str) -> int:
