@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
@@ -32,7 +33,7 @@ from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.rates.board import Board
-from bullion.records.clients import Allocation, NewAccount
+from bullion.records.clients import Allocation
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine, Row
 from bullion.store.ledger_postgres import PostgresLedger
@@ -84,8 +85,15 @@ async def furnish(
             await records.put_symbol(symbol)
         books = []
         for number in range(1, accounts + 1):
-            new = NewAccount(
-                "main", f"c{number}", None, "retail", active=True, api_access=True, production_trading=False
+            new = Account(
+                0,
+                "main",
+                f"c{number}",
+                None,
+                "retail",
+                active=True,
+                api_access=True,
+                production_trading=False,
             )
             await records.insert_account(new, Allocation(gold_e4, silver_e4))
             client = await records.client("main", new.login_id)

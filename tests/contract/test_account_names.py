@@ -5,9 +5,10 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import Allocation, KeyTimes, NewAccount, Overseen
+from bullion.records.clients import Allocation, KeyTimes, Overseen
 from bullion.store import account_names
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
@@ -51,7 +52,7 @@ class Brokerage:
                 if await records.client(broker, login_id) is None:
                     firm = self.chance.choice([None, "", self.name(), self.name()])
                     flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
-                    new = NewAccount(broker, login_id, firm, "retail", **flags)
+                    new = Account(0, broker, login_id, firm, "retail", **flags)
                     await records.insert_account(new, Allocation(0, 0))
 
         await self.desk.write("accounts", body)

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
+from msgspec import structs
 
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import BudgetLimits, Switches
@@ -22,7 +24,7 @@ from bullion.keys.key import Key, Scope
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
-from bullion.records.clients import Allocation, Client, NewAccount
+from bullion.records.clients import Allocation, Client
 from bullion.records.page import Page
 from bullion.store import records as store_records
 from bullion.store.catalogue_source import StoreSource
@@ -60,8 +62,16 @@ SWITCHES = Switches(
     ),
     budgets=BudgetLimits(1, 2, 3, 4, 5),
 )
-ACCOUNT = NewAccount(
-    "main", "aurum", "Aurum", "retail", active=True, api_access=True, production_trading=False, scenarios=True
+ACCOUNT = Account(
+    0,
+    "main",
+    "aurum",
+    "Aurum",
+    "retail",
+    active=True,
+    api_access=True,
+    production_trading=False,
+    scenarios=True,
 )
 
 
@@ -262,7 +272,9 @@ async def test_pages_and_totals(store: RecordStore) -> None:
     async def body(records: Records) -> None:
         await furnish(records)
         for number in range(5):
-            await records.insert_account(replace(ACCOUNT, login_id=f"client{number}"), Allocation(0, 0))
+            await records.insert_account(
+                structs.replace(ACCOUNT, login_id=f"client{number}"), Allocation(0, 0)
+            )
 
     await store.write("furnish", body)
     clients, total = await store.read("page", lambda records: records.clients("main", Page(2, 3)))

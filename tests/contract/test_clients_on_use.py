@@ -14,7 +14,7 @@ from bullion.catalogue.clients import Clients
 from bullion.catalogue.keeper import Keeper
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
-from bullion.records.clients import Allocation, NewAccount
+from bullion.records.clients import Allocation
 from bullion.store import catalogue_source
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine
@@ -37,7 +37,8 @@ def new_key(account_id: int, named: str) -> Key:
 
 
 async def open_account(records: Records, number: int) -> Account:
-    new = NewAccount(
+    new = Account(
+        0,
         "main",
         f"client{number}",
         None,

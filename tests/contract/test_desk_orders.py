@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.allocation.book import book_id
@@ -16,7 +17,7 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
-from bullion.records.clients import Allocation, NewAccount
+from bullion.records.clients import Allocation
 from bullion.records.orders import FoundOrder, OrderFilter
 from bullion.records.page import Page
 from bullion.store import order_records
@@ -66,8 +67,8 @@ async def furnish(records: Records) -> None:
         await records.put_broker(Broker(broker, broker, ()))
         await records.put_group(Group(broker, "retail", trading=True, terms={}, default_terms=None))
         for login_id in logins:
-            new = NewAccount(
-                broker, login_id, None, "retail", active=True, api_access=True, production_trading=True
+            new = Account(
+                0, broker, login_id, None, "retail", active=True, api_access=True, production_trading=True
             )
             await records.insert_account(new, Allocation(10**9, 10**9))
 

@@ -27,6 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from bullion.accounts.account import Account as ClientAccount
 from bullion.accounts.broker import Broker as Tenant
 from bullion.accounts.switches import Switches
 from bullion.booking import hedging
@@ -40,7 +41,7 @@ from bullion.orders import life
 from bullion.orders.listing import ListQuery
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Event
-from bullion.records.clients import Allocation, NewAccount
+from bullion.records.clients import Allocation
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Transaction
 from bullion.store.order_reader import StoredOrders
@@ -176,8 +177,15 @@ class Machine(RuleBasedStateMachine):
             await records.put_stock(self.broker, "COIN", coins)
             ids = []
             for login in ("one", "two"):
-                new = NewAccount(
-                    self.broker, login, None, "retail", active=True, api_access=True, production_trading=True
+                new = ClientAccount(
+                    0,
+                    self.broker,
+                    login,
+                    None,
+                    "retail",
+                    active=True,
+                    api_access=True,
+                    production_trading=True,
                 )
                 await records.insert_account(new, Allocation(limits["gold"], limits["silver"]))
                 client = await records.client(self.broker, login)

@@ -15,9 +15,10 @@ import msgspec
 import pytest
 
 from bench.seed import seed
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import Allocation, KeyTimes, NewAccount
+from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.store import queries
@@ -79,7 +80,7 @@ class Store:
             await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
             flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
             for number in range(accounts):
-                new = NewAccount("main", f"client{number:04}", f"Firm {number}", "retail", **flags)
+                new = Account(0, "main", f"client{number:04}", f"Firm {number}", "retail", **flags)
                 await records.insert_account(new, Allocation(0, 0))
 
         await engine.write("furnish", furnish)

@@ -208,10 +208,7 @@ class PlaceOrderBody(Body, kw_only=True):
         Option("The client's side.", "--side", choices=("buy", "sell")),
     ]
     quantity: Annotated[
-        str,
-        Meta(max_length=32),
-        checked_by(texts.quantity),
-        Option("The weight, in the symbol's unit."),
+        str, Meta(max_length=32), checked_by(texts.quantity), Option("The weight, in the symbol's unit.")
     ]
     source: Annotated[
         str,

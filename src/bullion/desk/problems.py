@@ -178,7 +178,8 @@ def _of_choice(value: Any, kind: kinds.LiteralType, loc: Loc, _partial: Partial)
 
 def _length(length: int, least: int | None, most: int | None, what: str, loc: Loc) -> Found:
     if length < (least or 0):
-        yield _error(loc, f"must have at least {least} {what}", "too_small" if length else "empty")
+        words = f"must have at least {least} {what}" if length else "must not be empty"
+        yield _error(loc, words, "too_small" if length else "empty")
     elif most is not None and length > most:
         yield _error(loc, f"has {length} {what}; it may have up to {most}", "too_long")
 

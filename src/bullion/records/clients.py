@@ -47,18 +47,6 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class NewAccount:
-    broker: str
-    login_id: str
-    firm_name: str | None
-    group: str
-    active: bool
-    api_access: bool
-    production_trading: bool
-    scenarios: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class UsedKey:
     key: Key
     login_id: str

@@ -17,7 +17,7 @@ from bullion.keys.key import Key
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
 from bullion.records.audit import AuditFilter, Entry, Head
-from bullion.records.clients import Allocation, Client, NewAccount, UsedKey
+from bullion.records.clients import Allocation, Client, UsedKey
 from bullion.records.market import HeldSymbol
 from bullion.records.page import Page
 from bullion.records.token import Token
@@ -143,20 +143,15 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         allocation = Allocation(limits["gold_limit_e4"], limits["silver_limit_e4"])
         return Client(account, allocation, row["created_at_us"])
 
-    async def insert_account(self, new: NewAccount, allocation: Allocation) -> None:
-        """With its two books. May raise AlreadyThere."""
+    async def insert_account(self, new: Account, allocation: Allocation) -> None:
+        """With its two books. The store gives it its id. May raise AlreadyThere."""
         await self._note("account", new.broker, new.login_id)
         made = await one_row(
             self._transaction,
             "insert_account",
             new.broker,
             new.login_id,
-            new.firm_name,
-            new.group,
-            int(new.active),
-            int(new.api_access),
-            int(new.production_trading),
-            int(new.scenarios),
+            *rows.account_values(new),
             await self.now_us(),
         )
         account_id = made["id"]
@@ -172,16 +167,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def update_account(self, account: Account) -> None:
         await self._note("account", account.broker, account.login_id)
-        await self._transaction.run(
-            "update_account",
-            account.id,
-            account.firm_name,
-            account.group,
-            int(account.active),
-            int(account.api_access),
-            int(account.production_trading),
-            int(account.scenarios),
-        )
+        await self._transaction.run("update_account", account.id, *rows.account_values(account))
 
     async def repair_account(self, broker: str, login_id: str) -> None:
         """Make one readable that is not; it is then to be updated."""

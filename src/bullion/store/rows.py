@@ -64,6 +64,18 @@ def account(row: Row, created: str = "created_at_us") -> Account:
     )
 
 
+def account_values(account: Account) -> tuple[Value, ...]:
+    """The columns that the desk may change, in the order in which the queries take them."""
+    return (
+        account.firm_name,
+        account.group,
+        int(account.active),
+        int(account.api_access),
+        int(account.production_trading),
+        int(account.scenarios),
+    )
+
+
 def closed_account(row: Row) -> Account:
     """What nodes hold in place of an account that cannot be read: its keys have an owner, and no access."""
     return Account(

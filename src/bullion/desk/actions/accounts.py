@@ -12,7 +12,7 @@ from bullion.desk.unreadable import found, unreadable_view, view_of
 from bullion.faults import AlreadyThere
 from bullion.metals.weight import weight_e4, weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.clients import Allocation, Client, NewAccount
+from bullion.records.clients import Allocation, Client
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
@@ -24,7 +24,7 @@ from bullion.unreadable import Unreadable
 @action("POST /accounts", Role.ADMIN, told="made an account", status=201, command="accounts create")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
     """Open the account LOGIN_ID."""
-    new = NewAccount(broker=actor.broker, login_id=body.login_id, **settings_of(body))
+    new = Account(id=0, broker=actor.broker, login_id=body.login_id, **settings_of(body))
     allocation = _allocation(body)
 
     async def work(records: Records) -> Done:

@@ -9,9 +9,7 @@ from bullion.records.token import Actor
 
 
 @action(
-    "GET /hedge/exposure",
-    command="hedge exposure",
-    columns="metal net hedged unhedged unit waiting breaks",
+    "GET /hedge/exposure", command="hedge exposure", columns="metal net hedged unhedged unit waiting breaks"
 )
 async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
     """Show what all clients hold together in production, what of it is hedged, and the rest."""
