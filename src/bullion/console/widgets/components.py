@@ -105,6 +105,23 @@ def table(
     )
 
 
+def table_card(
+    visit: Visit,
+    title: str,
+    name: str,
+    columns: Sequence[Column],
+    rows: Sequence[Any],
+    *,
+    key: Callable[[Any], str],
+    nothing: tuple[str, Child],
+    css: Callable[[Any], str | None] = lambda _: None,
+    aside: Child = None,
+) -> Html:
+    """A card with one table; where that has no rows, what that means and what to do next."""
+    shown = table(visit, f"{name}-table", columns, rows, key=key, css=css) if rows else empty(*nothing)
+    return card(title, shown, aside=aside, name=name)
+
+
 def search_form(path: str, name: str, *, value: str = "", placeholder: str, label: str, button: Html) -> Html:
     box = el(
         "input",

@@ -14,12 +14,11 @@ from bullion.console.widgets.components import (
     WARN,
     Column,
     card,
-    empty,
     hint,
     not_read,
     small,
     state,
-    table,
+    table_card,
 )
 from bullion.console.widgets.times import age, moment
 from bullion.desk.actions.account_summaries import SOON_S
@@ -37,26 +36,24 @@ def keys_card(visit: Visit, login_id: str, reading: Reading[Listed]) -> Html:
     if reading.value is None:
         return card("Keys", not_read(reading), aside=issue, name="keys")
     found, total = reading.value
-    if not found:
-        shown = empty(
-            "This account has no key.",
-            "Its program needs one to call the API. Start with a key for the test environment.",
-        )
-        return card("Keys", shown, aside=issue, name="keys")
 
     def ended(key: View) -> bool:
         return key_state(key, visit.now)[0] in (OFF, BAD)
 
-    shown = table(
+    return table_card(
         visit,
-        "keys-table",
+        "Keys",
+        "keys",
         _COLUMNS,
         sorted(found, key=ended),
         key=lambda each: str(each["key_id"]),
+        nothing=(
+            "This account has no key.",
+            "Its program needs one to call the API. Start with a key for the test environment.",
+        ),
         css=lambda each: "gone" if ended(each) else None,
+        aside=[None if total == len(found) else hint(f"the newest {len(found)} of {total}"), issue],
     )
-    more = None if total == len(found) else hint(f"the newest {len(found)} of {total}")
-    return card("Keys", shown, aside=[more, issue], name="keys")
 
 
 def key_state(key: View, now: datetime) -> tuple[str, str, str | None]:

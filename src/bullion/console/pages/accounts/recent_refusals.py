@@ -6,7 +6,7 @@ from bullion.console.pages.orders.comparison import comparison_facts, comparison
 from bullion.console.pages.orders.order_format import order_text
 from bullion.console.paths import decision_path
 from bullion.console.shared_read import Reading
-from bullion.console.widgets.components import Column, card, empty, hint, not_read, small, table
+from bullion.console.widgets.components import Column, card, hint, not_read, small, table_card
 from bullion.console.widgets.times import moment
 from bullion.desk.desk import View
 from bullion.refusals.catalogue import CATALOGUE
@@ -21,18 +21,19 @@ def refusals_card(visit: Visit, reading: Reading[list[View]]) -> Html:
     if reading.value is None:
         return card(title, not_read(reading), name="refusals")
     refused = [each for each in reading.value if each["outcome"] in _CODES]
-    if not refused:
-        shown = empty(
+    return table_card(
+        visit,
+        title,
+        "refusals",
+        _COLUMNS,
+        refused[:_SHOWN],
+        key=lambda each: str(each["request_id"]),
+        nothing=(
             "No recent refusals.",
-            "A refused order is listed here with the reason and the numbers that were compared. A request "
-            "that is refused for its key or a rate limit never becomes an order, and is only in the log.",
-        )
-        return card(title, shown, name="refusals")
-    shown = table(
-        visit, "refusals-table", _COLUMNS, refused[:_SHOWN], key=lambda each: str(each["request_id"])
+            "Refused orders are listed here. Requests refused for their key or a rate limit are in the log.",
+        ),
+        aside=hint(f"{len(refused)} of its last {len(reading.value)} decisions") if refused else None,
     )
-    aside = hint(f"{len(refused)} of its last {len(reading.value)} decisions")
-    return card(title, shown, aside=aside, name="refusals")
 
 
 def _order(_visit: Visit, each: View) -> Child:

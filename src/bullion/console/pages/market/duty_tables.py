@@ -40,7 +40,7 @@ async def render(visit: Visit) -> Html:
             "A landed price adds a duty per quoted weight. Create a table, and name it in the symbol.",
         )
         return card("Duty", shown, aside=new, name="duties")
-    symbols, _ = await symbols_of(visit)
+    symbols = await symbols_of(visit)
     text = "An entry applies from midnight of its date in India until the next one does."
     intro = el("div", el("p", text, class_="hint"), new, class_="intro")
     return el("div", intro, [_table(visit, each, symbols) for each in found], class_="stack")

@@ -32,7 +32,7 @@ from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from .market_data import groups_of, symbols_of
+from .market_data import MOST, groups_of, symbols_of
 
 DEFAULT = ""
 """Stands for a symbol's code where the default terms are meant."""
@@ -51,7 +51,7 @@ _SYMBOL = Choice("symbol", "Symbol")
 
 
 async def render(visit: Visit) -> Html:
-    (found, total), (listed, _) = await asyncio.gather(groups_of(visit), symbols_of(visit))
+    found, listed = await asyncio.gather(groups_of(visit), symbols_of(visit))
     new = NEW.button(visit, kind="small primary")
     if not found:
         shown = empty(
@@ -60,7 +60,7 @@ async def render(visit: Visit) -> Html:
         )
         return card("Groups", shown, aside=new, name="groups")
     units = {each["code"]: each["unit"] for each in listed}
-    more = f" Shown: the first {len(found)} of {total}." if total > len(found) else ""
+    more = f" The first {MOST} are shown." if len(found) == MOST else ""
     text = f"Premiums are rupees per quoted weight, added to the symbol's price; they may be negative.{more}"
     intro = el("div", el("p", text, class_="hint"), new, class_="intro")
     return el("div", intro, [_group(visit, each, units) for each in found], class_="stack")
@@ -186,7 +186,7 @@ async def _ask_edit(visit: Visit) -> Dialog:
 async def _ask_add(visit: Visit) -> Dialog:
     code, _ = _subject(visit)
     group = await _get(visit)
-    left = [each["code"] for each in (await symbols_of(visit))[0] if each["code"] not in group["terms"]]
+    left = [each["code"] for each in await symbols_of(visit) if each["code"] not in group["terms"]]
     if not left:
         raise RefusalError(CONFLICT, f"{code} has its own terms for every symbol.")
     return Dialog(

@@ -8,18 +8,7 @@ from bullion.console.forms import Amount, Code, Dialog, Hidden
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
-from bullion.console.widgets.components import (
-    BAD,
-    GOOD,
-    NOTHING,
-    OFF,
-    Column,
-    card,
-    empty,
-    hint,
-    state,
-    table,
-)
+from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, Column, hint, state, table_card
 from bullion.console.widgets.formatting import deviation_text, grouped
 from bullion.console.widgets.times import age, clock
 from bullion.desk.actions.rates import list_rates, put_rate
@@ -42,7 +31,7 @@ _CONFIRMED = Hidden("confirmed", "")
 
 
 async def render(visit: Visit) -> Html:
-    found, (symbols, _) = await asyncio.gather(rates_of(visit), symbols_of(visit))
+    found, symbols = await asyncio.gather(rates_of(visit), symbols_of(visit))
     users: dict[str, list[str]] = {}
     for each in symbols:
         for part in ("instrument", "spot", "currency"):
@@ -53,18 +42,19 @@ async def render(visit: Visit) -> Html:
         {"instrument": name, "rate": known.get(name), "users": users.get(name, [])}
         for name in sorted({*known, *users})
     ]
-    other = SET.button(visit, text="Set another rate", kind="small primary")
-    if not rows:
-        shown = empty(
-            "There are no rates yet.",
-            "Rates come from the feed, or by hand with Set another rate. Symbols name the instruments that "
-            "their prices are made of.",
-        )
-        return card("Rates", shown, aside=other, name="board")
     fed = ", ".join(sorted(visit.desk.fed_instruments))
     source = hint(f"the feed supplies {fed}" if fed else "the desk sets every rate")
-    shown = table(visit, "board-table", _COLUMNS, rows, key=lambda row: str(row["instrument"]))
-    return card("Rates", shown, aside=[source, other], name="board")
+    other = SET.button(visit, text="Set another rate", kind="small primary")
+    return table_card(
+        visit,
+        "Rates",
+        "board",
+        _COLUMNS,
+        rows,
+        key=lambda row: str(row["instrument"]),
+        nothing=("There are no rates yet.", "Rates come from the feed, or by hand with Set another rate."),
+        aside=[source, other],
+    )
 
 
 def _source(_visit: Visit, row: View) -> Html:

@@ -7,7 +7,7 @@ from bullion.console.forms import Dialog, saved
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
-from bullion.console.widgets.components import NOTHING, OFF, Column, card, empty, hint, small, state, table
+from bullion.console.widgets.components import NOTHING, OFF, Column, hint, small, state, table_card
 from bullion.console.widgets.formatting import weight
 from bullion.console.widgets.times import age
 from bullion.desk.actions.symbols import get_symbol, patch_symbol
@@ -17,23 +17,26 @@ from bullion.desk.desk import View
 from bullion.desk.registry import role_of
 
 from . import symbol_form
-from .market_data import quotes_of, symbols_of
+from .market_data import MOST, quotes_of, symbols_of
 from .symbol_text import SIDES, price, price_state, pricing_text, settings_text
 
 
 async def render(visit: Visit) -> Html:
-    (found, total), quotes = await asyncio.gather(symbols_of(visit), quotes_of(visit))
-    new = symbol_form.NEW.button(visit, kind="small primary")
-    if not found:
-        shown = empty(
+    found, quotes = await asyncio.gather(symbols_of(visit), quotes_of(visit))
+    text = f"the first {MOST}" if len(found) == MOST else "prices before any premium"
+    return table_card(
+        visit,
+        "Symbols",
+        "symbols",
+        _COLUMNS,
+        [{**each, "quote": quotes.get(each["code"])} for each in found],
+        key=lambda each: str(each["code"]),
+        nothing=(
             "There are no symbols yet.",
             "A symbol defines what clients trade, in which sizes, and how its price is made.",
-        )
-        return card("Symbols", shown, aside=new, name="symbols")
-    rows = [{**each, "quote": quotes.get(each["code"])} for each in found]
-    shown = table(visit, "symbols-table", _COLUMNS, rows, key=lambda each: str(each["code"]))
-    text = f"the first {len(found)} of {total}" if total > len(found) else "prices before any premium"
-    return card("Symbols", shown, aside=[hint(text), new], name="symbols")
+        ),
+        aside=[hint(text), symbol_form.NEW.button(visit, kind="small primary")],
+    )
 
 
 def _name(_visit: Visit, each: View) -> Child:

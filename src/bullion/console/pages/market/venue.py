@@ -36,7 +36,7 @@ _STATE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _
 
 
 async def render(visit: Visit) -> Html:
-    found, (symbols, _) = await asyncio.gather(venue_of(visit), symbols_of(visit))
+    found, symbols = await asyncio.gather(venue_of(visit), symbols_of(visit))
     if found["mode"] is None:
         shown = empty(
             "There is no simulated venue.",
