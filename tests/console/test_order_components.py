@@ -52,8 +52,8 @@ def test_a_landed_price_is_told_step_by_step() -> None:
     ]
     added = sum(step.amount for step in steps if not step.whole)
     assert abs(added - 15040436) <= 3  # Each is rounded to the paisa for the eye.
-    assert steps[-1].told == "1,50,404.36"
-    assert steps[-2].told == "−40.00"
+    assert steps[-1].text == "1,50,404.36"
+    assert steps[-2].text == "−40.00"
     exact = Decimal("4799.92") * Decimal("91.9985") * Decimal("0.321507")
     assert steps[0].amount == int((exact * 100).to_integral_value())
 

@@ -9,16 +9,13 @@ _EDGE = 2
 
 
 _GAP = 5
-"""Points further apart than so many seconds are not joined: nobody looked in between."""
+"""Points further apart than this many seconds are not joined: there was no data in between."""
 
 
 def line_chart(
     points: Sequence[tuple[int, int]], *, until: int, span: int, width: int, height: int, label: str
 ) -> Html:
-    """The course of a number over the last `span` seconds: pairs of time and value.
-
-    Whole numbers alone, also on the way to the screen.
-    """
+    """A number over the last `span` seconds: pairs of time and value, in whole numbers."""
     if len(points) < 2:
         return el("svg", width=width, height=height, viewBox=f"0 0 {width} {height}", class_="line-chart")
     values = [value for _, value in points]
@@ -72,7 +69,7 @@ def bar_chart(
 
 
 def meter(percent: int, *, label: str) -> Html:
-    """How much of something is used, as a bar: it turns at four fifths, and again when all is used up."""
+    """How much of something is used, as a bar that changes its colour at 80 and at 100 percent."""
     kind = "full" if percent >= 100 else "high" if percent >= 80 else "low"
     return el(
         "svg",
@@ -88,19 +85,19 @@ def meter(percent: int, *, label: str) -> Html:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One bar of a waterfall: what is added, or with `whole` what it all comes to so far."""
+    """One bar of a waterfall: an amount that is added, or with `whole` the sum so far."""
 
     name: str
     amount: int
-    told: str
-    """The amount in words, beside the bar."""
+    text: str
+    """The amount as it is shown beside the bar."""
     whole: bool = False
 
 
 def waterfall(steps: Sequence[Step], *, label: str) -> Html:
-    """How an amount comes about, from the top down. The first step and whole ones stand on the ground.
+    """How an amount is made, from the top down. The first step and sums start at the ground.
 
-    The ground is not at 0 where the small steps would be slivers beside the first; such bars have a gap.
+    The ground is above 0 where small steps would be too thin to see; bars that start there have a gap.
     """
     spans, reached = [], 0
     for step in steps:
@@ -113,10 +110,10 @@ def waterfall(steps: Sequence[Step], *, label: str) -> Html:
     ground = ground if ground > (high - low) * 2 else min(0, low)
     scale = max(1, high - ground)
     drawn = [
-        _fallen(number, step, span, ground, scale)
+        _waterfall_bar(number, step, span, ground, scale)
         for number, (step, span) in enumerate(zip(steps, spans, strict=True))
     ]
-    width, height = _BARS_AT + _BARS_WIDTH + _TOLD_WIDTH, len(steps) * _STEP_HEIGHT
+    width, height = _BARS_AT + _BARS_WIDTH + _TEXT_WIDTH, len(steps) * _STEP_HEIGHT
     return el(
         "svg",
         el("title", label),
@@ -127,10 +124,10 @@ def waterfall(steps: Sequence[Step], *, label: str) -> Html:
     )
 
 
-_BARS_AT, _BARS_WIDTH, _TOLD_WIDTH, _STEP_HEIGHT, _BAR_HEIGHT = 132, 200, 108, 26, 15
+_BARS_AT, _BARS_WIDTH, _TEXT_WIDTH, _STEP_HEIGHT, _BAR_HEIGHT = 132, 200, 108, 26, 15
 
 
-def _fallen(number: int, step: Step, span: tuple[int, int], ground: int, scale: int) -> Html:
+def _waterfall_bar(number: int, step: Step, span: tuple[int, int], ground: int, scale: int) -> Html:
     start, end = (_BARS_AT + max(0, at - ground) * _BARS_WIDTH // scale for at in span)
     top = number * _STEP_HEIGHT
     middle = top + _STEP_HEIGHT // 2 + 4
@@ -153,5 +150,5 @@ def _fallen(number: int, step: Step, span: tuple[int, int], ground: int, scale: 
         el("text", step.name, x=0, y=middle, class_=f"name {kind}"),
         bar,
         gap,
-        el("text", step.told, x=_BARS_AT + _BARS_WIDTH + _TOLD_WIDTH, y=middle, class_=f"told {kind}"),
+        el("text", step.text, x=_BARS_AT + _BARS_WIDTH + _TEXT_WIDTH, y=middle, class_=f"told {kind}"),
     )
