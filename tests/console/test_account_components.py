@@ -9,7 +9,6 @@ import pytest
 from bullion.console.forms import FormErrors, read_fields
 from bullion.console.pages.accounts.key_actions import ADDRESSES, LAST_DAY, day_of, end_of_day
 from bullion.console.pages.accounts.key_table import key_state
-from bullion.console.pages.audit.action_names import action_name
 from bullion.console.pages.audit.entry_changes import changes
 
 INDIA = ZoneInfo("Asia/Kolkata")
@@ -57,11 +56,6 @@ def test_differences_are_told_by_field() -> None:
         ("at", "–", "16 Nov 2026 01:30:00\N{NO-BREAK SPACE}IST")
     ]
     assert changes(before, before, INDIA) == []
-
-
-def test_actions_have_words() -> None:
-    assert action_name("issue_key") == "issued a key"
-    assert action_name("something_new") == "something new"
 
 
 def test_addresses_come_in_lines_or_with_commas() -> None:

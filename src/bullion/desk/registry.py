@@ -170,3 +170,8 @@ def told_of(name: str) -> str:
     declared = all_actions().get(name)
     told = declared.told if declared else _OTHER_ENTRIES.get(name)
     return told or name.replace("_", " ")
+
+
+def entry_names() -> list[str]:
+    """The names of all kinds of entries in the audit trail."""
+    return [*(each.name for each in all_actions().values() if each.told), *_OTHER_ENTRIES]

@@ -28,10 +28,10 @@ from bullion.console.widgets.formatting import count
 from bullion.console.widgets.times import moment
 from bullion.desk.actions.audit import Found, Wanted, audit_head, find_audit
 from bullion.desk.desk import Desk, View
+from bullion.desk.registry import entry_names, told_of
 from bullion.records.audit import Head
 from bullion.records.token import Actor
 
-from .action_names import ACTIONS, action_name
 from .entry_changes import changes_html
 from .trail_check import CHECK, TrailCheck, check_of
 
@@ -146,9 +146,8 @@ def _outcome(visit: Visit, check: TrailCheck) -> Child:
 
 
 def _filters(chosen: dict[str, str], error: str | None) -> Html:
-    actions = sorted(ACTIONS.items(), key=lambda item: item[1])
-    if chosen["what"] and chosen["what"] not in ACTIONS:
-        actions.insert(0, (chosen["what"], action_name(chosen["what"])))
+    names = {*entry_names(), *([chosen["what"]] if chosen["what"] else [])}
+    actions = sorted(((name, told_of(name)) for name in names), key=lambda item: item[1])
     return el(
         "form",
         fields_html(_FILTERS, chosen, {"what": [("", "all"), *actions]}),
@@ -208,7 +207,7 @@ _COLUMNS = (
     Column("Entry", _ordinal, number=True),
     Column("When", lambda visit, each: moment(each["at"], visit.zone, visit.now)),
     Column("Who", _actor),
-    Column("Action", lambda _, each: [action_name(each["action"]), small(el("code", each["action"]))]),
+    Column("Action", lambda _, each: [told_of(each["action"]), small(el("code", each["action"]))]),
     Column("About", lambda _, each: el("span", each["subject"], class_="subject")),
     Column("Before and after", changes_html),
 )
