@@ -58,6 +58,6 @@ def test_others_ask_the_registry_for_a_role_and_for_words() -> None:
     assert role_of(switches.patch_switches) is Role.DEALER
     assert role_of(switches.patch_switches, ["halted", "paused"]) is Role.ADMIN
     assert role_of(switches.patch_switches, ["halted"]) is Role.DEALER
-    assert told_of("put_group") == "put a group"
+    assert told_of("put_group") == "set a group"
     assert told_of("archived_orders") == "finished archiving orders"
     assert told_of("never_heard_of") == "never heard of"

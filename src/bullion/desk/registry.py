@@ -33,7 +33,7 @@ class Action:
     dealer_fields: frozenset[str]
     """A change of these fields alone needs a dealer; of any other, an admin."""
     told: str | None
-    """As in "Meera put a group"; None for what changes nothing and leaves no entry in the trail."""
+    """As in "Meera set a group"; None for what changes nothing and leaves no entry in the trail."""
     status: int
     command: str | None
     """As in `accounts create`; None: it has a command of its own, or none."""

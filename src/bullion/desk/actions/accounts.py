@@ -21,7 +21,7 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
-@action("POST /accounts", Role.ADMIN, told="made an account", status=201, command="accounts create")
+@action("POST /accounts", Role.ADMIN, told="created an account", status=201, command="accounts create")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
     """Open the account LOGIN_ID."""
     new = Account(id=0, broker=actor.broker, login_id=body.login_id, **settings_of(body))

@@ -52,7 +52,7 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 @action(
     "POST /hedge/breaks/{break_id}/resolve",
     Role.DEALER,
-    told="resolved a contradiction",
+    told="settled a break",
     command="hedge resolve",
 )
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:

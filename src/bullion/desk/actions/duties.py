@@ -18,7 +18,7 @@ _RECENT_US = 60_000_000
 """The clocks of nodes, from which orders have their times, may be so far behind."""
 
 
-@action("PUT /duties/{name}", Role.ADMIN, told="put a duty", command="duties put")
+@action("PUT /duties/{name}", Role.ADMIN, told="set a duty", command="duties put")
 async def put_duty(
     desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None
 ) -> View:

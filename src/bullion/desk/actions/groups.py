@@ -16,7 +16,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /groups/{code}", Role.ADMIN, told="put a group", command="groups put")
+@action("PUT /groups/{code}", Role.ADMIN, told="set a group", command="groups put")
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
 ) -> View:

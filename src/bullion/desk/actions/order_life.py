@@ -55,7 +55,7 @@ def _order_action(what: str, told: str, question: str | None = None) -> Callable
     )
 
 
-@_order_action("close", "began to close an order")
+@_order_action("close", "started to close an order")
 async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     """Begin to close an order that is open."""
 

@@ -21,7 +21,7 @@ _FUTURE_US_MAX = 5_000_000
 _US_PER_S = 1_000_000
 
 
-@action("PUT /rates/{instrument}", Role.DEALER, told="put a rate", command="rates put")
+@action("PUT /rates/{instrument}", Role.DEALER, told="set a rate", command="rates put")
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
     """Quote INSTRUMENT.
 

@@ -18,7 +18,11 @@ from bullion.unreadable import Unreadable
 
 
 @action(
-    "PATCH /switches", Role.ADMIN, dealer_fields=["halted"], told="turned switches", command="switches set"
+    "PATCH /switches",
+    Role.ADMIN,
+    dealer_fields=["halted"],
+    told="changed switches",
+    command="switches set",
 )
 async def patch_switches(
     desk: Desk, actor: Actor, changes: Changes[SwitchesBody], *, only_if: OnlyIf | None = None

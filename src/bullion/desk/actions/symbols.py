@@ -21,7 +21,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /symbols/{code}", Role.ADMIN, told="put a symbol", command="symbols put")
+@action("PUT /symbols/{code}", Role.ADMIN, told="set a symbol", command="symbols put")
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
 ) -> View:

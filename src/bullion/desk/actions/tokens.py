@@ -17,7 +17,7 @@ from bullion.unreadable import Unreadable, UnreadableRow
 @action(
     "POST /tokens",
     Role.ADMIN,
-    told="made a desk token",
+    told="created a desk token",
     status=201,
     command="tokens create",
     shown_once="token",
