@@ -12,7 +12,7 @@ from bullion.orders.order import Order
 from bullion.orders.packed_orders import pack
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
-from bullion.store import archive_rows
+from bullion.store.archive_reader import packed_orders
 from bullion.store.engine import Engine
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
@@ -72,7 +72,7 @@ async def check(engine: Engine, book: int, orders: Sequence[Order]) -> None:
     hot = await rows(engine, "SELECT ordinal FROM orders WHERE book_id = $1 ORDER BY ordinal", book)
     found = await rows(engine, "SELECT * FROM archived_orders WHERE book_id = $1 ORDER BY 2", book)
     keys = await rows(engine, "SELECT * FROM archived_keys WHERE book_id = $1", book)
-    cold = [order for row in found for order in archive_rows.packed_orders(row).orders()]
+    cold = [order for row in found for order in packed_orders(row).orders()]
     assert [order.ordinal for order in cold] + [row["ordinal"] for row in hot] == [
         order.ordinal for order in orders
     ]

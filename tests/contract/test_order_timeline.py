@@ -48,7 +48,7 @@ class House:
 
     @property
     def timeline(self) -> OrderTimeline:
-        return self.records._kept.timeline
+        return self.records._memory.timeline
 
     async def trade(
         self, number: int, begin_us: int, book: tuple[str, str, Environment] | None = None

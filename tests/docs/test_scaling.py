@@ -14,7 +14,7 @@ from bullion.catalogue import clients
 from bullion.environment import Environment
 from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.settings import Settings, read_settings
-from bullion.store import gathering, postgres, traces
+from bullion.store import batch_loader, postgres, traces
 from bullion.store.postgres import PostgresEngine
 from bullion.wiring import trading
 from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
@@ -65,7 +65,7 @@ def test_its_numbers_are_those_of_the_code() -> None:
     (formula,) = [block.text for block in of_language("text") if block.text.startswith("connections")]
     assert f"{postgres.POOL_SIZE + 1} × nodes + {postgres.POOL_SIZE + 1} for each machine" in formula
     assert f"{verify._CONCURRENT_MAX} × nodes while lost answers" in formula
-    assert f"each statement of up to {gathering._TOGETHER_MAX} confirmations" in text
+    assert f"each statement of up to {batch_loader._BATCH_MAX} confirmations" in text
     assert f"{clients.KEPT_MAX:,} accounts and keys" in text
     assert f"{queue._BOOKS_KEPT_MAX:,} books" in text
     assert queue._OPTIMISTIC_TRIES == 2

@@ -22,8 +22,8 @@ from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.store import queries
+from bullion.store.desk_transaction import DeskMemory
 from bullion.store.engine import Engine, Row, Transaction, Value
-from bullion.store.kept import Kept
 from bullion.store.order_timeline import _SPAN
 from bullion.store.postgres import _CUSTOM_PLANS, _SERVER_SETTINGS, PostgresEngine
 from bullion.store.records import Records
@@ -65,17 +65,17 @@ class Store:
 
     place: Path | str
     engine: Engine
-    kept: Kept
+    memory: DeskMemory
 
     @classmethod
     async def make(cls, place: Path | str, accounts: int) -> "Store":
         engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
         await engine.open()
         await engine.migrate()
-        store = cls(place, engine, Kept(engine))
+        store = cls(place, engine, DeskMemory(engine))
 
         async def furnish(transaction: Transaction) -> None:
-            records = Records(transaction, store.kept)
+            records = Records(transaction, store.memory)
             await records.put_broker(Broker("main", "Main"))
             await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
             flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
@@ -89,7 +89,7 @@ class Store:
     async def cost(self, read: Read) -> int:
         async def body(transaction: Transaction) -> list[tuple[str, Sequence[Value]]]:
             journal = Journal(transaction)
-            await read(Records(journal, self.kept))
+            await read(Records(journal, self.memory))
             return journal.asked
 
         asked = await self.engine.read("read", body, custom_plans=True)
@@ -202,9 +202,9 @@ def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | s
     async def measure(place: Path | str, accounts: int, begin_us: int) -> None:
         engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
         await engine.open()
-        store = Store(place, engine, Kept(engine))
+        store = Store(place, engine, DeskMemory(engine))
         uncounted.append(await store.cost(orders(OrderFilter(source="phone"))))
-        await store.kept.timeline.settle()
+        await store.memory.timeline.settle()
         (row,) = await rows(engine, "SELECT id FROM orders WHERE book_id = 3 ORDER BY ordinal LIMIT 1")
         all_reads = reads(accounts, begin_us, row["id"])
         costs.append({name: await store.cost(read) for name, read in all_reads.items()})

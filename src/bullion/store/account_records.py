@@ -9,9 +9,9 @@ from bullion.environment import Environment
 from bullion.records.clients import KeyTimes, Overseen
 from bullion.unreadable import Unreadable
 
-from . import order_rows, readings
+from . import order_rows, row_decoders
+from .desk_transaction import DeskTransaction
 from .engine import Row
-from .open_transaction import OpenTransaction
 
 _encode = msgspec.json.Encoder().encode
 
@@ -22,7 +22,7 @@ _OF_BOOK = (
 )
 
 
-class AccountRecords(OpenTransaction):
+class AccountRecords(DeskTransaction):
     async def overseen(
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
     ) -> list[Overseen | Unreadable]:
@@ -31,7 +31,7 @@ class AccountRecords(OpenTransaction):
             page = await self._transaction.all("account_ids_after", broker, after, limit)
             ids: Sequence[int] = [row["id"] for row in page]
         else:
-            ids = await self._kept.names.find(self._transaction, broker, search, after, limit)
+            ids = await self._memory.names.find(self._transaction, broker, search, after, limit)
         wanted = _encode(ids).decode()
         found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
         by_id = {row["id"]: _overseen(row) for row in found}
@@ -51,7 +51,7 @@ def part_of(text: str | None) -> str | None:
 
 
 def _overseen(row: Row) -> Overseen | Unreadable:
-    account, unreadable = readings.account(row)
+    account, unreadable = row_decoders.account(row)
     if unreadable is not None:
         return unreadable
     books = {}

@@ -1,19 +1,46 @@
-"""Orders found in the archive, for those who did not find them among the others.
+"""Archived orders: rows to values and back, and how one order is found.
 
-Always in this order: an order goes from `orders` into the archive and never back, so whoever looks there
-first and here after misses none.
+Readers look among the working orders first and in the archive second: orders move into the archive and never
+back, so none is missed.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from bullion.allocation.book import environment_of
 from bullion.environment import Environment
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us, ordinal_of
+from bullion.orders.packed_orders import PackedOrders
 from bullion.records.orders import FoundOrder
 
-from . import archive_rows
 from .engine import Row, Transaction
+
+
+def packed_orders(row: Row) -> PackedOrders:
+    return PackedOrders(
+        book_id=row["book_id"],
+        first_ordinal=row["first_ordinal"],
+        last_ordinal=row["last_ordinal"],
+        from_us=row["from_us"],
+        to_us=row["to_us"],
+        plain_bytes=row["plain_bytes"],
+        packed=row["packed"],
+    )
+
+
+def packed_values(of: PackedOrders) -> tuple[Any, ...]:
+    """In the order of the columns of the insert."""
+    return (
+        of.book_id,
+        of.first_ordinal,
+        of.last_ordinal,
+        of.from_us,
+        of.to_us,
+        of.plain_bytes,
+        len(of.packed),
+        of.packed,
+    )
 
 
 def may_be_archived(book_id: int) -> bool:
@@ -24,7 +51,7 @@ def may_be_archived(book_id: int) -> bool:
 def order_of_pack(rows: Sequence[Row], ordinal: int, order_id: str | None = None) -> Order | None:
     """Out of what `archived_pack` found; the whole id has to be right, if one is given."""
     for row in rows:
-        order = archive_rows.packed_orders(row).order(ordinal)
+        order = packed_orders(row).order(ordinal)
         if order is not None and order_id in (None, order.id):
             return order
     return None

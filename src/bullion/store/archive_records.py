@@ -9,16 +9,17 @@ from bullion.orders.trace import Trace
 from bullion.records.archive import ArchiveSize, BookToArchive, TraceBatch
 from bullion.records.orders import FoundTrace
 
-from . import archive_rows, order_rows
+from . import order_rows
+from .archive_reader import packed_orders, packed_values
+from .desk_transaction import DeskTransaction
 from .engine import Row, one_row
-from .open_transaction import OpenTransaction
 from .trace_reader import time_ms
 
 _decode = msgspec.json.Decoder(list[Trace]).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class ArchiveRecords(OpenTransaction):
+class ArchiveRecords(DeskTransaction):
     async def books_to_archive(
         self, broker: str, login_id: str, limit: int, before_us: int, *, this_too: bool = False
     ) -> list[BookToArchive]:
@@ -53,7 +54,7 @@ class ArchiveRecords(OpenTransaction):
 
     async def archive_orders(self, packed: PackedOrders) -> bool:
         """Take these orders out of the working tables. False: somebody else was first; nothing was done."""
-        taken = await self._transaction.one("insert_archived_orders", *archive_rows.packed_values(packed))
+        taken = await self._transaction.one("insert_archived_orders", *packed_values(packed))
         if taken is None:
             return False
         within = (packed.book_id, packed.first_ordinal, packed.last_ordinal)
@@ -66,7 +67,7 @@ class ArchiveRecords(OpenTransaction):
     async def archived_packs(self, book_id: int, after_ordinal: int, limit: int) -> list[PackedOrders]:
         """Those of a book that begin after this ordinal, oldest first."""
         found = await self._transaction.all("archived_packs", book_id, after_ordinal, limit)
-        return [archive_rows.packed_orders(row) for row in found]
+        return [packed_orders(row) for row in found]
 
     async def archive_size(self, broker: str, login_id: str | None) -> ArchiveSize:
         row = await one_row(self._transaction, "archive_size", broker, login_id)

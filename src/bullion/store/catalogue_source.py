@@ -7,7 +7,7 @@ import msgspec
 
 from bullion.catalogue.source import NOTHING_MORE, Changes, Entry, Wanted
 
-from . import readings
+from . import row_decoders
 from .engine import Engine, Row, Transaction, one_row
 
 _PAGE_SIZE = 500
@@ -55,12 +55,12 @@ async def _page(transaction: Transaction, after: int) -> tuple[list[Entry], int 
     found: list[Entry] = []
     owners = {}
     for row in rows:
-        owner, unreadable = readings.account(row)
+        owner, unreadable = row_decoders.account(row)
         owners[owner.id] = owner
         found.append(unreadable or owner)
     last = rows[-1]["id"]
     keys = await transaction.all("keys_between", after, last)
-    found += [readings.key(row, owners[row["account_id"]]) for row in keys]
+    found += [row_decoders.key(row, owners[row["account_id"]]) for row in keys]
     return found, last if len(rows) == _PAGE_SIZE else None
 
 
@@ -74,7 +74,7 @@ async def _wanted(transaction: Transaction, wanted: Wanted) -> list[Entry]:
 
 
 def _account(row: Row) -> Entry:
-    account, unreadable = readings.account(row)
+    account, unreadable = row_decoders.account(row)
     return unreadable or account
 
 
@@ -85,8 +85,8 @@ async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entr
     found: list[Entry] = []
     asked = msgspec.json.encode(list(key_ids)).decode()
     for row in await transaction.all("some_keys", asked):
-        account, unreadable = readings.account(row, created="account_created_at_us")
-        key = readings.key(row, account)
+        account, unreadable = row_decoders.account(row, created="account_created_at_us")
+        key = row_decoders.key(row, account)
         if row["key_id"] in key_ids:
             found += (unreadable or account, key)
     return found
@@ -107,15 +107,16 @@ async def _everything_else(transaction: Transaction) -> list[Entry]:
     hosts = _by(await transaction.all("all_hosts"), lambda row: row["broker"])
     terms = _by(await transaction.all("all_terms"), lambda row: (row["broker"], row["group_code"]))
     found: list[Entry] = [
-        readings.broker(row, hosts[row["tag"]]) for row in await transaction.all("all_brokers")
+        row_decoders.broker(row, hosts[row["tag"]]) for row in await transaction.all("all_brokers")
     ]
-    found += map(readings.switches, await transaction.all("all_switches"))
+    found += map(row_decoders.switches, await transaction.all("all_switches"))
     found += [
-        readings.group(row, terms[row["broker"], row["code"]]) for row in await transaction.all("all_groups")
+        row_decoders.group(row, terms[row["broker"], row["code"]])
+        for row in await transaction.all("all_groups")
     ]
     duties = _by(await transaction.all("all_duties"), lambda row: (row["broker"], row["name"]))
-    found += map(readings.duty_table, duties.values())
-    found += map(readings.symbol, await transaction.all("all_symbols"))
+    found += map(row_decoders.duty_table, duties.values())
+    found += map(row_decoders.symbol, await transaction.all("all_symbols"))
     return found
 
 
@@ -134,21 +135,21 @@ async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -
             return [] if row is None else [_account(row)]
         case "symbol":
             row = await transaction.one("one_symbol", broker, subject)
-            return [] if row is None else [readings.symbol(row)]
+            return [] if row is None else [row_decoders.symbol(row)]
         case "group":
             row = await transaction.one("one_group", broker, subject)
             terms = await transaction.all("terms_of_group", broker, subject)
-            return [] if row is None else [readings.group(row, terms)]
+            return [] if row is None else [row_decoders.group(row, terms)]
         case "duty":
             duties = await transaction.all("one_duty", broker, subject)
-            return [readings.duty_table(duties)] if duties else []
+            return [row_decoders.duty_table(duties)] if duties else []
         case "switches":
             row = await transaction.one("one_switches", broker)
-            return [] if row is None else [readings.switches(row)]
+            return [] if row is None else [row_decoders.switches(row)]
         case "broker":
             row = await transaction.one("one_broker", broker)
             if row is None:
                 return []
             hosts = await transaction.all("hosts_of_broker", broker)
-            return [readings.broker(row, hosts), *await _one(transaction, "switches", broker, broker)]
+            return [row_decoders.broker(row, hosts), *await _one(transaction, "switches", broker, broker)]
     raise ValueError(f"unknown kind of change in the store: {kind}")

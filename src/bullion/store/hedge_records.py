@@ -10,14 +10,14 @@ from bullion.orders.order import Order
 from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, FoundUnmatched, Hedge
 from bullion.records.page import Page
 
-from . import readings
+from . import row_decoders
 from .decoding import readable
+from .desk_transaction import DeskTransaction
 from .engine import Row, one_row
-from .open_transaction import OpenTransaction
 from .order_records import found_order
 
 
-class HedgeRecords(OpenTransaction):
+class HedgeRecords(DeskTransaction):
     async def hedge(self, order: Order) -> Hedge | None:
         """What is asked of the venue for the order; None: nothing, as for a test order."""
         row = await self._transaction.one("one_hedge", order.book_id, order.ordinal)
@@ -87,7 +87,7 @@ class HedgeRecords(OpenTransaction):
 
     async def venue_conduct(self, broker: str) -> Conduct:
         row = await self._transaction.one("venue_conduct", broker)
-        return Conduct(broker) if row is None else readable(readings.conduct(row))
+        return Conduct(broker) if row is None else readable(row_decoders.conduct(row))
 
     async def put_venue_conduct(self, conduct: Conduct) -> None:
         instruments = msgspec.json.encode(conduct.instruments, order="sorted").decode()

@@ -18,9 +18,9 @@ from bullion.orders.order_id import made_at_us
 from bullion.orders.status import Event, Status
 
 from . import order_changes, order_rows
+from .batch_loader import BatchLoader
 from .engine import Engine, Transaction, one_row
 from .execution_records import insert_unmatched
-from .gathering import Gathering
 from .postgres import PostgresEngine
 
 _LANES = 2
@@ -51,8 +51,8 @@ class StoredHedgeRequests:
         self._venue = venue
         self._holder = holder
         self._now_us = now_us
-        self._answers: Gathering[Answered, Order] = Gathering(self._answer_all, lanes=_LANES)
-        self._postponed: Gathering[Postponed, bool] = Gathering(self._postpone_all, lanes=1)
+        self._answers: BatchLoader[Answered, Order] = BatchLoader(self._answer_all, lanes=_LANES)
+        self._postponed: BatchLoader[Postponed, bool] = BatchLoader(self._postpone_all, lanes=1)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
         due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us, self._venue))

@@ -10,8 +10,8 @@ from bullion.orders.order_id import ordinal_of
 
 from . import order_pages, order_rows
 from .archive_reader import may_be_archived, order_of_pack
+from .batch_loader import BatchLoader
 from .engine import Engine, Row
-from .gathering import Gathering
 from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
 
@@ -85,8 +85,8 @@ class PostgresReads:
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
-        self._books = Gathering(self._some_books, lanes=_LANES)
-        self._orders = Gathering(self._some_orders, lanes=_LANES)
+        self._books = BatchLoader(self._some_books, lanes=_LANES)
+        self._orders = BatchLoader(self._some_orders, lanes=_LANES)
 
     async def book(self, book_id: int) -> Book | None:
         return await self._books.get(book_id)

@@ -13,8 +13,8 @@ from bullion.records.page import Page
 
 from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
 from .account_orders import BookOrders, made
+from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
-from .open_transaction import OpenTransaction
 from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, Piece
 
 _FEW = 1_000
@@ -24,7 +24,7 @@ _BEFORE_CALL_US, _AFTER_CALL_US = 5_000_000, 60_000_000
 _NO_BOOK = (-1, 0)
 
 
-class OrderRecords(OpenTransaction):
+class OrderRecords(DeskTransaction):
     async def hold_book(self, account_id: int, environment: Environment) -> Book:
         """As it is now; no order gets into it before this transaction ends."""
         row = await one_row(self._transaction, "hold_book", book_id(account_id, environment))
@@ -99,7 +99,7 @@ class OrderRecords(OpenTransaction):
             return None
         environment = None if wanted.environment is None else wanted.environment.value
         kind = (broker, environment, wanted.source, wanted.symbol_code)
-        return await self._kept.timeline.counted(self._transaction, kind, wanted.since_us or 0)
+        return await self._memory.timeline.counted(self._transaction, kind, wanted.since_us or 0)
 
     async def _orders_by_time(
         self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page

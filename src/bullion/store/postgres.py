@@ -14,7 +14,7 @@ import structlog
 
 from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
-from . import queries, ready_queries, schema
+from . import prepared_queries, queries, schema
 from .engine import Row, Transaction, Value
 from .postgres_faults import LOST, address_faults, faults, told_by_server
 from .postgres_hosts import Hosts
@@ -84,7 +84,7 @@ class _Connection(asyncpg.Connection):
     session: Session = (0, "")
 
     async def make_ready(self, queries: Iterable[str]) -> None:
-        """Outside of a transaction: see `ready_queries`."""
+        """Outside of a transaction: see `prepared_queries`."""
         for query in queries:
             await self.executemany(query, ())  # Prepared and kept, as by any use, and run not once.
         self.is_ready = True
@@ -96,7 +96,7 @@ class PostgresEngine:
         self._hosts = Hosts(url)
         self._pool_size = pool_size
         self._queries: dict[str, str] = queries.load("postgres")
-        self._ready = [self._queries[name] for name in ready_queries.ALL]
+        self._ready = [self._queries[name] for name in prepared_queries.ALL]
         self._pool: Pool | None = None
         self._listener: Connection | None = None
         self._told: dict[str, asyncio.Event] = {}
@@ -231,7 +231,7 @@ class PostgresEngine:
             async with asyncio.timeout(within_s):
                 connection = await self._hosts.connect(**self._connect_options())
                 try:
-                    await connection.make_ready(self._queries[name] for name in ready_queries.VERIFY)
+                    await connection.make_ready(self._queries[name] for name in prepared_queries.VERIFY)
                     await connection.execute(begin)
                     answer = await body(_Open(connection, self._queries))
                     await connection.execute("COMMIT")

@@ -16,17 +16,17 @@ from bullion.rates.tick import Tick
 from bullion.records.market import HeldTick
 from bullion.unreadable import Unreadable, UnreadableRows
 
-from . import rates, readings
+from . import rates, row_decoders
 from .decoding import readable
+from .desk_transaction import DeskTransaction
 from .engine import Row
-from .open_transaction import OpenTransaction
 
 _ALL = 1 << 31
 _RECORDED_US = 60_000_000
 """An order may be recorded so long after it was priced."""
 
 
-class RateRecords(OpenTransaction):
+class RateRecords(DeskTransaction):
     async def tick(self, broker: str, instrument: str) -> HeldTick | None:
         found = [await self._find("one_tick", whose, instrument) for whose in (MARKET, broker)]
         shown = _shown(broker, [row for row in found if row is not None])
@@ -42,11 +42,11 @@ class RateRecords(OpenTransaction):
 
     async def duty(self, broker: str, name: str) -> DutyTable | None:
         found = await self._transaction.all("one_duty", broker, name)
-        return readable(readings.duty_table(found)) if found else None
+        return readable(row_decoders.duty_table(found)) if found else None
 
     async def duties(self, broker: str) -> list[DutyTable | Unreadable]:
         found = await self._transaction.all("duties_of_broker", broker)
-        return [readings.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
+        return [row_decoders.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
 
     async def order_priced_by(self, table: DutyTable, duty: Duty, from_us: int, until_us: int) -> str | None:
         """By the time in the ids of orders, and by the duty that each keeps in its price's anatomy.
@@ -54,7 +54,7 @@ class RateRecords(OpenTransaction):
         The anatomy has the duty's amount, not the table's name: an order of a symbol that is priced with
         another table now counts for that one.
         """
-        symbols = map(readings.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
+        symbols = map(row_decoders.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
         others = [each.code for each in symbols if _uses_another(each, table)]
         row = await self._transaction.one(
             "order_priced_by_duty",

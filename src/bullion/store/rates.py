@@ -7,7 +7,7 @@ from bullion.rates.source import TickSet
 from bullion.rates.tick import Tick
 from bullion.unreadable import Unreadable
 
-from . import readings
+from . import row_decoders
 from .engine import Engine, Row, Transaction, one_row
 
 _FEED_LEASE = "feed"
@@ -18,7 +18,7 @@ def tick_set(version: int, rows: Sequence[Row]) -> TickSet:
     ticks: list[tuple[str, Tick]] = []
     unreadable: list[Unreadable] = []
     for row in rows:
-        found = readings.tick(row)
+        found = row_decoders.tick(row)
         if isinstance(found, Unreadable):
             unreadable.append(found)
         else:

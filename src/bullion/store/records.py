@@ -23,13 +23,13 @@ from bullion.records.page import Page
 from bullion.records.token import Token
 from bullion.unreadable import Unreadable
 
-from . import readings, rows
+from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .decoding import INSTANT_US_MAX, readable
+from .desk_transaction import DeskMemory
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
-from .kept import Kept
 from .order_records import OrderRecords
 from .rate_records import RateRecords
 
@@ -51,11 +51,11 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         row = await self._find("one_broker", tag)
         if row is None:
             return None
-        return readable(readings.broker(row, await self._transaction.all("hosts_of_broker", tag)))
+        return readable(row_decoders.broker(row, await self._transaction.all("hosts_of_broker", tag)))
 
     async def brokers(self) -> list[Broker | Unreadable]:
         return [
-            readings.broker(row, await self._transaction.all("hosts_of_broker", row["tag"]))
+            row_decoders.broker(row, await self._transaction.all("hosts_of_broker", row["tag"]))
             for row in await self._transaction.all("all_brokers")
         ]
 
@@ -69,7 +69,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def switches(self, broker: str) -> Switches | None:
         row = await self._transaction.one("one_switches", broker)
-        return None if row is None else readable(readings.switches(row))
+        return None if row is None else readable(row_decoders.switches(row))
 
     async def put_switches(self, switches: Switches) -> None:
         await self._note("switches", switches.broker, switches.broker)
@@ -116,7 +116,9 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         return [await self._group(row) for row in found], total
 
     async def _group(self, row: Row) -> Group | Unreadable:
-        return readings.group(row, await self._transaction.all("terms_of_group", row["broker"], row["code"]))
+        return row_decoders.group(
+            row, await self._transaction.all("terms_of_group", row["broker"], row["code"])
+        )
 
     async def put_group(self, group: Group) -> None:
         await self._note("group", group.broker, group.code)
@@ -136,7 +138,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         return [await self._client(row) for row in found], total
 
     async def _client(self, row: Row) -> Client | Unreadable:
-        account, unreadable = readings.account(row)
+        account, unreadable = row_decoders.account(row)
         if unreadable is not None:
             return unreadable
         limits = await one_row(self._transaction, "allocation", row["id"])
@@ -207,11 +209,11 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def token(self, token_id: str) -> Token | None:
         row = await self._find("one_token", token_id)
-        return None if row is None else readable(readings.token(row))
+        return None if row is None else readable(row_decoders.token(row))
 
     async def tokens(self, broker: str, page: Page) -> tuple[list[Token | Unreadable], int]:
         found, total = await self._page("tokens_page", "count_tokens", broker, page)
-        return [readings.token(row) for row in found], total
+        return [row_decoders.token(row) for row in found], total
 
     async def insert_token(self, token: Token) -> None:
         await self._transaction.run(
@@ -285,11 +287,11 @@ class RecordStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._kept = Kept(engine)
+        self._memory = DeskMemory(engine)
 
     async def keep(self) -> None:
         """Run for as long as the desk is served: lists over all accounts become quick by it."""
-        await self._kept.timeline.keep()
+        await self._memory.timeline.keep()
 
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
         """One durable transaction; `body` may be run again and must have no other effect.
@@ -305,24 +307,24 @@ class RecordStore:
             if version % 1000 == 0 and version > _CHANGES_KEPT:
                 await transaction.run("forget_changes", version - _CHANGES_KEPT)
                 await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
-            answer = await body(Records(transaction, self._kept))
+            answer = await body(Records(transaction, self._memory))
             await transaction.run("notify_nodes")
             return answer
 
         async def leaving_it_alone(transaction: Transaction) -> T:
-            return await body(Records(transaction, self._kept))
+            return await body(Records(transaction, self._memory))
 
         return await self._engine.write(name, changing if catalogue else leaving_it_alone, custom_plans=True)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         """One snapshot."""
         return await self._engine.read(
-            name, lambda transaction: body(Records(transaction, self._kept)), custom_plans=True
+            name, lambda transaction: body(Records(transaction, self._memory)), custom_plans=True
         )
 
 
 def _used_key(row: Row) -> UsedKey | Unreadable:
-    key = readings.desk_key(row)
+    key = row_decoders.desk_key(row)
     if isinstance(key, Unreadable):
         return key
     used_at_us = row["last_used_at_us"]
@@ -331,7 +333,7 @@ def _used_key(row: Row) -> UsedKey | Unreadable:
 
 
 def _held(row: Row) -> HeldSymbol | Unreadable:
-    symbol = readings.symbol(row)
+    symbol = row_decoders.symbol(row)
     return symbol if isinstance(symbol, Unreadable) else HeldSymbol(symbol, row["stock_e4"])
 
 

@@ -1,6 +1,6 @@
 """Table rows to domain values and back: the one place that knows both.
 
-What reads a row raises when it cannot. `readings` is the only caller, and makes an `Unreadable` of that.
+What reads a row raises when it cannot. `row_decoders` is the only caller, and makes an `Unreadable` of that.
 """
 
 from collections.abc import Iterable, Sequence

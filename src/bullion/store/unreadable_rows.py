@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from bullion.catalogue.source import Wanted
 from bullion.unreadable import Unreadable
 
-from . import readings
+from . import row_decoders
 from .catalogue_source import StoreSource
 from .engine import Engine
 from .rates import StoredRates
@@ -22,8 +22,8 @@ async def unreadable_rows(engine: Engine) -> list[Unreadable]:
     found += (await StoredRates(engine).ticks(None)).unreadable
     venues = await engine.read("all_venues", lambda transaction: transaction.all("all_venues"))
     tokens = await engine.read("all_tokens", lambda transaction: transaction.all("all_tokens"))
-    found += _unreadable(map(readings.conduct, venues))
-    found += _unreadable(map(readings.token, tokens))
+    found += _unreadable(map(row_decoders.conduct, venues))
+    found += _unreadable(map(row_decoders.token, tokens))
     return list({entry.name: entry for entry in found}.values())
 
 

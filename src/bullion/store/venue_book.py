@@ -12,9 +12,9 @@ from bullion.hedge.simulated import Conduct, Mode, Taken
 from bullion.hedge.venue import HedgeRequest, ListedExecution
 from bullion.unreadable import UnreadableRows
 
-from . import readings
+from . import row_decoders
+from .batch_loader import BatchLoader
 from .engine import Row, Transaction, one_row
-from .gathering import Gathering
 from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
 
@@ -51,9 +51,9 @@ class StoredVenueBook:
         self.unreadable = UnreadableRows()
         """Conducts that cannot be read: toward those brokers the venue is down."""
         self._known: dict[str, tuple[int, Conduct]] = {}
-        self._conducts: Gathering[str, Conduct] = Gathering(self._read_conducts, lanes=_LANES)
-        self._taken: Gathering[Submission, Taken] = Gathering(self._take_all, lanes=_LANES)
-        self._listed: Gathering[Wanted, Sequence[ListedExecution]] = Gathering(self._list_all, lanes=1)
+        self._conducts: BatchLoader[str, Conduct] = BatchLoader(self._read_conducts, lanes=_LANES)
+        self._taken: BatchLoader[Submission, Taken] = BatchLoader(self._take_all, lanes=_LANES)
+        self._listed: BatchLoader[Wanted, Sequence[ListedExecution]] = BatchLoader(self._list_all, lanes=1)
 
     async def conduct(self, broker: str) -> Conduct:
         version = self._version()
@@ -135,7 +135,7 @@ class StoredVenueBook:
         return {row["broker"]: self._conduct(row) for row in rows}
 
     def _conduct(self, row: Row) -> Conduct:
-        found = readings.conduct(row)
+        found = row_decoders.conduct(row)
         if isinstance(found, Conduct):
             self.unreadable.discard("venue", found.broker, found.broker)
             return found

@@ -66,14 +66,10 @@ SELECT DISTINCT subject FROM changes WHERE version > $2 AND kind = 'account' AND
 SELECT lower(CAST($1 AS TEXT)) AS text
 
 -- fragment: summary_of_book(book)
-{book}.gold_net_e4 AS {book}_gold_net_e4,
-{book}.silver_net_e4 AS {book}_silver_net_e4,
-{book}.gold_limit_e4 AS {book}_gold_limit_e4,
-{book}.silver_limit_e4 AS {book}_silver_limit_e4,
-{book}.order_count AS {book}_order_count,
-{book}.archived_count AS {book}_archived_count,
-{book}.last_order_at_us AS {book}_last_order_at_us,
-{book}.version AS {book}_version
+{book}.gold_net_e4 AS {book}_gold_net_e4, {book}.silver_net_e4 AS {book}_silver_net_e4,
+{book}.gold_limit_e4 AS {book}_gold_limit_e4, {book}.silver_limit_e4 AS {book}_silver_limit_e4,
+{book}.order_count AS {book}_order_count, {book}.archived_count AS {book}_archived_count,
+{book}.last_order_at_us AS {book}_last_order_at_us, {book}.version AS {book}_version
 
 -- name: account_summaries
 -- Accounts by their ids ($1, as JSON), each with its two books and the number of its keys that work at $2, and that
@@ -85,19 +81,15 @@ SELECT
     (
         SELECT count(*) FROM keys
         WHERE
-            keys.account_id = page.id
-            AND keys.revoked_at_us IS NULL
+            keys.account_id = page.id AND keys.revoked_at_us IS NULL
             AND (keys.expires_at_us IS NULL OR keys.expires_at_us > $2)
             AND (keys.overlap_ends_at_us IS NULL OR keys.overlap_ends_at_us > $2)
     ) AS working_keys,
     (
         SELECT count(*) FROM keys
         WHERE
-            keys.account_id = page.id
-            AND keys.revoked_at_us IS NULL
-            AND keys.overlap_ends_at_us IS NULL
-            AND keys.expires_at_us > $2
-            AND keys.expires_at_us <= $3
+            keys.account_id = page.id AND keys.revoked_at_us IS NULL AND keys.overlap_ends_at_us IS NULL
+            AND keys.expires_at_us > $2 AND keys.expires_at_us <= $3
     ) AS expiring_keys
 FROM @json_list($1)
 @lookup_join accounts AS page ON page.id = CAST(items.value AS BIGINT)

@@ -62,16 +62,10 @@ SELECT
     next_accounts.login_id,
     books.id AS book_id,
     books.archived_count AS last_ordinal,
-    coalesce(
-        (
-            SELECT archived.last_ordinal
-            FROM archived_orders AS archived
-            WHERE archived.book_id = books.id
-            ORDER BY archived.first_ordinal DESC
-            LIMIT 1
-        ),
-        0
-    ) + 1 AS first_ordinal
+    1 + coalesce((
+        SELECT archived.last_ordinal FROM archived_orders AS archived
+        WHERE archived.book_id = books.id ORDER BY archived.first_ordinal DESC LIMIT 1
+    ), 0) AS first_ordinal
 FROM (
     SELECT accounts.id, accounts.login_id
     FROM accounts

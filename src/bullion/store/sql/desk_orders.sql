@@ -129,14 +129,8 @@ SELECT CAST(
 -- are read but those of blocks that are not summed. DISTINCT: hidden orders are counted apart.
 WITH places AS MATERIALIZED (
     SELECT DISTINCT
-        counts.book_id,
-        counts.block * $9 AS low,
-        counts.block * $9 + $9 - 1 AS high,
-        counts.symbol_code,
-        counts.trade_type,
-        replace(counts.status, ' elsewhere', '') AS status,
-        accounts.login_id,
-        books.archived_count
+        counts.book_id, counts.block * $9 AS low, counts.block * $9 + $9 - 1 AS high, counts.symbol_code,
+        counts.trade_type, replace(counts.status, ' elsewhere', '') AS status, accounts.login_id, books.archived_count
     @kind_counts(0)
 )
 
@@ -163,21 +157,17 @@ LIMIT $10 OFFSET $11
 -- The first id behind the next $3 orders that were made from id $1 on; none if there are not so many before id $2.
 SELECT orders.id FROM orders WHERE orders.id >= $1 AND orders.id < $2 ORDER BY orders.id LIMIT 1 OFFSET $3
 
+-- fragment: is_listed
+orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
+
 -- name: timeline_counts
 -- How many listed orders of each kind have ids from $1 up to, and without, $2.
 SELECT
-    accounts.broker,
-    books.environment,
-    found.source,
-    found.symbol_code,
-    CAST(sum(found.orders) AS BIGINT) AS orders
+    accounts.broker, books.environment, found.source, found.symbol_code, CAST(sum(found.orders) AS BIGINT) AS orders
 FROM (
     SELECT orders.book_id, orders.source, orders.symbol_code, count(*) AS orders
     FROM orders
-    WHERE
-        orders.id >= $1
-        AND orders.id < $2
-        AND orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
+    WHERE orders.id >= $1 AND orders.id < $2 AND @is_listed
     GROUP BY orders.book_id, orders.source, orders.symbol_code
 ) AS found
 @lookup_join books ON books.id = found.book_id
@@ -187,15 +177,5 @@ GROUP BY accounts.broker, books.environment, found.source, found.symbol_code
 -- name: timeline_check
 -- How many orders of all books are listed, by the books themselves; and how many of them have ids from $1 on.
 SELECT
-    (
-        SELECT CAST(coalesce(sum(books.order_count - books.archived_count), 0) AS BIGINT)
-        FROM books
-        WHERE books.id >= 0
-    ) AS listed,
-    (
-        SELECT count(*)
-        FROM orders
-        WHERE
-            orders.id >= $1
-            AND orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
-    ) AS newer
+    (SELECT CAST(coalesce(sum(order_count - archived_count), 0) AS BIGINT) FROM books WHERE id >= 0) AS listed,
+    (SELECT count(*) FROM orders WHERE orders.id >= $1 AND @is_listed) AS newer

@@ -155,9 +155,7 @@ WHERE
 -- not pending. $1 are the confirmations, $2 their books.
 WITH wanted AS MATERIALIZED (
     SELECT
-        CAST(@item(0) AS BIGINT) AS book_id,
-        CAST(@item(1) AS BIGINT) AS ordinal,
-        @item(2) AS broker,
+        CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, @item(2) AS broker,
         @item(3) AS execution_id
     FROM @json_rows($1)
 ),
@@ -213,11 +211,8 @@ events AS (
 answered AS (
     UPDATE hedge_requests
     SET
-        state = 'answered',
-        outcome = 'confirmed',
-        execution_id = booked.execution_id,
-        words = 'execution ' || booked.execution_id,
-        answered_at_us = $3
+        state = 'answered', outcome = 'confirmed', execution_id = booked.execution_id,
+        words = 'execution ' || booked.execution_id, answered_at_us = $3
     FROM booked
     WHERE hedge_requests.book_id @only(booked.book_id) AND hedge_requests.ordinal = booked.ordinal
 ),
@@ -232,26 +227,17 @@ counted_before AS MATERIALIZED (
 
 kinds AS MATERIALIZED (
     SELECT
-        kinds.book_id,
-        levels.level,
-        kinds.ordinal / levels.size AS block,
-        kinds.symbol_code,
-        kinds.trade_type,
-        kinds.status,
-        sum(kinds.change) AS change
+        kinds.book_id, levels.level, kinds.ordinal / levels.size AS block, kinds.symbol_code, kinds.trade_type,
+        kinds.status, sum(kinds.change) AS change
     FROM (
         SELECT
-            book_id,
-            ordinal,
-            symbol_code,
-            trade_type,
-            CASE WHEN source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS status,
-            -1 AS change
+            book_id, ordinal, symbol_code, trade_type, -1 AS change,
+            CASE WHEN source = 'api' THEN 'pending' ELSE 'pending elsewhere' END AS status
         FROM counted_before
         UNION ALL
-        SELECT book_id, ordinal, symbol_code, trade_type, status, 1 FROM counted_before
+        SELECT book_id, ordinal, symbol_code, trade_type, 1, status FROM counted_before
         UNION ALL
-        SELECT book_id, ordinal, '', '', 'shown', 1 FROM counted_before WHERE source <> 'api'
+        SELECT book_id, ordinal, '', '', 1, 'shown' FROM counted_before WHERE source <> 'api'
     ) AS kinds
     CROSS JOIN block_levels AS levels
     GROUP BY 1, 2, 3, 4, 5, 6

@@ -22,11 +22,8 @@ DO UPDATE SET orders = counts.orders + excluded.orders
 -- block first: that leaves a few rows, and only those go into the larger blocks as well.
 WITH small AS MATERIALIZED (
     SELECT
-        book_id,
+        book_id, symbol_code, trade_type, @kept_as AS kept_as,
         ordinal / (SELECT size FROM block_levels WHERE level = 0) AS block,
-        symbol_code,
-        trade_type,
-        @kept_as AS kept_as,
         count(*) AS orders
     FROM (
         -- ORDER BY: see @primary_key.
@@ -40,13 +37,8 @@ WITH small AS MATERIALIZED (
 
 blocks AS MATERIALIZED (
     SELECT
-        small.book_id,
-        levels.level,
-        small.block * (SELECT size FROM block_levels WHERE level = 0) / levels.size AS block,
-        small.symbol_code,
-        small.trade_type,
-        small.kept_as,
-        small.orders
+        small.book_id, levels.level, small.symbol_code, small.trade_type, small.kept_as, small.orders,
+        small.block * (SELECT size FROM block_levels WHERE level = 0) / levels.size AS block
     FROM small
     CROSS JOIN block_levels AS levels
 )

@@ -144,20 +144,17 @@ HAVING sum(summed + unsummed) > 0
 
 -- fragment: level_sum(kind, level, first, last)
 -- Each level by itself, and so by its whole key, also in a plan made while the table was empty.
-coalesce(
-    (
-        SELECT sum(counts.orders)
-        FROM block_counts AS counts
-        WHERE
-            counts.book_id = $1
-            AND counts.level = {level}
-            AND counts.symbol_code = {kind}.symbol_code
-            AND counts.trade_type = {kind}.trade_type
-            AND counts.status = {kind}.status
-            AND counts.block BETWEEN {first} AND {last}
-    ),
-    0
-)
+coalesce((
+    SELECT sum(counts.orders)
+    FROM block_counts AS counts
+    WHERE
+        counts.book_id = $1
+        AND counts.level = {level}
+        AND counts.symbol_code = {kind}.symbol_code
+        AND counts.trade_type = {kind}.trade_type
+        AND counts.status = {kind}.status
+        AND counts.block BETWEEN {first} AND {last}
+), 0)
 
 -- fragment: whole_blocks(kind)
 -- The blocks behind the small one in which a time lies: small, middle and large ones.
@@ -206,15 +203,10 @@ SELECT
     '' AS symbol_code,
     '' AS trade_type,
     'shown' AS status,
-    coalesce(
-        (
-            SELECT orders
-            FROM block_counts
-            WHERE
-                book_id = $1 AND level = 3 AND symbol_code = '' AND trade_type = '' AND status = 'shown' AND block = 0
-        ),
-        0
-    ) AS summed,
+    coalesce((
+        SELECT orders FROM block_counts
+        WHERE book_id = $1 AND level = 3 AND symbol_code = '' AND trade_type = '' AND status = 'shown' AND block = 0
+    ), 0) AS summed,
     (SELECT count(*) FROM @newest_orders WHERE @is_wanted) AS unsummed
 
 -- name: shown_orders

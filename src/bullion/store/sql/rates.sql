@@ -32,9 +32,7 @@ INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, versi
 VALUES ($1, $2, $3, $4, $5, $5, $6)
 ON CONFLICT (broker, instrument) DO UPDATE
 SET
-    bid_e6 = excluded.bid_e6,
-    ask_e6 = excluded.ask_e6,
-    at_us = excluded.at_us,
+    bid_e6 = excluded.bid_e6, ask_e6 = excluded.ask_e6, at_us = excluded.at_us, version = excluded.version,
     moved_at_us = CASE
         WHEN
             ticks.bid_e6 = excluded.bid_e6
@@ -42,8 +40,7 @@ SET
             AND ticks.moved_at_us BETWEEN 0 AND 253402300799999999
             THEN ticks.moved_at_us
         ELSE excluded.at_us
-    END,
-    version = excluded.version
+    END
 WHERE excluded.at_us >= ticks.at_us OR ticks.at_us > 253402300799999999
 
 -- fragment: duties

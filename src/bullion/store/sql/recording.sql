@@ -117,9 +117,7 @@ requested AS (
 held AS (
     INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)
     SELECT
-        book_id,
-        symbol_code,
-        metal,
+        book_id, symbol_code, metal,
         coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'buy'), 0),
         coalesce(sum(quantity_e4) FILTER (WHERE trade_type = 'sell'), 0)
     FROM inserted
@@ -179,11 +177,8 @@ WITH wanted (id, gold_net_e4, silver_net_e4, order_count, last_order_at_us) AS (
 
 UPDATE books
 SET
-    gold_net_e4 = wanted.gold_net_e4,
-    silver_net_e4 = wanted.silver_net_e4,
-    order_count = wanted.order_count,
-    last_order_at_us = wanted.last_order_at_us,
-    version = version + 1
+    gold_net_e4 = wanted.gold_net_e4, silver_net_e4 = wanted.silver_net_e4, order_count = wanted.order_count,
+    last_order_at_us = wanted.last_order_at_us, version = version + 1
 FROM wanted
 WHERE books.id = wanted.id
 
@@ -202,9 +197,7 @@ WITH placed (book_id, first_ordinal) AS (VALUES $rows)
 
 INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)
 SELECT
-    orders.book_id,
-    orders.symbol_code,
-    orders.metal,
+    orders.book_id, orders.symbol_code, orders.metal,
     sum(iif(orders.trade_type = 'buy', orders.quantity_e4, 0)),
     sum(iif(orders.trade_type = 'sell', orders.quantity_e4, 0))
 FROM placed

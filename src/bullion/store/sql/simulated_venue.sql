@@ -60,11 +60,8 @@ SET outcome = $2, execution_id = $3, executed_at_us = $4
 WHERE
     order_id = $1
     AND broker = (
-        SELECT known.broker
-        FROM venue_orders AS known
-        WHERE known.order_id BETWEEN $1 AND $1
-        ORDER BY known.order_id
-        LIMIT 1
+        SELECT known.broker FROM venue_orders AS known
+        WHERE known.order_id BETWEEN $1 AND $1 ORDER BY known.order_id LIMIT 1
     )
     AND outcome IS NULL
 
@@ -75,10 +72,8 @@ WHERE
 VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $6, 0)
 ON CONFLICT (order_id) DO UPDATE
 SET
-    outcome = excluded.outcome,
-    execution_id = excluded.execution_id,
-    executed_at_us = excluded.executed_at_us,
-    execution_no = excluded.execution_no
+    outcome = excluded.outcome, execution_id = excluded.execution_id,
+    executed_at_us = excluded.executed_at_us, execution_no = excluded.execution_no
 WHERE taken.outcome IS NULL
 
 -- name: executions_page

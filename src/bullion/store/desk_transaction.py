@@ -1,17 +1,26 @@
-"""What everything that the desk keeps shares: an open transaction, and the few ways to ask it."""
+"""What all records of the desk share: an open transaction, and what a process keeps in memory for it."""
 
 from collections.abc import Sequence
 
 from bullion.records.page import Page
 
-from .engine import Row, Transaction, one_row
-from .kept import Kept
+from .account_names import AccountNames
+from .engine import Engine, Row, Transaction, one_row
+from .order_timeline import OrderTimeline
 
 
-class OpenTransaction:
-    def __init__(self, transaction: Transaction, kept: Kept) -> None:
+class DeskMemory:
+    """What a process keeps in memory for the desk's reads over all accounts."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.timeline = OrderTimeline(engine)
+        self.names = AccountNames()
+
+
+class DeskTransaction:
+    def __init__(self, transaction: Transaction, memory: DeskMemory) -> None:
         self._transaction = transaction
-        self._kept = kept
+        self._memory = memory
 
     async def now_us(self) -> int:
         """The store's clock."""
@@ -21,7 +30,7 @@ class OpenTransaction:
         await self._transaction.run("note_change", kind, broker, subject)
 
     async def _find(self, query: str, *names: str) -> Row | None:
-        """One row by its name. Nothing has a NUL in its name, and PostgreSQL cannot even be asked for one."""
+        """One row by its name. No name contains a NUL, and PostgreSQL does not accept one as a value."""
         if any("\0" in name for name in names):
             return None
         return await self._transaction.one(query, *names)

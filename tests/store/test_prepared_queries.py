@@ -14,8 +14,8 @@ from bullion.store import (
     ledger_postgres,
     order_changes,
     order_sums,
+    prepared_queries,
     queries,
-    ready_queries,
     traces,
 )
 from bullion.store.engine import Transaction
@@ -55,7 +55,7 @@ def asked_in(module: ModuleType) -> Iterator[str]:
 def test_nothing_else_is_asked_while_a_book_or_the_traces_are_held() -> None:
     asked = {name for module in HOLDERS for name in asked_in(module)}
     assert {"hold_book", "lock_books", "record_plans", "answer_hedge"} <= asked
-    assert asked - NOT_HELD == set(ready_queries.ALL)
+    assert asked - NOT_HELD == set(prepared_queries.ALL)
 
 
 async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None:
@@ -72,7 +72,7 @@ async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None
     known = await engine.write("held", body)
     await engine.close()
     named = queries.load("postgres")
-    assert {name for name in ready_queries.ALL if named[name] not in known} == set()
+    assert {name for name in prepared_queries.ALL if named[name] not in known} == set()
 
 
 async def _known(transaction: Transaction) -> set[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from bullion.booking import batch_slots
 from bullion.faults import StoreUnavailable
-from bullion.store.gathering import Gathering
+from bullion.store.batch_loader import BatchLoader
 
 pytestmark = pytest.mark.anyio
 
@@ -55,8 +55,8 @@ async def turns(number: int = 5) -> None:
 
 async def test_those_who_ask_in_one_turn_share_one_question(shop: Shop) -> None:
     shop.holds = {"a": 1, "b": 2}
-    gathering = Gathering(shop.ask, lanes=2)
-    asking = asyncio.gather(*(gathering.get(key) for key in "abacb"))
+    loader = BatchLoader(shop.ask, lanes=2)
+    asking = asyncio.gather(*(loader.get(key) for key in "abacb"))
     await shop.open(0)
     assert await asking == [1, 2, 1, None, 2]
     assert [sorted(keys) for keys in shop.asked] == [["a", "b", "c"]]
@@ -64,12 +64,12 @@ async def test_those_who_ask_in_one_turn_share_one_question(shop: Shop) -> None:
 
 async def test_nobody_is_answered_from_a_question_that_was_put_before_theirs(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    gathering = Gathering(shop.ask, lanes=2)
-    first = asyncio.create_task(gathering.get("a"))
+    loader = BatchLoader(shop.ask, lanes=2)
+    first = asyncio.create_task(loader.get("a"))
     await turns()
     assert len(shop.asked) == 1
     shop.holds["a"] = 2
-    second = asyncio.create_task(gathering.get("a"))
+    second = asyncio.create_task(loader.get("a"))
     await turns()
     await shop.open(0)
     assert await first == 1
@@ -82,10 +82,10 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
 ) -> None:
     monkeypatch.setattr(batch_slots, "SLOW_S", 60.0)
     shop.holds = {str(number): number for number in range(65)}
-    gathering = Gathering(shop.ask, lanes=2)
+    loader = BatchLoader(shop.ask, lanes=2)
 
     async def asked(*numbers: int) -> None:
-        tasks.extend(asyncio.create_task(gathering.get(str(number))) for number in numbers)
+        tasks.extend(asyncio.create_task(loader.get(str(number))) for number in numbers)
         await turns()
 
     tasks: list[asyncio.Task[int | None]] = []
@@ -106,11 +106,11 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
 
 async def test_those_who_wait_for_a_lane_see_what_was_written_before_they_asked(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    gathering = Gathering(shop.ask, lanes=1)
-    first = asyncio.create_task(gathering.get("a"))
+    loader = BatchLoader(shop.ask, lanes=1)
+    first = asyncio.create_task(loader.get("a"))
     await turns()
     shop.holds["a"] = 2
-    others = [asyncio.create_task(gathering.get("a")) for _ in range(3)]
+    others = [asyncio.create_task(loader.get("a")) for _ in range(3)]
     await turns()
     assert len(shop.asked) == 1
     await shop.open(0)
@@ -122,8 +122,8 @@ async def test_those_who_wait_for_a_lane_see_what_was_written_before_they_asked(
 
 async def test_no_more_questions_at_once_than_lanes_and_no_more_keys_than_allowed(shop: Shop) -> None:
     shop.holds = {str(number): number for number in range(300)}
-    gathering = Gathering(shop.ask, lanes=2)
-    asking = asyncio.gather(*(gathering.get(str(number)) for number in range(300)))
+    loader = BatchLoader(shop.ask, lanes=2)
+    asking = asyncio.gather(*(loader.get(str(number)) for number in range(300)))
     for number in range(5):
         await shop.open(number)
     assert await asking == list(range(300))
@@ -135,12 +135,12 @@ async def test_no_more_questions_at_once_than_lanes_and_no_more_keys_than_allowe
 @pytest.mark.parametrize("fault", [StoreUnavailable("away"), ZeroDivisionError()])
 async def test_a_fault_is_told_to_all_who_asked_and_to_nobody_else(shop: Shop, fault: Exception) -> None:
     shop.fault = fault
-    gathering = Gathering(shop.ask, lanes=1)
-    asking = [asyncio.create_task(gathering.get(key)) for key in "aab"]
+    loader = BatchLoader(shop.ask, lanes=1)
+    asking = [asyncio.create_task(loader.get(key)) for key in "aab"]
     await turns()
     shop.fault = None
     shop.holds = {"a": 5}
-    later = asyncio.create_task(gathering.get("a"))
+    later = asyncio.create_task(loader.get("a"))
     await shop.open(0)
     for task in asking:
         with pytest.raises(type(fault)):
@@ -151,8 +151,8 @@ async def test_a_fault_is_told_to_all_who_asked_and_to_nobody_else(shop: Shop, f
 
 async def test_one_who_leaves_takes_nobody_along(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    gathering = Gathering(shop.ask, lanes=1)
-    leaving, staying = (asyncio.create_task(gathering.get("a")) for _ in range(2))
+    loader = BatchLoader(shop.ask, lanes=1)
+    leaving, staying = (asyncio.create_task(loader.get("a")) for _ in range(2))
     await turns()
     leaving.cancel()
     await turns()
@@ -162,14 +162,14 @@ async def test_one_who_leaves_takes_nobody_along(shop: Shop) -> None:
 
 async def test_a_fault_that_nobody_waits_for_any_more_is_no_noise(shop: Shop) -> None:
     shop.fault = StoreUnavailable("away")
-    gathering = Gathering(shop.ask, lanes=1)
-    leaving = asyncio.create_task(gathering.get("a"))
+    loader = BatchLoader(shop.ask, lanes=1)
+    leaving = asyncio.create_task(loader.get("a"))
     await turns()
     leaving.cancel()
     await shop.open(0)
     await turns()
     shop.fault = None
     shop.holds = {"a": 1}
-    again = asyncio.create_task(gathering.get("a"))
+    again = asyncio.create_task(loader.get("a"))
     await shop.open(1)
     assert await again == 1

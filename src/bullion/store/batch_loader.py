@@ -1,4 +1,4 @@
-"""Questions that arrive while earlier ones are being answered are put to the store together."""
+"""Loads rows in batches: keys that are asked for while a batch is loading go together into the next one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,39 +10,39 @@ from bullion.booking.batch_slots import BatchSlots
 K = TypeVar("K")
 V = TypeVar("V")
 
-_TOGETHER_MAX = 64
+_BATCH_MAX = 64
 
 
-class Gathering(Generic[K, V]):
-    """Nobody is answered from a question that was put before theirs: they see all that was written before."""
+class BatchLoader(Generic[K, V]):
+    """Each `get` waits for a batch that starts after it, so it sees everything committed before it."""
 
-    def __init__(self, ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
-        self._ask = ask
-        self._lanes = BatchSlots(lanes, self._depart)
+    def __init__(self, load: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
+        self._load = load
+        self._lanes = BatchSlots(lanes, self._start_batches)
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
-        self._departing = False
+        self._scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, key: K) -> V | None:
         """May raise StoreFault."""
         loop = asyncio.get_running_loop()
-        # One for each who asks: who stops waiting takes nobody else's answer away.
+        # One future for each caller: a caller that is cancelled leaves those of the others alone.
         answer: asyncio.Future[V | None] = loop.create_future()
         waiting = self._waiting.get(key)
         if waiting is not None:
             waiting.append(answer)
         else:
             self._waiting[key] = [answer]
-        if not self._departing:
-            # Not at once: whoever else asks in this turn of the loop goes along.
-            self._departing = True
-            loop.call_soon(self._depart)
+        if not self._scheduled:
+            # Not at once: other callers in this turn of the loop join the batch.
+            self._scheduled = True
+            loop.call_soon(self._start_batches)
         return await answer
 
-    def _depart(self) -> None:
-        self._departing = False
-        while self._waiting and self._lanes.free(full=len(self._waiting) >= _TOGETHER_MAX):
-            batch = dict(islice(self._waiting.items(), _TOGETHER_MAX))
+    def _start_batches(self) -> None:
+        self._scheduled = False
+        while self._waiting and self._lanes.free(full=len(self._waiting) >= _BATCH_MAX):
+            batch = dict(islice(self._waiting.items(), _BATCH_MAX))
             for key in batch:
                 del self._waiting[key]
             task = asyncio.get_running_loop().create_task(self._run(batch, self._lanes.take()))
@@ -53,19 +53,19 @@ class Gathering(Generic[K, V]):
         found: Mapping[K, V] = {}
         fault: Exception | None = None
         try:
-            found = await self._ask(list(batch))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told to everyone who asked
+            found = await self._load(list(batch))
+        except Exception as error:  # noqa: BLE001 - whatever it is, every caller gets it
             fault = error
         finally:
             self._lanes.release(lane)
-            self._depart()
-        # Only now: while these go on with their answers, the store is busy with the next.
+            self._start_batches()
+        # Only now: while these callers continue, the store is busy with the next batch.
         for key, waiting in batch.items():
             for answer in waiting:
                 if answer.done():
-                    continue  # Cancelled: whoever asked has left.
+                    continue  # The caller was cancelled.
                 if fault is None:
                     answer.set_result(found.get(key))
                 else:
                     answer.set_exception(fault)
-                    answer.exception()  # Taken note of, also when whoever asked leaves before hearing it.
+                    answer.exception()  # Mark it as retrieved: the caller may be cancelled before.

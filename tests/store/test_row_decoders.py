@@ -9,7 +9,7 @@ import pytest
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
-from bullion.store import readings, rows
+from bullion.store import row_decoders, rows
 from bullion.unreadable import Unreadable
 
 LANDED = Landed("XAU", "USDINR", Decimal(0), Decimal("-0.25"), Decimal("0.0000000001"), "gold", -5)
@@ -48,7 +48,7 @@ def row_of(symbol: Symbol) -> dict[str, Any]:
 )
 def test_a_pricing_is_read_as_it_was_written(pricing: Pricing) -> None:
     symbol = replace(SYMBOL, pricing=pricing)
-    assert readings.symbol(row_of(symbol)) == symbol
+    assert row_decoders.symbol(row_of(symbol)) == symbol
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_pricing_is_read_as_it_was_written(pricing: Pricing) -> None:
     ],
 )
 def test_no_other_pricing_passes(text: str) -> None:
-    found = readings.symbol({**row_of(SYMBOL), "pricing": text})
+    found = row_decoders.symbol({**row_of(SYMBOL), "pricing": text})
     assert isinstance(found, Unreadable)
     assert (found.kind, found.broker, found.subject) == ("symbol", "main", "GOLD")
     assert found.reason.startswith("pricing: ")

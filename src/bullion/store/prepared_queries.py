@@ -1,8 +1,8 @@
-"""What nodes ask while they hold a book or the traces: made known to PostgreSQL before a transaction begins.
+"""Queries that nodes run while they hold a book or the traces, prepared before a transaction begins.
 
-A query that a connection has not had before takes two messages, and PostgreSQL has no time limit for a
-session that waits for the second of them. A node that stood still in between would keep its books locked for
-as long as it stands; between two queries PostgreSQL ends its session after seconds.
+A query that is new to a connection takes two messages, and PostgreSQL has no time limit for a session that
+waits for the second one. A node that stopped in between would keep its books locked until it goes on. Between
+two queries, PostgreSQL ends such a session after seconds.
 """
 
 RECORD = ("lock_books", "hold_stock", "record_plans", "move_stock")
