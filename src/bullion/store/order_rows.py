@@ -16,6 +16,8 @@ BLOCK_SIZES = (256, 4_096, 65_536)
 """How many ordinals a block of each level holds. Above them is one for the whole book."""
 
 _METALS = {metal.value: metal for metal in Metal}
+_REST = len(Order.__struct_fields__) - Order.__struct_fields__.index("price_paise")
+"""How many fields of an order have their columns in the same order."""
 
 
 def book(row: Row) -> Book:
@@ -45,32 +47,11 @@ def open_weight(row: Row) -> OpenWeight:
 def order(row: Row) -> Order:
     """By place: a page has many rows, and looking a column up by its name takes longer than all the rest.
 
-    Columns that later steps of the schema add come behind these.
+    From the price on, the columns have the order of the fields. Columns that no field has come behind them.
     """
     book_id, ordinal, order_id, source, key, symbol, side, quantity, expected, reference, metal, *rest = row
-    price, total, status, key_id, request_id, at_us, anatomy, deal_no, close_price, pnl, closed_at_us = rest[
-        :11
-    ]
-    return Order(
-        book_id,
-        ordinal,
-        order_id,
-        source,
-        key,
-        PlaceOrder(symbol, side, quantity, expected, reference),
-        _METALS[metal],
-        price,
-        total,
-        status,
-        key_id,
-        request_id,
-        at_us,
-        anatomy,
-        deal_no,
-        close_price,
-        pnl,
-        closed_at_us,
-    )
+    asked = PlaceOrder(symbol, side, quantity, expected, reference)
+    return Order(book_id, ordinal, order_id, source, key, asked, _METALS[metal], *rest[:_REST])
 
 
 def price_move(row: Row) -> PriceMove:
