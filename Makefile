@@ -46,7 +46,7 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 	@echo "Checking that generated files are in step."
 	@$(BIN)/python -m tools.generate --check
 
-generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, pictures, the client's retry table, the measured tables of docs/scaling.md)
+generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, the page at /docs, pictures, the client's retry table, the measured tables of docs/scaling.md)
 	@$(BIN)/python -m tools.generate
 
 docs: $(VENV)/.docs-ok ## Build the documentation as a site, into build/site

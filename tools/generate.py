@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
 from tools.desk_actions import desk_page
+from tools.docs_page import docs_page
 from tools.measured import measured_page
 from tools.pictures import pictures
 from tools.refusals_page import refusals_page
@@ -29,6 +30,7 @@ def generated() -> dict[str, str]:
         "docs/refusals.md": refusals_page(CATALOGUE),
         # Sorted, so that moving code about changes nothing here and a difference is one in meaning.
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
+        "src/bullion/api/docs.html": docs_page(openapi()),
         # Only a part of each of these is generated; the rest is as it stands.
         "docs/desk.md": desk_page(_ROOT),
         "docs/scaling.md": measured_page(_ROOT),

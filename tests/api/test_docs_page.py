@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from bullion.api.docs_page import docs_page
+from bullion.api import docs_page as served
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
+from tools.docs_page import docs_page
 
 Json = dict[str, Any]
 
@@ -50,7 +51,7 @@ class Page(HTMLParser):
 
 DESCRIPTION = openapi()
 ME = ("/api/trading/test/v1/me", "/api/trading/v1/me")
-TEXT, POLICY = docs_page(DESCRIPTION)
+TEXT = docs_page(DESCRIPTION)
 PAGE = Page(TEXT)
 
 
@@ -74,14 +75,18 @@ def hostile(value: Any, name: str = "") -> Any:
 
 
 def article(description: Json, anchor: str) -> str:
-    found = re.search(rf'<article id="{anchor}">.*?</article>', docs_page(description)[0], re.DOTALL)
+    found = re.search(rf'<article id="{anchor}">.*?</article>', docs_page(description), re.DOTALL)
     assert found is not None
     return found.group()
 
 
 def test_the_policy_allows_the_pages_own_style_and_nothing_else() -> None:
+    page = served.docs_page()
+    assert page.body.decode() == TEXT
+    headers = dict(page.headers)
+    assert headers[b"content-type"] == b"text/html; charset=utf-8"
     digest = b64encode(sha256(style().encode()).digest()).decode()
-    assert POLICY.split("; ") == [
+    assert headers[b"content-security-policy"].decode().split("; ") == [
         "default-src 'none'",
         f"style-src 'sha256-{digest}'",
         "base-uri 'none'",
@@ -105,7 +110,7 @@ def test_hostile_text_stays_text() -> None:
     description = hostile(DESCRIPTION)
     live = description["paths"]["/health/live" + HOSTILE]
     live[HOSTILE] = live["get"]
-    page = Page(docs_page(description)[0])
+    page = Page(docs_page(description))
     assert page.tags == PAGE.tags
     assert {name for name, _ in page.attributes} == {name for name, _ in PAGE.attributes}
     assert not any(re.search(r"[<>\"']", value) for _, value in page.attributes)

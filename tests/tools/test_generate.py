@@ -19,6 +19,7 @@ FILES = [
     "docs/refusals.md",
     "docs/openapi.json",
     "docs/scaling.md",
+    "src/bullion/api/docs.html",
     "src/bullion_client/retry_table.py",
     *pictures(ROOT),
 ]

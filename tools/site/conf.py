@@ -7,7 +7,6 @@ from pathlib import Path
 from pygments.lexers.data import JsonLexer
 from sphinx.application import Sphinx
 
-from bullion.api import docs_page
 from tools.site.reference import ApiReference, write_style
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +15,7 @@ _VARIABLE = re.compile(r"--([\w-]+):\s*([^;]+);")
 
 def _palette() -> tuple[dict[str, str], dict[str, str]]:
     """The colours of the service's own page, by day and by night."""
-    style = (Path(docs_page.__file__).parent / "style.css").read_text("utf-8")
+    style = (_ROOT / "tools/docs_page/style.css").read_text("utf-8")
     light, dark = (dict(_VARIABLE.findall(block)) for block in re.findall(r":root \{([^}]*)\}", style))
     return light, dark
 

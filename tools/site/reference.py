@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from bullion.api.docs_page import Section, reference_sections, reference_style
+from tools.docs_page import Section, reference_sections, reference_style
 
 CLASS = "api-part"
 _BLOCK = re.compile(r"<(?=(?:div|figcaption|li|p|pre|t[dhr])\b)")

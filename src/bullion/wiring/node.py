@@ -155,14 +155,5 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
 
 
 def _pages() -> Mapping[str, Answer]:
-    """The API's description and its page, made once."""
-    description = openapi()
-    page, policy = docs_page(description)
-    html = (
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-security-policy", policy.encode("ascii")),
-    )
-    return {
-        "/openapi.json": Answer(200, encode_json(description)),
-        "/docs": Answer(200, page.encode(), html),
-    }
+    """The description of the API and its page, made once."""
+    return {"/openapi.json": Answer(200, encode_json(openapi())), "/docs": docs_page()}
