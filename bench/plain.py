@@ -19,7 +19,7 @@ from bullion.store.postgres import PostgresEngine
 from bullion.wiring import trading
 from bullion.wiring.store import StoreEngine
 
-_LANES = 8
+_SLOTS = 8
 """As many orders at once as a node has connections: more made PostgreSQL slower."""
 
 _ORDER = """
@@ -105,5 +105,5 @@ def _plain_ledger(engine: StoreEngine, holder: str, venue: str) -> Ledger:  # no
 if __name__ == "__main__":
     # What differs, and nothing else does.
     trading.ledger_of = _plain_ledger
-    trading.TWO_BATCHES = (_LANES, 1)
+    trading.TWO_BATCHES = (_SLOTS, 1)
     main()

@@ -55,7 +55,7 @@ async def turns(number: int = 5) -> None:
 
 async def test_those_who_ask_in_one_turn_share_one_question(shop: Shop) -> None:
     shop.holds = {"a": 1, "b": 2}
-    loader = BatchLoader(shop.ask, lanes=2)
+    loader = BatchLoader(shop.ask, slots=2)
     asking = asyncio.gather(*(loader.get(key) for key in "abacb"))
     await shop.open(0)
     assert await asking == [1, 2, 1, None, 2]
@@ -64,7 +64,7 @@ async def test_those_who_ask_in_one_turn_share_one_question(shop: Shop) -> None:
 
 async def test_nobody_is_answered_from_a_question_that_was_put_before_theirs(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    loader = BatchLoader(shop.ask, lanes=2)
+    loader = BatchLoader(shop.ask, slots=2)
     first = asyncio.create_task(loader.get("a"))
     await turns()
     assert len(shop.asked) == 1
@@ -82,7 +82,7 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
 ) -> None:
     monkeypatch.setattr(batch_slots, "SLOW_S", 60.0)
     shop.holds = {str(number): number for number in range(65)}
-    loader = BatchLoader(shop.ask, lanes=2)
+    loader = BatchLoader(shop.ask, slots=2)
 
     async def asked(*numbers: int) -> None:
         tasks.extend(asyncio.create_task(loader.get(str(number))) for number in numbers)
@@ -106,7 +106,7 @@ async def test_beside_another_question_goes_the_largest_or_any_if_the_other_is_s
 
 async def test_those_who_wait_for_a_lane_see_what_was_written_before_they_asked(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    loader = BatchLoader(shop.ask, lanes=1)
+    loader = BatchLoader(shop.ask, slots=1)
     first = asyncio.create_task(loader.get("a"))
     await turns()
     shop.holds["a"] = 2
@@ -122,7 +122,7 @@ async def test_those_who_wait_for_a_lane_see_what_was_written_before_they_asked(
 
 async def test_no_more_questions_at_once_than_lanes_and_no_more_keys_than_allowed(shop: Shop) -> None:
     shop.holds = {str(number): number for number in range(300)}
-    loader = BatchLoader(shop.ask, lanes=2)
+    loader = BatchLoader(shop.ask, slots=2)
     asking = asyncio.gather(*(loader.get(str(number)) for number in range(300)))
     for number in range(5):
         await shop.open(number)
@@ -135,7 +135,7 @@ async def test_no_more_questions_at_once_than_lanes_and_no_more_keys_than_allowe
 @pytest.mark.parametrize("fault", [StoreUnavailable("away"), ZeroDivisionError()])
 async def test_a_fault_is_told_to_all_who_asked_and_to_nobody_else(shop: Shop, fault: Exception) -> None:
     shop.fault = fault
-    loader = BatchLoader(shop.ask, lanes=1)
+    loader = BatchLoader(shop.ask, slots=1)
     asking = [asyncio.create_task(loader.get(key)) for key in "aab"]
     await turns()
     shop.fault = None
@@ -151,7 +151,7 @@ async def test_a_fault_is_told_to_all_who_asked_and_to_nobody_else(shop: Shop, f
 
 async def test_one_who_leaves_takes_nobody_along(shop: Shop) -> None:
     shop.holds = {"a": 1}
-    loader = BatchLoader(shop.ask, lanes=1)
+    loader = BatchLoader(shop.ask, slots=1)
     leaving, staying = (asyncio.create_task(loader.get("a")) for _ in range(2))
     await turns()
     leaving.cancel()
@@ -162,7 +162,7 @@ async def test_one_who_leaves_takes_nobody_along(shop: Shop) -> None:
 
 async def test_a_fault_that_nobody_waits_for_any_more_is_no_noise(shop: Shop) -> None:
     shop.fault = StoreUnavailable("away")
-    loader = BatchLoader(shop.ask, lanes=1)
+    loader = BatchLoader(shop.ask, slots=1)
     leaving = asyncio.create_task(loader.get("a"))
     await turns()
     leaving.cancel()

@@ -16,9 +16,9 @@ _BATCH_MAX = 64
 class BatchLoader(Generic[K, V]):
     """Each `get` waits for a batch that starts after it, so it sees everything committed before it."""
 
-    def __init__(self, load: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, lanes: int) -> None:
+    def __init__(self, load: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, slots: int) -> None:
         self._load = load
-        self._lanes = BatchSlots(lanes, self._start_batches)
+        self._slots = BatchSlots(slots, self._start_batches)
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -41,15 +41,15 @@ class BatchLoader(Generic[K, V]):
 
     def _start_batches(self) -> None:
         self._scheduled = False
-        while self._waiting and self._lanes.free(full=len(self._waiting) >= _BATCH_MAX):
+        while self._waiting and self._slots.free(full=len(self._waiting) >= _BATCH_MAX):
             batch = dict(islice(self._waiting.items(), _BATCH_MAX))
             for key in batch:
                 del self._waiting[key]
-            task = asyncio.get_running_loop().create_task(self._run(batch, self._lanes.take()))
+            task = asyncio.get_running_loop().create_task(self._run(batch, self._slots.take()))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]", lane: float) -> None:
+    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]", slot: float) -> None:
         found: Mapping[K, V] = {}
         fault: Exception | None = None
         try:
@@ -57,7 +57,7 @@ class BatchLoader(Generic[K, V]):
         except Exception as error:  # noqa: BLE001 - whatever it is, every caller gets it
             fault = error
         finally:
-            self._lanes.release(lane)
+            self._slots.release(slot)
             self._start_batches()
         # Only now: while these callers continue, the store is busy with the next batch.
         for key, waiting in batch.items():

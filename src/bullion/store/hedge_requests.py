@@ -23,7 +23,7 @@ from .engine import Engine, Transaction, one_row
 from .execution_records import insert_unmatched
 from .postgres import PostgresEngine
 
-_LANES = 2
+_SLOTS = 2
 _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
 _encode = msgspec.json.Encoder().encode
@@ -51,8 +51,8 @@ class StoredHedgeRequests:
         self._venue = venue
         self._holder = holder
         self._now_us = now_us
-        self._answers: BatchLoader[Answered, Order] = BatchLoader(self._answer_all, lanes=_LANES)
-        self._postponed: BatchLoader[Postponed, bool] = BatchLoader(self._postpone_all, lanes=1)
+        self._answers: BatchLoader[Answered, Order] = BatchLoader(self._answer_all, slots=_SLOTS)
+        self._postponed: BatchLoader[Postponed, bool] = BatchLoader(self._postpone_all, slots=1)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
         due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us, self._venue))

@@ -17,7 +17,7 @@ from .sqlite import SqliteEngine
 
 OrderName = tuple[int, int, str]
 """Book, ordinal and id."""
-_LANES = 2
+_SLOTS = 2
 
 
 class StoredOrders:
@@ -85,8 +85,8 @@ class PostgresReads:
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
-        self._books = BatchLoader(self._some_books, lanes=_LANES)
-        self._orders = BatchLoader(self._some_orders, lanes=_LANES)
+        self._books = BatchLoader(self._some_books, slots=_SLOTS)
+        self._orders = BatchLoader(self._some_orders, slots=_SLOTS)
 
     async def book(self, book_id: int) -> Book | None:
         return await self._books.get(book_id)

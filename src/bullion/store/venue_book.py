@@ -18,7 +18,7 @@ from .engine import Row, Transaction, one_row
 from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
 
-_LANES = 2
+_SLOTS = 2
 _NUMBERED_MAX = 200
 _WRITERS_S_MAX, _WRITERS_LOOK_S = 1.0, 0.01
 """How long the list waits for transactions under way, and how often it looks whether they are over."""
@@ -51,9 +51,9 @@ class StoredVenueBook:
         self.unreadable = UnreadableRows()
         """Conducts that cannot be read: toward those brokers the venue is down."""
         self._known: dict[str, tuple[int, Conduct]] = {}
-        self._conducts: BatchLoader[str, Conduct] = BatchLoader(self._read_conducts, lanes=_LANES)
-        self._taken: BatchLoader[Submission, Taken] = BatchLoader(self._take_all, lanes=_LANES)
-        self._listed: BatchLoader[Wanted, Sequence[ListedExecution]] = BatchLoader(self._list_all, lanes=1)
+        self._conducts: BatchLoader[str, Conduct] = BatchLoader(self._read_conducts, slots=_SLOTS)
+        self._taken: BatchLoader[Submission, Taken] = BatchLoader(self._take_all, slots=_SLOTS)
+        self._listed: BatchLoader[Wanted, Sequence[ListedExecution]] = BatchLoader(self._list_all, slots=1)
 
     async def conduct(self, broker: str) -> Conduct:
         version = self._version()
