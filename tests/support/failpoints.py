@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from bullion.__main__ import main
-from bullion.api import app
 from bullion.booking.hedging import Hedging
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
@@ -23,6 +22,7 @@ from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import _Open
 from bullion.store.sqlite import SqliteConnection
 from bullion.store.venue_book import StoredVenueBook
+from bullion.web import shell
 from bullion.web.answer import send_answer
 
 ARMED = "armed"
@@ -120,7 +120,7 @@ def reply(*, sent: bool) -> Wrap:
                 await asyncio.sleep(0)  # It goes out when this turn of the loop ends.
                 trap.reached()
 
-        vars(app)["send_answer"] = send
+        vars(shell)["send_answer"] = send
 
     return wrap
 

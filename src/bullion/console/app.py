@@ -16,8 +16,9 @@ from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NO
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError
 from bullion.web import health
-from bullion.web.answer import Answer, Receive, Scope, Send, new_request_id, refusal_headers, send_answer
-from bullion.web.body import CallerLeft
+from bullion.web.answer import Answer, Receive, Scope, Send, refusal_headers
+from bullion.web.calls import Call as Request
+from bullion.web.shell import RequestShell
 
 from . import answers, switchboard
 from .assets import FILES
@@ -47,8 +48,10 @@ _KEPT_S = 31_536_000
 _METHODS = ("GET", "POST")
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+@dataclass(frozen=True)
+class Console(RequestShell):
+    log = _log
+
     desk: Desk
     doorkeeper: Doorkeeper
     sessions: Sessions
@@ -57,26 +60,29 @@ class Console:
     pages: Sequence[Page]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = new_request_id()
         call = Call.of(scope)
+        if call.path[:1] == ("assets",):
+            await _send_asset(call, send)
+        else:
+            await RequestShell.__call__(self, scope, receive, send)
+
+    def refuse(self, scope: Scope, refused: RefusalError) -> Answer:
+        if isinstance(refused, FormErrors):
+            body = {"refused": refused.message, "fields": refused.by_field}
+            return answers.json_answer(body, refused.refusal.status)
+        return error_answer(Call.of(scope), refused)
+
+    def note(self, call: Request) -> None:
+        """The console counts nothing: its open pages ask every second."""
+
+    def unavailable(self, fault: StoreFault) -> RefusalError:
+        return unavailable(fault)
+
+    async def answer(self, request: Request, scope: Scope, receive: Receive) -> Answer:
         try:
-            if call.path[:1] == ("assets",):
-                await _send_asset(call, send)
-                return
-            answer = await self._answer(call, scope, receive, request_id.decode("ascii"))
-        except CallerLeft:
-            return
-        except FormErrors as errors:
-            body = {"refused": errors.message, "fields": errors.by_field}
-            answer = answers.json_answer(body, errors.refusal.status)
+            return await self._answer(Call.of(scope), scope, receive, request.request_id.decode("ascii"))
         except Redirect as redirect:
-            answer = answers.redirect(redirect.path)
-        except RefusalError as refused:
-            answer = error_answer(call, refused)
-        except Exception:  # noqa: BLE001 - the last line of defence: whatever it was, nothing of it goes out
-            _log.exception("internal_error", request_id=request_id.decode("ascii"))
-            answer = error_answer(call, RefusalError(INTERNAL_ERROR))
-        await send_answer(scope, send, answer, request_id)
+            return answers.redirect(redirect.path)
 
     async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
         first = call.path[0] if call.path else ""

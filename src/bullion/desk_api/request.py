@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from starlette.datastructures import QueryParams
-
 from bullion.desk.desk import Desk, View
 from bullion.desk.problems import refused
 from bullion.records.page import Page
@@ -16,12 +14,19 @@ _OFFSET_MAX = 2**62
 _DIGITS_MAX = 18
 
 
+class Query(dict[str, list[str]]):
+    """The parameters of a URL: a name may come more than once."""
+
+    def getlist(self, name: str) -> list[str]:
+        return self.get(name, [])
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     desk: Desk
     actor: Actor
     path: Mapping[str, str]
-    query: QueryParams
+    query: Query
     body: bytes
     request_id: str
 

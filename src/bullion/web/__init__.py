@@ -1,1 +1,1 @@
-"""The ground both ports stand on: the HTTP connection, the caller's address, and how an answer is written."""
+"""What all ports share: the HTTP connection, the router, the request shell, and how an answer is written."""

@@ -29,6 +29,8 @@ class Call(msgspec.Struct):
     ms: float = 0.0
     note: str | None = None
     """What else whoever reads the log should know."""
+    header_lines: bytes = b""
+    """Header lines of the response beside the answer's own."""
 
 
 class _Tally:

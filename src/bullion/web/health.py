@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from .answer import JSON, Answer, Headers, encode_json, json_answer
+from .shell import OpenPage
 
 LIVE = "/health/live"
 READY = "/health/ready"
@@ -30,6 +31,18 @@ NOTICE = _Notice()
 
 def live() -> Answer:
     return json_answer({"live": True})
+
+
+def health_pages(checks: Checks) -> dict[str, dict[str, OpenPage]]:
+    """By path and method."""
+
+    async def answer_live() -> Answer:
+        return live()
+
+    async def answer_ready() -> Answer:
+        return await ready(checks)
+
+    return {LIVE: dict.fromkeys(METHODS, answer_live), READY: dict.fromkeys(METHODS, answer_ready)}
 
 
 async def ready(checks: Checks) -> Answer:

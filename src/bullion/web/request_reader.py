@@ -34,7 +34,9 @@ class _ReadAgainError(Exception):
     """This head must be given to the parser by itself."""
 
 
-class Connection(Protocol):
+class RequestReceiver(Protocol):
+    """The connection, as far as its reader knows it."""
+
     state: State
 
     def begin_request(self, body_length: int | None, *, body_follows: bool) -> Exchange: ...
@@ -43,7 +45,7 @@ class Connection(Protocol):
 
 
 class RequestReader:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: RequestReceiver) -> None:
         self._connection = connection
         self._exchange: Exchange
         self.parser = httptools.HttpRequestParser(self)

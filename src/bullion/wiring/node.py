@@ -22,7 +22,7 @@ from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
 from bullion.desk.desk import Desk
 from bullion.desk.doorkeeper import Doorkeeper
-from bullion.desk_api.app import desk_app
+from bullion.desk_api.app import DeskApi
 from bullion.faults import StoreFault
 from bullion.rates.feeds.feed import FeedRunner
 from bullion.rates.feeds.simulated import SimulatedFeed
@@ -128,7 +128,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             await _first_checks(trading, link)
             yield Node(
                 api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
-                desk_api=desk_app(desk, doorkeeper, journal, checks, measured),
+                desk_api=DeskApi(desk, doorkeeper, journal, checks, measured),
                 desk=desk,
                 first_actor=first_actor,
             )
