@@ -23,7 +23,7 @@ def decoded(
 
 
 def readable(found: T | Unreadable) -> T:
-    """For whoever asks for one row and needs its value. May raise UnreadableRow."""
+    """For callers that ask for one row and need its value. May raise UnreadableRow."""
     if isinstance(found, Unreadable):
         raise UnreadableRow(found)
     return found

@@ -65,7 +65,7 @@ class PostgresLedger:
                 row = await transaction.one("hold_stock", *name)
                 left[name] = 0 if row is None else row["weight_e4"]
             plans = plan({row["id"]: order_rows.book(row) for row in locked}, left)
-            # A second statement after the lock: its snapshot has what whoever held the lock before us did.
+            # A second statement after the lock: its snapshot includes what the previous holder committed.
             values = self._values(plans, names, catalogue_version)
             recorded = _recorded(await transaction.all("record_plans", *values), plans, catalogue_version)
             for each in plans:

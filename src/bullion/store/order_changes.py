@@ -1,6 +1,6 @@
-"""Writes what an event made of an order: the order, its life, the counts, and what its book and stock hold.
+"""Writes what an event made of an order: the order, its events, the counts, its book and the stock.
 
-Whoever calls holds the order's book: so of two events that meet, one comes after the other.
+The caller holds the order's book, so two events of one order are written one after the other.
 """
 
 from bullion.faults import StoreConflict

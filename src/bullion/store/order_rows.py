@@ -103,7 +103,7 @@ def order_values(of: Order) -> tuple[Any, ...]:
 
 
 def lease_ends_at_us(orders: Sequence[Order]) -> int:
-    """Until when whoever recorded these orders hedges them, and nobody else."""
+    """Until then only the node that recorded these orders hedges them."""
     return max((order.created_at_us for order in orders), default=0) + LEASE_US
 
 

@@ -1,7 +1,7 @@
 """Sums up the counts of a book's full blocks, once they are.
 
-It need not happen at once, nor at all: whoever reads counts orders one by one where no block is summed. So a
-booking does not wait for it, and a node that dies in between leaves it to the next that fills a block.
+A booking does not wait for it: readers count orders one by one where no block is summed. If a node dies
+before it has summed a block, the next node that fills a block of the book does it.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class BlockSums:
 
 
 async def sum_blocks(transaction: Transaction, book_id: int) -> None:
-    """A second statement after the lock: its snapshot has what whoever held the book before us did."""
+    """A second statement after the lock: its snapshot includes what the previous holder committed."""
     ordinals = to_sum(await one_row(transaction, "hold_book", book_id))
     if ordinals is not None:
         low, high = ordinals

@@ -263,12 +263,12 @@ class PostgresEngine:
             self._pool.renew()
 
     async def changed(self, within_s: float, listener: str = "catalogue") -> None:
-        """A notification is only a hint that comes early: whoever waits looks again in any case."""
+        """A notification is only an early hint: callers read again in any case."""
         await self._listen()
         told = self._told.setdefault(listener, asyncio.Event())
         with suppress(TimeoutError):
             # Not `wait_for`: told and cancelled in the same turn, it would forget that it was cancelled, and
-            # whoever waits here would go on for ever after the node was stopped.
+            # the caller would go on for ever after the node was stopped.
             async with asyncio.timeout(within_s):
                 await told.wait()
         told.clear()

@@ -60,7 +60,7 @@ class Pool:
         try:
             return await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():  # It came in the same moment: to whoever is next.
+            if not turn.cancelled():  # It came in the same moment: to the next in line.
                 self._pass_on(turn.result())
             raise
 
@@ -87,7 +87,7 @@ class Pool:
     def _pass_on(self, connection: Connection | None) -> None:
         while self._waiting:
             turn = self._waiting.popleft()
-            if not turn.done():  # Else whoever waited has left.
+            if not turn.done():  # Else the caller was cancelled.
                 turn.set_result(connection)
                 return
         if connection is None:

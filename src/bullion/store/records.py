@@ -241,7 +241,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
     async def hold_audit_head(self, broker: str) -> Head | None:
         """As it is now; nobody else appends before this transaction ends.
 
-        The last thing that a transaction holds: whoever waits here waits for nobody who waits for us.
+        Always the last lock of a transaction, so that two of them never wait for each other in a circle.
         """
         return _head(await self._transaction.one("hold_audit_head", broker))
 
