@@ -11,9 +11,8 @@ import structlog
 
 from bullion.serve import Ports, Serving
 
-from .worker import Stage, Worker
+from .worker import LOOK_EVERY_S, Stage, Worker
 
-_LOOK_EVERY_S = 0.05
 _GRACE_S = 10
 _CRASH_PAUSE_S = 1.0
 """So that a console that cannot start does not keep the machine busy with starting it."""
@@ -69,12 +68,12 @@ class ConsoleWatch:
         stage = Stage.STARTING
         while worker.process.poll() is None and not self._ends(serving):
             if stage is Stage.STARTING:
-                stage = worker.stage(_LOOK_EVERY_S)
+                stage = worker.stage(LOOK_EVERY_S)
                 if stage is Stage.SERVING:
                     _log.info("console_started", pid=worker.process.pid)
                     self._started.set()
             else:
-                self._stopping.wait(_LOOK_EVERY_S)
+                self._stopping.wait(LOOK_EVERY_S)
 
     def _ends(self, serving: Serving) -> bool:
         return self._stopping.is_set() or serving.stopping
@@ -83,10 +82,4 @@ class ConsoleWatch:
         # In this order: whoever comes now is refused, and does not wait for a console that will not come.
         self._bound.close()
         worker.line.close()
-        give_up_at = time.monotonic() + _GRACE_S
-        while worker.process.poll() is None and time.monotonic() < give_up_at:
-            time.sleep(_LOOK_EVERY_S)
-        if worker.process.poll() is None:
-            _log.error("console_killed", pid=worker.process.pid)
-            worker.process.kill()
-            worker.process.wait()
+        worker.wait(time.monotonic() + _GRACE_S, "console_killed")

@@ -17,9 +17,8 @@ from bullion.settings import Settings
 from bullion.web.metrics import SHARED_FOLDER
 
 from .terminal import Terminal
-from .worker import Stage, Worker
+from .worker import LOOK_EVERY_S, Stage, Worker
 
-_LOOK_EVERY_S = 0.05
 _START_S = 30
 _GRACE_S = 25
 _CRASH_PAUSE_S = 1.0
@@ -74,7 +73,7 @@ class Workers:
             else:
                 self._ports.log_listening()
             while not self._stops:
-                time.sleep(_LOOK_EVERY_S)
+                time.sleep(LOOK_EVERY_S)
                 self._replace_dead()
                 if self._restart_asked:
                     self._restart_all()
@@ -117,7 +116,7 @@ class Workers:
         """False if it ends before, is too slow, or we are stopped; with `finish`, stopped twice."""
         give_up_at = time.monotonic() + _START_S
         while not self._stopped(finish=finish):
-            reached = worker.stage(_LOOK_EVERY_S)
+            reached = worker.stage(LOOK_EVERY_S)
             if reached in (stage, Stage.ENDED):
                 return reached is stage
             if time.monotonic() > give_up_at:
@@ -165,12 +164,8 @@ class Workers:
 
     def _replace_one(self) -> bool:
         """The oldest leaves once a new one answers. If that never does, the old one stays."""
-        new = self._start()
-        self._passing = [new]
-        if not self._wait_for(new, Stage.SERVING):
-            if not self._stops:
-                self._end([new])
-                self._passing = []
+        new = self._start_next(Stage.SERVING)
+        if new is None:
             return False
         old = self._workers.pop(0)
         self._workers.append(new)
@@ -179,12 +174,8 @@ class Workers:
 
     def _replace_in_turn(self) -> bool:
         """Where the store takes one node at a time: callers wait at the port until the new one answers."""
-        new = self._start(go=False)
-        self._passing = [new]
-        if not self._wait_for(new, Stage.PREPARED):
-            if not self._stops:
-                self._end([new])
-                self._passing = []
+        new = self._start_next(Stage.PREPARED)
+        if new is None:
             return False
         old = self._workers.pop()
         self._workers.append(new)
@@ -194,6 +185,17 @@ class Workers:
         new.go()
         return self._wait_for(new, Stage.SERVING, finish=True)
 
+    def _start_next(self, stage: Stage) -> Worker | None:
+        """Start a worker that will replace another; None if it does not reach the stage."""
+        new = self._start(go=stage is Stage.SERVING)
+        self._passing = [new]
+        if self._wait_for(new, stage):
+            return new
+        if not self._stops:
+            self._end([new])
+            self._passing = []
+        return None
+
     def _see_off(self, worker: Worker, *, finish: bool = False) -> None:
         self._passing = [worker]
         worker.leave()
@@ -201,13 +203,9 @@ class Workers:
         while worker.process.poll() is None and time.monotonic() < give_up_at:
             if self._stopped(finish=finish):
                 return
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(LOOK_EVERY_S)
             self._replace_dead()
-        if worker.process.poll() is None:
-            _log.error("worker_killed", pid=worker.process.pid)
-            worker.process.kill()
-        worker.process.wait()
-        worker.line.close()
+        worker.wait(give_up_at)
         self._passing = []
 
     # The end
@@ -239,7 +237,7 @@ class Workers:
             for worker in workers:
                 worker.drain()
         while time.monotonic() < ends_at and len(self._stops) == 1:
-            time.sleep(min(_LOOK_EVERY_S, max(0.0, ends_at - time.monotonic())))
+            time.sleep(min(LOOK_EVERY_S, max(0.0, ends_at - time.monotonic())))
 
     def _end(self, workers: list[Worker]) -> None:
         for worker in workers:
@@ -249,10 +247,4 @@ class Workers:
     def _wait_for_end(self, workers: list[Worker]) -> None:
         give_up_at = time.monotonic() + _GRACE_S
         for worker in workers:
-            while worker.process.poll() is None and time.monotonic() < give_up_at:
-                time.sleep(_LOOK_EVERY_S)
-            if worker.process.poll() is None:
-                _log.error("worker_killed", pid=worker.process.pid)
-                worker.process.kill()
-                worker.process.wait()
-            worker.line.close()
+            worker.wait(give_up_at)

@@ -11,8 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+import structlog
+
 from bullion.serve import Serving, unblock_signals
 
+LOOK_EVERY_S = 0.05
 # What a worker says
 _PREPARED = b"p"
 _READY = b"r"
@@ -21,6 +24,9 @@ _GO = b"g"
 _LEAVE = b"l"
 _DRAIN = b"d"
 _STOP = b"s"
+
+
+_log = structlog.get_logger("bullion")
 
 
 class Stage(Enum):
@@ -97,6 +103,16 @@ class Worker:
     def stop(self) -> None:
         """Tell it to stop: nobody will answer at its ports."""
         self._tell_if_serving(_STOP)
+
+    def wait(self, give_up_at: float, killed: str = "worker_killed") -> None:
+        """Return when it has ended. At `give_up_at`, by `time.monotonic`, kill it and log `killed`."""
+        while self.process.poll() is None and time.monotonic() < give_up_at:
+            time.sleep(LOOK_EVERY_S)
+        if self.process.poll() is None:
+            _log.error(killed, pid=self.process.pid)
+            self.process.kill()
+        self.process.wait()
+        self.line.close()
 
     def signal(self, number: int) -> None:
         if self.process.poll() is None:
