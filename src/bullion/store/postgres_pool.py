@@ -1,7 +1,7 @@
 """The connections of one node to PostgreSQL: a bounded number, each made when it is first needed.
 
-asyncpg has a pool of its own. To take a connection from it and to give it back costs more than twice what a
-short statement does, because each return is a task: time of the loop that every batch of bookings would pay.
+Faster than asyncpg's own pool: taking a connection from that and returning it costs more than twice the loop
+time of a short statement, because each return is a task. Every batch of bookings would pay for it.
 """
 
 import asyncio

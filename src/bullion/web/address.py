@@ -1,4 +1,4 @@
-"""Where a call comes from: the socket's peer, or what a proxy that we trust says of it."""
+"""The address of a caller: the socket's peer, or what a trusted proxy says it is."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 Network = IPv4Network | IPv6Network
 
 _WITH_PORT = re.compile(r"\[([^]]*:[^]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
-"""Some proxies name a hop with its port. An IPv6 address then stands in brackets, and may without one."""
+"""Some proxies add the port of a hop. An IPv6 address is then in brackets, and may be without a port."""
 
 
 class SourceAddress:
@@ -16,7 +16,7 @@ class SourceAddress:
         self._trusted_proxies = tuple(trusted_proxies)
 
     def source(self, peer: str, forwarded: Sequence[bytes]) -> str:
-        """The right-most hop that is not one of our proxies: further left a caller writes what it likes."""
+        """The right-most hop that is not one of our proxies. A caller can forge everything left of it."""
         address = normal(peer) or peer
         if not forwarded or not self.trusts(address):
             return address
@@ -44,7 +44,7 @@ def _without_port(hop: str) -> str:
 
 @lru_cache(maxsize=4096)
 def normal(text: str) -> str | None:
-    """One text for one address: an IPv4 caller on an IPv6 socket is the same caller."""
+    """The one spelling of an address: an IPv4 caller on an IPv6 socket is the same caller."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -56,9 +56,9 @@ def normal(text: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def subscriber(text: str) -> str:
-    """Who is counted as one caller: an IPv4 address, or the /64 of an IPv6 address.
+    """What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address.
 
-    A /64 is the least that a subscriber is given, who can call from any address in it.
+    A subscriber is given at least a /64, and can call from any address in it.
     """
     address = normal(text) or text
     return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address

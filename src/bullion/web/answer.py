@@ -1,4 +1,4 @@
-"""An answer, and the one way it is written to the wire."""
+"""The response to a call, and how it is sent."""
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from random import getrandbits
@@ -26,16 +26,16 @@ _ON_EVERY_ANSWER: Headers = (
 _JSON_ALONE: Headers = (JSON,)
 
 WHOLE_ANSWER = "bullion.whole_answer"
-"""In `scope["extensions"]`: sends an answer in one write, from its status, header lines and body.
+"""In `scope["extensions"]`: sends a response in one write, from its status, header lines and body.
 
-It returns False where that cannot be done, and the answer must be sent as ASGI says.
+It returns False where it cannot. The response is then sent as ASGI messages.
 """
 
 encode_json = msgspec.json.Encoder().encode
 
 
 class HangUp(Exception):
-    """The caller is to get no answer: whoever holds the connection ends it."""
+    """The caller gets no response: the connection is aborted."""
 
 
 class Answer(msgspec.Struct):
@@ -45,7 +45,7 @@ class Answer(msgspec.Struct):
 
 
 NOT_FOUND = Answer(404, b'{"detail":"Not Found"}')
-"""For a path that is not ours: no code, so that clients can tell it from a refusal."""
+"""For an unknown path. It has no code, so that clients can tell it from a refusal."""
 
 
 def json_answer(value: Any, status: int = 200) -> Answer:
@@ -58,7 +58,7 @@ def refusal_answer(refused: RefusalError) -> Answer:
 
 
 def refusal_headers(refused: RefusalError) -> Headers:
-    """What goes with a refusal besides its body."""
+    """The headers of a refusal."""
     headers = [
         (name.lower().encode("ascii"), value.encode("ascii")) for name, value in refused.headers.items()
     ]
@@ -68,12 +68,12 @@ def refusal_headers(refused: RefusalError) -> Headers:
 
 
 def new_request_id() -> bytes:
-    """It begins with its time in milliseconds, so that what was noted about a call is found by its time."""
+    """It begins with the time in milliseconds, so that log entries of a call can be found by time."""
     return b"%012x%012x" % (time_ns() // 1_000_000, getrandbits(48))
 
 
 def header_line(name: bytes, value: bytes) -> bytes:
-    """As it goes out. The caller vouches for both: no end of a line is looked for."""
+    """As it is sent. Neither is checked for line breaks."""
     return b"%b: %b\r\n" % (name, value)
 
 
@@ -83,7 +83,7 @@ _LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
 
 
 async def send_answer(scope: Scope, send: Send, answer: Answer, request_id: bytes, more: bytes = b"") -> None:
-    """`more`: lines of headers beside the answer's own."""
+    """`more`: header lines beside the answer's own."""
     if answer.headers is _JSON_ALONE and _sent_whole(scope, answer, request_id, more):
         return
     await send(

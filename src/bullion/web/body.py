@@ -1,4 +1,4 @@
-"""Reading a request's body without letting it grow past what we take."""
+"""Reads the body of a request, up to a limit."""
 
 from bullion.refusals.catalogue import REQUEST_TOO_LARGE, UNSUPPORTED_ENCODING
 from bullion.refusals.refusal import RefusalError
@@ -7,7 +7,7 @@ from .answer import Headers, Receive
 
 
 class CallerLeft(Exception):
-    """The caller went away before its request was whole; nobody is there to be answered."""
+    """The caller disconnected before its request was complete, so nobody would get a response."""
 
 
 async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes:
@@ -29,7 +29,7 @@ async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes
         if body:
             if isinstance(body, bytes):
                 body = bytearray(body)
-            body += piece  # In place: to copy it all for each small segment would take quadratic time.
+            body += piece  # In place: copying the whole for each small segment would take quadratic time.
         else:
             body = piece
         more = message.get("more_body", False)

@@ -1,4 +1,4 @@
-"""What became of each call: counted for the metrics, and logged off the call's own path."""
+"""The journal of calls: counts them for the metrics, and logs them in the background."""
 
 import asyncio
 from bisect import bisect_left
@@ -16,7 +16,7 @@ _log = structlog.get_logger("calls")
 
 
 class Call(msgspec.Struct):
-    """One call, as far as it is known; filled in on its way."""
+    """One call. Its fields are filled in while it is handled."""
 
     request_id: bytes
     method: str
@@ -24,19 +24,19 @@ class Call(msgspec.Struct):
     address: str = ""
     key_id: str | None = None
     status: int = 0
-    """0: the connection was ended without an answer."""
+    """0: the connection was aborted without a response."""
     code: str | None = None
     ms: float = 0.0
     note: str | None = None
-    """What else whoever reads the log should know."""
+    """Anything else for the log."""
     header_lines: bytes = b""
     """Header lines of the response beside the answer's own."""
 
 
 class _Tally:
-    """The calls of one route and status since they were last published, in plain numbers.
+    """The calls of one route and status since the last publication.
 
-    Prometheus' own counters lock and look things up; for a quick call that costs more than its answer.
+    Plain numbers: counters of the Prometheus library take locks, which costs more than a short response.
     """
 
     __slots__ = ("by_seconds", "seconds")
@@ -47,7 +47,7 @@ class _Tally:
 
 
 class CallJournal:
-    """Counts every call. Refused ones are logged, all of them if asked for."""
+    """Counts every call. Logs refused calls, or all calls if `log_all` is set."""
 
     def __init__(self, registry: CollectorRegistry, *, log_all: bool) -> None:
         self._log_all = log_all
@@ -82,7 +82,7 @@ class CallJournal:
             self._waiting.append(call)
 
     def publish(self) -> None:
-        """Hand what was counted to the metrics; also just before they are read."""
+        """Add the counts to the metrics. Also called just before the metrics are read."""
         tallies, self._tallies = self._tallies, {}
         for (route, status), tally in tallies.items():
             self._calls.labels(route, str(status)).inc(sum(tally.by_seconds))
@@ -97,7 +97,7 @@ class CallJournal:
             self._refusals.labels(code).inc(number)
 
     async def keep(self) -> None:
-        """Run for as long as the node does."""
+        """Write and publish regularly while the node runs."""
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)
             self.write()

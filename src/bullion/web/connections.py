@@ -1,4 +1,4 @@
-"""How many connections each address has open: one address must not take the memory of all."""
+"""Limits the open connections of each address, so that one address cannot use up the memory."""
 
 import time
 from collections.abc import Callable
@@ -8,30 +8,30 @@ import structlog
 from .address import subscriber
 
 EXEMPT = ""
-_TELL_EVERY_S = 60.0
+_WARN_EVERY_S = 60.0
 
 _log = structlog.get_logger("web")
 
 
 class ConnectionCount:
-    """Of one port of one process. It costs a look-up when a connection is made, and one when it ends."""
+    """The connections of one port of one process."""
 
     def __init__(self, most: int, exempt: Callable[[str], bool]) -> None:
-        """`most`: of one address. `exempt`: whether an address may have any number, as our proxies may."""
+        """`most`: of one address. `exempt`: whether an address has no limit, as our proxies."""
         self._most = most
         self._exempt = exempt
-        self._told_at = -_TELL_EVERY_S
+        self._warned_at = -_WARN_EVERY_S
         self.open: dict[str, int] = {}
         """The open connections of each address that has any."""
 
     def enter(self, peer: str) -> str | None:
-        """Count a new connection. Return whom to hand to `leave` when it ends; None: it is one too many."""
+        """Count a new connection. Return what to pass to `leave` when it closes; None: it is one too many."""
         if self._exempt(peer):
             return EXEMPT
         address = subscriber(peer)
         number = self.open.get(address, 0)
         if number >= self._most:
-            self._tell(address)
+            self._warn(address)
             return None
         self.open[address] = number + 1
         return address
@@ -45,9 +45,9 @@ class ConnectionCount:
         else:
             del self.open[address]
 
-    def _tell(self, address: str) -> None:
-        """Now and then: whoever is refused can come again at once, and must not fill the log."""
+    def _warn(self, address: str) -> None:
+        """Log it, but not each time: refused clients can reconnect at once, and must not fill the log."""
         now = time.monotonic()
-        if now - self._told_at >= _TELL_EVERY_S:
-            self._told_at = now
+        if now - self._warned_at >= _WARN_EVERY_S:
+            self._warned_at = now
             _log.warning("connections_refused", address=address, open=self._most)

@@ -1,4 +1,4 @@
-"""A deadline that moves with every request and needs a new timer only now and then."""
+"""A deadline that moves with every request and seldom needs a new timer."""
 
 import asyncio
 import math
@@ -10,8 +10,8 @@ NEVER = math.inf
 class Deadline:
     """The moment at which `on_missed` is called, unless it is moved before.
 
-    A move to later, which is all that happens to a busy connection, does not touch the timer. The timer then
-    goes off too early, sees that, and is set for the rest.
+    A move to a later time, which is all that a busy connection does, does not touch the timer. The timer then
+    fires too early, and is set again for the rest.
     """
 
     __slots__ = ("_loop", "_on_missed", "_timer", "_timer_due", "due")
@@ -22,10 +22,10 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = NEVER
         self.due = NEVER
-        """In the time of the loop. Set it to `NEVER` to wait without end."""
+        """In the time of the loop. `NEVER`: wait without limit."""
 
     def move(self, seconds: float) -> None:
-        """To so long from now."""
+        """Set it to this long from now."""
         self.due = self._loop.time() + seconds
         if self.due < self._timer_due:
             self.stop()
@@ -36,17 +36,17 @@ class Deadline:
             self._timer.cancel()
 
     def end(self) -> None:
-        """For good. It also lets go of whoever made it: they hold each other, and only the collector would
-        find that."""
+        """Stop for good, and drop the reference to the owner: otherwise only the garbage collector would free
+        them."""
         self.stop()
         self._timer_due = -math.inf
         self._on_missed = _nothing
 
     def _start(self) -> None:
         self._timer_due = self.due
-        self._timer = self._loop.call_at(self.due, self._ring)
+        self._timer = self._loop.call_at(self.due, self._on_timer)
 
-    def _ring(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         self._timer_due = NEVER
         if self._loop.time() >= self.due:

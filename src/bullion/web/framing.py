@@ -1,4 +1,4 @@
-"""What a request says of its path and of the length of its body, where there is only one reading."""
+"""Reads the path of a request and the length of its body. What is ambiguous is refused."""
 
 import re
 from urllib.parse import unquote
@@ -6,14 +6,14 @@ from urllib.parse import unquote
 import httptools
 
 ENCODED_SLASH = "%2F"
-"""Stays encoded in a path, since it separates no segments. No name of ours has a slash in it."""
+"""Stays encoded in a path, since it does not separate segments. None of our names contains a slash."""
 _ENCODED_SLASH = re.compile(ENCODED_SLASH, re.IGNORECASE)
 
 
 def path_and_query(url: bytes) -> tuple[str, bytes]:
-    """The path is decoded segment by segment."""
+    """The decoded path, and the query as it was sent."""
     if not url.startswith(b"/") or b"#" in url:
-        parsed = httptools.parse_url(url)  # As proxies are sent it, with a scheme and a host.
+        parsed = httptools.parse_url(url)  # In the form that proxies get, with a scheme and a host.
         raw_path, query = parsed.path or b"", parsed.query or b""
     else:
         raw_path, _, query = url.partition(b"?")
@@ -24,7 +24,7 @@ def path_and_query(url: bytes) -> tuple[str, bytes]:
 
 
 def read_framing(name: bytes, value: bytes, version: str) -> int | None:
-    """The length of the body; None: it comes in chunks."""
+    """The length of the body; None: it is chunked."""
     if name == b"content-length" and value.isdigit():
         return int(value)
     if name == b"transfer-encoding" and value.lower() == b"chunked" and version == "1.1":

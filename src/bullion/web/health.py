@@ -1,4 +1,4 @@
-"""Whether a node lives, and whether it may be sent calls. The same on both ports."""
+"""Health checks: whether a node is alive, and whether it is ready for calls. The same on both ports."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
@@ -14,13 +14,13 @@ METHODS = ("GET", "HEAD")
 _NOT_READY: Headers = (JSON, (b"retry-after", b"1"))
 
 Checks = Callable[[], Awaitable[Mapping[str, bool]]]
-"""What readiness is made of: each part's name, and whether it is in order."""
+"""The parts of readiness: each part's name, and whether it is in order."""
 
 
 class _Notice:
-    """Whether this process has given notice: it still answers, but no call should be sent here any more.
+    """Whether this process is going to stop: it still answers, but no new call should be sent to it.
 
-    There is one node in a process, and both of its ports say the same.
+    There is one node in a process, and both of its ports report the same.
     """
 
     given = False
