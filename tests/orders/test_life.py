@@ -12,7 +12,6 @@ from bullion.metals.scaled import plain
 from bullion.orders.life import (
     NotAllowed,
     after,
-    can_change,
     hidden,
     kinds_of,
     quoted_weight_e4,
@@ -80,11 +79,6 @@ def test_a_deleted_deal_keeps_its_number_and_has_no_close() -> None:
 def test_a_close_is_completed_at_a_price_or_not_at_all() -> None:
     with pytest.raises(ValueError, match="price"):
         after(order_in(Status.CLOSING), Event.COMPLETE, AT_US)
-
-
-@pytest.mark.parametrize("status", list(Status))
-def test_whether_an_order_can_change(status: Status) -> None:
-    assert can_change(order_in(status)) is (status in ("pending", "open", "closing"))
 
 
 @pytest.mark.parametrize(("before", "now"), list(product(Status, Status)))

@@ -6,7 +6,7 @@ from bullion.metals.scaled import scaled
 from bullion.metals.symbol import Side
 
 from .order import API, Order
-from .status import FINAL, HOLDING, TRANSITIONS, Event, Status
+from .status import HOLDING, TRANSITIONS, Event, Status
 
 
 class NotAllowed(Exception):
@@ -68,10 +68,6 @@ def quoted_weight_e4(order: Order) -> int:
 def releases_weight(before: Order, now: Order) -> bool:
     """Whether the order held a position and no longer does, so that its weight returns to book and stock."""
     return Status(before.status) in HOLDING and Status(now.status) not in HOLDING
-
-
-def can_change(order: Order) -> bool:
-    return Status(order.status) not in FINAL
 
 
 def hidden(order: Order) -> bool:
