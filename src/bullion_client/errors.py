@@ -176,7 +176,7 @@ class OrderRejected(Refusal):
 class Unavailable(Refusal):
     """503 and other 5xx: the service itself cannot do it now."""
 
-    _advice = "Try again later"
+    _advice = "Retry later"
 
 
 class Unsettled(BullionError):

@@ -79,7 +79,7 @@ def test_a_refusal_is_raised_as_its_family(
         (429, "rate_limited", "try again later"),
         (422, "invalid_request", "Change the request"),
         (400, "limit_exceeded", "`positions()` what is free"),
-        (503, "stale_rate", "Try again later"),
+        (503, "stale_rate", "Retry later"),
     ],
 )
 def test_a_refusal_tells_code_message_request_and_what_to_do(
