@@ -10,7 +10,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
 COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test campaign check docs bench bench-full lock generate screenshots client clean
+.PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots client clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -26,6 +26,10 @@ test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
 	@$(COMPILED) $(BIN)/python -m pytest -n auto --dist loadgroup
+
+quick: check ## Run every check, and the tests that start no process and take no second: under two minutes
+	@echo "Running the quick tests."
+	@$(COMPILED) $(BIN)/python -m pytest --quick -n auto --dist loadgroup -q
 
 campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
 	@$(BIN)/python -m tools.servers

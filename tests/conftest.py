@@ -2,15 +2,51 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from tests.support.quick import forbid_processes, is_quick
 from tests.support.servers import NotInstalled, Postgres, Redis
 
 # The machine may be busy: an example that takes long is not a failure.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+_LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="only tests that start no process and are not marked slow"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("quick"):
+        return
+    forbid_processes()
+    left_out = [item for item in items if not is_quick(item)]
+    slow = set(left_out)
+    items[:] = [item for item in items if item not in slow]
+    config.hook.pytest_deselected(items=left_out)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left_out"] = len(left_out)
+    config.stash[_LEFT_OUT] = len(left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker has ended. Every worker leaves out the same tests."""
+    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("quick"):
+        left_out = config.stash.get(_LEFT_OUT, 0)
+        terminalreporter.write_line(f"--quick left out {left_out} tests. 'make test' runs them all.")
 
 
 @pytest.hookimpl(optionalhook=True)

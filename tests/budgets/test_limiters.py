@@ -126,6 +126,7 @@ async def test_the_tightest_budget_is_told(limiter: Limiter) -> None:
     assert (outcome.tightest.limit, outcome.tightest.remaining, outcome.tightest.reset_s) == (10, 9, 10)
 
 
+@pytest.mark.slow
 async def test_no_window_in_time_holds_more_than_the_limit(limiter: Limiter) -> None:
     accepted: list[tuple[float, float]] = []
     stop_at = time.monotonic() + 3.2

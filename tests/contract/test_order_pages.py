@@ -184,6 +184,7 @@ async def test_thousands_of_orders_at_the_real_block_sizes(shelf: Shelf) -> None
         assert (list(page), total) == ([order.ordinal for order in wanted], number)
 
 
+@pytest.mark.slow
 async def test_beyond_a_large_block(shelf: Shelf) -> None:
     """Rows of a book with more than 65,536 orders, and one of a kind at each end."""
     await stand_at(shelf.engine, shelf.book_id, 65_600)

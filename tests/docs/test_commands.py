@@ -160,6 +160,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     structlog.reset_defaults()
 
 
+@pytest.mark.slow
 def test_every_example_of_the_table_works(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -646,6 +646,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
         runner.run(close_all(link))
 
 
+@pytest.mark.slow
 def test_production_does_what_the_model_does(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     MET.clear()
     monkeypatch.setattr(hedging, "LATE_US", 0)  # Calls here are over when they are over.

@@ -1,5 +1,6 @@
 """The board: the newest tick wins, whoever it is from, and the serial says when anything changed."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ TAKEN = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(TAKEN))
 def test_what_is_held_is_the_last_of_the_newest(takes: list[list[tuple[str, Tick]]]) -> None:
     board = Board()

@@ -55,6 +55,7 @@ def test_every_step_has_every_instrument_in_whole_units() -> None:
             assert type(tick.bid_e6) is type(tick.ask_e6) is int
 
 
+@pytest.mark.slow
 def test_more_than_a_day_stays_believable() -> None:
     """200,000 steps: never crossed, never far from the usual level, never still for long, no jumps."""
     feed = SimulatedFeed(2026)

@@ -192,6 +192,7 @@ def _seeded(place: Path | str, accounts: int) -> int:
     return min(book.made_at_us(1) for book in seed(place, names, lambda _: None).values())
 
 
+@pytest.mark.slow
 def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | str]) -> None:
     costs: list[dict[str, int]] = []
     uncounted: list[int] = []

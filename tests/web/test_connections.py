@@ -147,6 +147,7 @@ def early(served: Served) -> None:
         assert wire.send(post("/early", 3)).answer().status == 401
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 def test_however_a_connection_ends_nothing_stays(limited: Limit, end: str) -> None:
     """It is not counted any more, and its memory is free without a run of the collector."""

@@ -299,6 +299,7 @@ def test_an_application_that_hangs_up(served: Served) -> None:
 # The end of the server
 
 
+@pytest.mark.slow
 def test_shutdown(serve: Serve) -> None:
     served = serve()
     with Wire(served) as busy, Wire(served) as half_body, Wire(served) as half_head, Wire(served) as idle:

@@ -149,6 +149,7 @@ def test_slow_body_after_the_response(serve: Serve) -> None:
         assert wire.rest() == b""
 
 
+@pytest.mark.slow
 def test_deadlines_are_those_of_one_request(serve: Serve) -> None:
     """Each request has its time anew, and the time of the application is nobody's fault."""
     patience = 1.0
@@ -414,6 +415,7 @@ def test_blank_lines_in_chunks_are_limited(served: Served, segments: int) -> Non
         refused(wire.send(CHUNKED, *pieces), 400, "malformed_http")
 
 
+@pytest.mark.slow
 def test_a_chunked_body_of_many_segments_has_no_blank_lines(served: Served) -> None:
     with Wire(served) as wire:
         size = CHUNK_BLANK_LINES + 500
