@@ -1,10 +1,9 @@
-"""Processes of the service that start in a moment: forks of one that has imported it already.
+"""Processes of the service that start quickly: forks of a process that has imported the service already.
 
-A new interpreter needs more than half a second of a core until it has imported the service, and the tests
-start hundreds. So each test process keeps a nursery (see `nursery.py`), which did that once. What it gives
-birth to is a process like any other, with its own folder, environment, streams, signals and exit code. How an
-interpreter gets there is for the tests that start one themselves: those of `serve`, `demo` and workers, and
-the examples of the documentation.
+A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
+of processes. So each test process has a fork server (see `nursery.py`), which imports it once. A forked
+process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
+interpreter: those of `serve`, `demo` and workers, and the examples of the documentation.
 """
 
 import atexit
@@ -43,8 +42,8 @@ class Process(Protocol):
 
 
 @dataclass(frozen=True)
-class Order:
-    """What the nursery is asked for: `python -m <module> <arguments>` in a folder, with this environment."""
+class StartRequest:
+    """Asks the fork server for `python -m <module> <arguments>` in a folder, with this environment."""
 
     module: str
     arguments: Sequence[str]
@@ -55,20 +54,20 @@ class Order:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def decode(cls, word: bytes) -> "Order":
-        return cls(**json.loads(word))
+    def decode(cls, message: bytes) -> "StartRequest":
+        return cls(**json.loads(message))
 
 
-class Forked:
-    """A child of the nursery, as `subprocess.Popen` would show it."""
+class ForkedProcess:
+    """A child of the fork server, with the interface of `subprocess.Popen`."""
 
-    def __init__(self, order: Order, stdin: int, stdout: int, stderr: int) -> None:
-        self._line, theirs = socket.socketpair()
-        self._looking = threading.Lock()
+    def __init__(self, request: StartRequest, stdin: int, stdout: int, stderr: int) -> None:
+        self._reports, theirs = socket.socketpair()
+        self._lock = threading.Lock()
         self._code: int | None = None
         with theirs:
-            # One word of a socket that keeps words apart: any number of threads may send at once.
-            socket.send_fds(_nursery(), [order.encode()], [stdin, stdout, stderr, theirs.fileno()])
+            # The socket keeps messages apart, so any number of threads may send at once.
+            socket.send_fds(_fork_server(), [request.encode()], [stdin, stdout, stderr, theirs.fileno()])
         self.pid = self._number()
 
     @property
@@ -87,30 +86,30 @@ class Forked:
 
     def send_signal(self, sig: int, /) -> None:
         if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):  # It has ended just now.
+            with contextlib.suppress(ProcessLookupError):  # It has just ended.
                 os.kill(self.pid, sig)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
     def _look(self, within_s: float | None) -> int | None:
-        with self._looking:
+        with self._lock:
             if self._code is None:
-                self._line.settimeout(within_s)
+                self._reports.settimeout(within_s)
                 with contextlib.suppress(TimeoutError, BlockingIOError):
                     self._code = os.waitstatus_to_exitcode(self._number())
-                    self._line.close()
+                    self._reports.close()
         return self._code
 
     def _number(self) -> int:
-        word = self._line.recv(NUMBER.size)
-        assert word, "the nursery has ended"
-        number: int = NUMBER.unpack(word)[0]
+        message = self._reports.recv(NUMBER.size)
+        assert message, "the fork server has ended"
+        number: int = NUMBER.unpack(message)[0]
         return number
 
 
 @cache
-def _nursery() -> socket.socket:
+def _fork_server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
@@ -130,11 +129,11 @@ def _nursery() -> socket.socket:
 
 
 def serving(module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
-    """`serve`, and what it writes to its log."""
+    """Start `serve`, and return it with the stream of its log."""
     reading, writing = os.pipe()
     with Path(os.devnull).open("r+b") as nothing:
-        order = Order(module, ["serve"], str(folder), environment)
-        process = Forked(order, nothing.fileno(), nothing.fileno(), writing)
+        request = StartRequest(module, ["serve"], str(folder), environment)
+        process = ForkedProcess(request, nothing.fileno(), nothing.fileno(), writing)
     os.close(writing)
     return process, os.fdopen(reading, encoding="utf-8")
 
@@ -146,8 +145,8 @@ def run(
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
-        order = Order("bullion", words, str(folder), environment)
-        process = Forked(order, given.fileno(), out.fileno(), err.fileno())
+        request = StartRequest("bullion", words, str(folder), environment)
+        process = ForkedProcess(request, given.fileno(), out.fileno(), err.fileno())
         try:
             code = process.wait(timeout_s)
         except BaseException:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.forked import Forked
+from tests.support.forked import ForkedProcess
 
 _OWN = ("tests.", "bench.", "tools.")
 """The code that is looked through, by the beginning of its module's name."""
-_STARTERS = (subprocess, Forked)
+_STARTERS = (subprocess, ForkedProcess)
 
 
 def is_quick(item: pytest.Item) -> bool:
