@@ -53,8 +53,9 @@ def test_a_rate_that_comes_again_has_not_moved(office: Office) -> None:
 
 
 def test_an_older_rate_is_ignored_and_said_to_be(office: Office) -> None:
-    office.desk.do("PUT", "/rates/GOLD", RATE | {"at": ago(10)})
-    late = office.desk.do("PUT", "/rates/GOLD", {"bid": "1", "ask": "2", "at": ago(11)})
+    older, newer = ago(11), ago(10)
+    office.desk.do("PUT", "/rates/GOLD", RATE | {"at": newer})
+    late = office.desk.do("PUT", "/rates/GOLD", {"bid": "1", "ask": "2", "at": older})
     assert (late["taken"], late["bid"], late["age_s"] >= 10) == (False, "71234.500000", True)
     assert office.desk.all("/rates")[0]["bid"] == "71234.500000"
     same_time = office.desk.do("PUT", "/rates/GOLD", {"bid": "1", "ask": "2", "at": late["at"]})
