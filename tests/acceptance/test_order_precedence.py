@@ -7,7 +7,7 @@ group, switches. Two of them are put into the same order. Neighbours are all tri
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, pairwise
@@ -47,16 +47,10 @@ class Case:
     fail_first: bool = False
     spend_budget: bool = False
     settle_key: bool = False
-    wait_s: float = 0
+    expires: bool = False
 
 
 Fault = Callable[[Case], object]
-
-
-def _expire(case: Case) -> None:
-    at = datetime.now(UTC) + timedelta(seconds=SOON_S)
-    case.key_fields["expires_at"] = at.isoformat()
-    case.wait_s = SOON_S
 
 
 def _rotate(market: Market, trader: Trader) -> object:
@@ -92,7 +86,7 @@ FAULTS: dict[str, Fault] = {
     "invalid_credential": lambda case: case.alter.append(_other_secret),
     "credential_revoked": lambda case: case.at_desk.append(_revoke),
     "credential_rotated": lambda case: case.at_desk.insert(0, _rotate),
-    "credential_expired": _expire,
+    "credential_expired": lambda case: setattr(case, "expires", True),
     "address_not_allowed": lambda case: case.key_fields.update(allowed_addresses=["10.0.0.0/8"]),
     "api_access_disabled": lambda case: case.account.update(api_access=False),
     "account_inactive": lambda case: case.account.update(active=False),
@@ -145,25 +139,46 @@ def sample() -> list[tuple[str, str]]:
     return [pair for pair in near + random.Random(11).sample(far, 60) if possible(*pair)]  # noqa: S311
 
 
-def code_of(node: Node, case: Case) -> str:
+@pytest.fixture(scope="module")
+def exchange(node: Node) -> Iterator[Market]:
+    """A market for all cases: each has an account of its own, and finds the rest as it should be."""
     with Market.open(node) as market:
+        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+        for instrument, bid, ask in (("SPOT", "4000", "4001"), ("CURRENCY", "90", "91")):
+            market.desk.do("PUT", f"/rates/{instrument}", {"bid": bid, "ask": ask, "at": hour_ago})
+        market.desk.do("PUT", "/duties/gold", [{"from": "2020-01-01", "rupees": "1.00"}])
+        yield market
+
+
+def code_of(exchange: Market, case: Case) -> str:
+    with exchange.visit() as market:
         return _code_of(market, case)
 
 
 def _code_of(market: Market, case: Case) -> str:
-    trader = _faultless(market, case)
+    _furnish(market, Case())
+    login_id = market.account()
+    expires_at = datetime.now(UTC) + timedelta(seconds=SOON_S)
+    if case.expires:
+        case.key_fields["expires_at"] = expires_at.isoformat()
+    trader = market.trader(login_id, **case.key_fields)
     if case.settle_key:
         booked(market.trader(trader.login_id).place(KEY, symbol_code="X", quantity=5))
     if case.spend_budget:
         market.switch(budgets={"orders_per_10_seconds": 1})
         refused(trader.place(symbol_code="NOWHERE"), "unknown_symbol")
-    _break(market, trader, case)
+    _furnish(market, case)
+    if case.account:
+        market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
+    for step in case.at_desk:
+        step(market, trader)
     address = own_address()
     if case.fail_first:
         with market.node.api(address=address, Host=market.host) as failing:
             for _ in range(20):
                 assert failing.get(ORDERS).status_code == 401
-    time.sleep(case.wait_s)
+    if case.expires:
+        time.sleep(max(0.0, (expires_at - datetime.now(UTC)).total_seconds()))
     text = trader.key
     for change in case.alter:
         text = change(text)
@@ -182,26 +197,13 @@ def _code_of(market: Market, case: Case) -> str:
     return "not_found" if detail == "Not Found" else str(detail["code"])
 
 
-def _faultless(market: Market, case: Case) -> Trader:
-    """Everything as it should be, but for what a key is issued with."""
-    hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    for instrument, bid, ask in (("SPOT", "4000", "4001"), ("CURRENCY", "90", "91")):
-        market.desk.do("PUT", f"/rates/{instrument}", {"bid": bid, "ask": ask, "at": hour_ago})
-    market.desk.do("PUT", "/duties/gold", [{"from": "2020-01-01", "rupees": "1.00"}])
-    market.symbol("X", pricing=PRICING)
-    return market.trader(**case.key_fields)
-
-
-def _break(market: Market, trader: Trader, case: Case) -> None:
+def _furnish(market: Market, case: Case) -> None:
+    """Group, symbol and switches as the case wants them."""
     terms = {"buy_premium": "0", "sell_premium": "0", **case.terms}
     market.desk.do("PUT", "/groups/retail", {"default_terms": terms, **case.group})
     market.desk.do("PUT", "/symbols/X", {**GOLD, "pricing": PRICING | case.pricing, **case.symbol})
-    if case.switches:
-        market.switch(**case.switches)
-    if case.account:
-        market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
-    for step in case.at_desk:
-        step(market, trader)
+    budgets = UNBOUNDED | ({"orders_per_10_seconds": 1} if case.spend_budget else {})
+    market.switch(**{"halted": False, "budgets": budgets, **case.switches})
 
 
 def at_fault(*names: str) -> Case:
@@ -218,28 +220,28 @@ def test_the_faults_stand_in_the_order_of_the_catalogue() -> None:
     assert faults == sorted(faults, key=catalogue.index)
 
 
-def test_without_any_fault_the_order_is_booked(node: Node) -> None:
-    assert code_of(node, Case()) == "201"
+def test_without_any_fault_the_order_is_booked(exchange: Market) -> None:
+    assert code_of(exchange, Case()) == "201"
 
 
 @pytest.mark.parametrize("fault", ORDER)
-def test_each_fault_alone_answers_its_own_code(node: Node, fault: str) -> None:
-    assert code_of(node, at_fault(fault)) == fault
+def test_each_fault_alone_answers_its_own_code(exchange: Market, fault: str) -> None:
+    assert code_of(exchange, at_fault(fault)) == fault
 
 
 @pytest.mark.parametrize(("first", "second"), sample())
-def test_the_earlier_of_two_faults_answers(node: Node, first: str, second: str) -> None:
-    assert code_of(node, at_fault(first, second)) == first
+def test_the_earlier_of_two_faults_answers(exchange: Market, first: str, second: str) -> None:
+    assert code_of(exchange, at_fault(first, second)) == first
 
 
 @pytest.mark.parametrize("start", range(len(ORDER)))
-def test_the_first_of_all_faults_from_here_on_answers(node: Node, start: int) -> None:
+def test_the_first_of_all_faults_from_here_on_answers(exchange: Market, start: int) -> None:
     """Everything at once that can be: an order with every fault from one place of the table to its end."""
     # An expiry is waited for: once is enough.
     names = [name for name in ORDER[start:] if name != "credential_expired" or name == ORDER[start]]
     if "rate_limited" in names and _BEFORE_BUDGET & set(names):
         names.remove("rate_limited")
-    assert code_of(node, at_fault(*names)) == ORDER[start]
+    assert code_of(exchange, at_fault(*names)) == ORDER[start]
 
 
 @pytest.mark.parametrize("encoding_first", [True, False])
