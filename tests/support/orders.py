@@ -130,7 +130,23 @@ class Trader:
 
         Unless `framed`, how the body is framed is for the headers to say.
         """
-        host, port = self.http.base_url.host, self.http.base_url.port
+        with socket.create_connection(
+            self.server, timeout=_ANSWER_S, source_address=(own_address(), 0)
+        ) as link:
+            with contextlib.suppress(OSError):  # It may answer, and close, before it has read all.
+                link.sendall(self.request(body, *headers, framed=framed))
+            received = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := link.recv(65536):
+                    received += part
+        return _response(received)
+
+    @property
+    def server(self) -> tuple[str, int]:
+        return self.http.base_url.host, self.http.base_url.port or 0
+
+    def request(self, body: bytes, *headers: bytes, framed: bool = True) -> bytes:
+        """The bytes of an order's request, after which the server closes the connection."""
         head = [
             b"POST " + self.base.encode() + b"/orders HTTP/1.1",
             b"Host: " + self.http.headers["host"].encode(),
@@ -140,19 +156,7 @@ class Trader:
         ]
         if framed:
             head.append(b"Content-Length: %d" % len(body))
-        with socket.create_connection(
-            (host, port or 0), timeout=20, source_address=(own_address(), 0)
-        ) as link:
-            with contextlib.suppress(OSError):  # It may answer, and close, before it has read all.
-                link.sendall(b"\r\n".join(head) + b"\r\n\r\n" + body)
-            received = b""
-            with contextlib.suppress(ConnectionResetError):
-                while part := link.recv(65536):
-                    received += part
-        answered_head, _, content = received.partition(b"\r\n\r\n")
-        status, *lines = answered_head.split(b"\r\n")
-        pairs = [(name, value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
-        return httpx.Response(int(status.split()[1]), headers=pairs, content=content)
+        return b"\r\n".join(head) + b"\r\n\r\n" + body
 
     def buy(self, quantity: Any, symbol_code: str = "GOLD", **body: Any) -> dict[str, Any]:
         return booked(self.place(symbol_code=symbol_code, trade_type="buy", quantity=quantity, **body))
@@ -180,6 +184,8 @@ class Trader:
         return quote
 
 
+_ANSWER_S = 30
+
 Placed = tuple[str, Mapping[str, Any]]
 """An idempotency key and a body."""
 
@@ -194,27 +200,28 @@ def all_at_once(
 async def _all_at_once(
     traders: Sequence[Trader], placed: Sequence[Placed], at_once: int
 ) -> list[httpx.Response]:
+    # Plain bytes: an HTTP library would take more time for an order than the service does.
     turn = asyncio.Semaphore(at_once)
-    async with contextlib.AsyncExitStack() as clients:
-        many = [await clients.enter_async_context(_client_like(each.http)) for each in traders]
+    addresses = [own_address() for _ in traders]
 
-        async def place(number: int, idempotency_key: str, body: Mapping[str, Any]) -> httpx.Response:
-            async with turn:
-                turn_of = number % len(many)
-                return await many[turn_of].post(
-                    f"{traders[turn_of].base}/orders",
-                    json=body,
-                    headers={"Idempotency-Key": idempotency_key},
-                )
+    async def place(number: int, idempotency_key: str, body: Mapping[str, Any]) -> httpx.Response:
+        trader = traders[number % len(traders)]
+        kind, name = b"Content-Type: application/json", b"Idempotency-Key: " + idempotency_key.encode()
+        async with turn, asyncio.timeout(_ANSWER_S):
+            address = (addresses[number % len(traders)], 0)
+            reader, writer = await asyncio.open_connection(*trader.server, local_addr=address)
+            with contextlib.closing(writer):
+                writer.write(trader.request(json.dumps(body).encode(), kind, name))
+                return _response(await reader.read())
 
-        return await asyncio.gather(*(place(number, *each) for number, each in enumerate(placed)))
+    return await asyncio.gather(*(place(number, *each) for number, each in enumerate(placed)))
 
 
-def _client_like(http: httpx.Client) -> httpx.AsyncClient:
-    limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
-    transport = httpx.AsyncHTTPTransport(verify=False, local_address=own_address(), limits=limits)
-    headers = {name: http.headers[name] for name in ("host", "x-api-key")}
-    return httpx.AsyncClient(base_url=http.base_url, headers=headers, transport=transport, timeout=30)
+def _response(received: bytes) -> httpx.Response:
+    head, _, content = received.partition(b"\r\n\r\n")
+    status, *lines = head.split(b"\r\n")
+    pairs = [(name, value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
+    return httpx.Response(int(status.split()[1]), headers=pairs, content=content)
 
 
 class Market:
