@@ -24,6 +24,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests that share a fixture of their file run in one worker: what it starts is started once a stack."""
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("xdist_group") is not None:
+        return
+    if not item.config.pluginmanager.hasplugin("xdist"):
+        return
+    fixtures = item._fixtureinfo.name2fixturedefs
+    shared = [name for name, defined in fixtures.items() if defined[-1].scope == "module"]
+    if shared:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        chosen = [str(parameters[name]) for name in shared if name in parameters]
+        item.add_marker(pytest.mark.xdist_group("-".join([item.path.parent.name, item.path.stem, *chosen])))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("quick"):
         return

@@ -1,11 +1,11 @@
-"""One running service for the tests of a worker; each test has its own accounts and addresses on it."""
+"""A running service for the tests of a file; each test has its own accounts and addresses on it."""
 
 from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
-from tests.support.node import DeskClient, Node, running
+from tests.support.node import DeskClient, Node, shared
 from tests.support.orders import Market, Trader
 from tests.support.production import LiveMarket, LiveTrader
 from tests.support.stacks import STACKS, stack
@@ -13,10 +13,10 @@ from tests.support.stacks import STACKS, stack
 _numbers = count(1)
 
 
-@pytest.fixture(scope="session", params=STACKS)
+@pytest.fixture(scope="module", params=STACKS)
 def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     settings = stack(request.param, request)
-    with running(tmp_path_factory.mktemp("node"), BULLION_PRODUCTION="on", **settings) as node:
+    with shared(tmp_path_factory.mktemp("node"), BULLION_PRODUCTION="on", **settings) as node:
         with node.desk() as desk:
             desk.furnish()
         yield node
@@ -36,7 +36,7 @@ def login(desk: DeskClient) -> str:
     return login_id
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_market(node: Node) -> Iterator[Market]:
     with Market.open(node) as market:
         yield market
@@ -62,7 +62,7 @@ def trader(market: Market) -> Trader:
     return market.trader()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_live_market(node: Node) -> Iterator[LiveMarket]:
     with LiveMarket.open(node) as market:
         yield market

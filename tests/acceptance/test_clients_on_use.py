@@ -22,7 +22,6 @@ IN_MEMORY_MAX = 4
 Doors = tuple[Callable[[], object], Callable[[], object]]
 """How the store is taken away from the node, and put back."""
 
-pytestmark = pytest.mark.xdist_group("clients_on_use")  # One worker: the nodes are started once.
 
 _logins = count(1)
 

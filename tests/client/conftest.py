@@ -23,9 +23,9 @@ def kind(request: pytest.FixtureRequest) -> type[Client | AsyncClient]:
     return client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A real service, shared by the tests of a worker; each makes accounts of its own."""
+    """A real service, shared by the tests of a file; each makes accounts of its own."""
     with open_house(tmp_path_factory.mktemp("house")) as house:
         yield house
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bullion_client import Environment
-from tests.support.node import DeskClient, Node, running, until
+from tests.support.node import DeskClient, Node, shared, until
 from tests.support.orders import GOLD
 from tests.support.production import WIDE_OPEN
 
@@ -43,7 +43,7 @@ class House:
 
 @contextmanager
 def open_house(folder: Path) -> Iterator[House]:
-    with running(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
+    with shared(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
         desk.furnish()
         house = House(node, desk)
         house.switch(production=True, budgets=WIDE_OPEN)

@@ -15,7 +15,6 @@ from tests.support.desk import first_caller
 from tests.support.node import SECRET, running
 
 # What the module makes is costly: one worker makes it, once.
-pytestmark = pytest.mark.xdist_group("audit-verify")
 
 COUNT = 6
 STORE = Path("var/bullion.db")

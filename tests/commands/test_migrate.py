@@ -20,7 +20,6 @@ from tests.support.node import SECRET
 from tests.support.servers import Postgres
 
 # What the module makes is costly: one worker makes it, once.
-pytestmark = pytest.mark.xdist_group("migrate")
 
 STORE = Path("var/bullion.db")
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}

@@ -16,7 +16,7 @@ from bullion_conformance.requirement import Profile
 from bullion_conformance.run import Report, run
 from bullion_conformance.setup import Given, open_setup
 from tests.conformance.spoiling_proxy import SpoilingProxy
-from tests.support.node import DESK_TOKEN, Node, running
+from tests.support.node import DESK_TOKEN, Node, shared
 
 
 @pytest.fixture(autouse=True)
@@ -27,16 +27,16 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def open_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    with running(tmp_path_factory.mktemp("open"), BULLION_PRODUCTION="on") as node:
+    with shared(tmp_path_factory.mktemp("open"), BULLION_PRODUCTION="on") as node:
         yield node
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def closed_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """As it is installed: closed for production."""
-    with running(tmp_path_factory.mktemp("closed")) as node:
+    with shared(tmp_path_factory.mktemp("closed")) as node:
         yield node
 
 
@@ -44,14 +44,14 @@ def with_desk(node: Node, **more: Any) -> Given:
     return Given(node.api_url, desk_url=node.desk_url, desk_token=DESK_TOKEN, quick=True, **more)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def open_house(open_node: Node) -> Iterator[Setup]:
     """The kit's own broker on that node, for as many runs as one likes."""
     with open_setup(with_desk(open_node, burn=True)) as setup:
         yield setup
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def proxy(open_node: Node) -> Iterator[SpoilingProxy]:
     with SpoilingProxy(open_node.api_url).serving() as proxy:
         yield proxy

@@ -1,4 +1,4 @@
-"""One running service for the tests of a worker; each test has a broker of its own on it."""
+"""A running service for the tests of a file; each test has a broker of its own on it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -7,19 +7,19 @@ import pytest
 
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Caller, Office, first_caller
-from tests.support.node import Node, running
+from tests.support.node import Node, shared
 from tests.support.orders import GOLD, UNBOUNDED, Trader
 from tests.support.stacks import STACKS, stack
 
 
-@pytest.fixture(scope="session", params=STACKS)
+@pytest.fixture(scope="module", params=STACKS)
 def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     settings = stack(request.param, request)
-    with running(tmp_path_factory.mktemp("desk"), BULLION_FEED="desk", **settings) as node:
+    with shared(tmp_path_factory.mktemp("desk"), BULLION_FEED="desk", **settings) as node:
         yield node
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def first(node: Node) -> Iterator[Caller]:
     """The deployment's first token, which may make brokers."""
     with first_caller(node) as caller:
@@ -34,7 +34,7 @@ def office(node: Node, first: Caller) -> Iterator[Office]:
     office.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def standing(node: Node, first: Caller) -> Iterator[Office]:
     """An office with one of everything, for calls that must change nothing: see `key_id` for its key."""
     office = Office.open(node, first)
@@ -88,12 +88,12 @@ def dealing(office: Office) -> Dealing:
     return Dealing(office)
 
 
-@pytest.fixture(scope="session", params=STACKS)
+@pytest.fixture(scope="module", params=STACKS)
 def node_by_hand(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """A service where the desk itself is the venue."""
     settings = stack(request.param, request)
     folder = tmp_path_factory.mktemp("by-hand")
-    with running(folder, BULLION_FEED="desk", BULLION_HEDGE="desk", **settings) as node:
+    with shared(folder, BULLION_FEED="desk", BULLION_HEDGE="desk", **settings) as node:
         yield node
 
 

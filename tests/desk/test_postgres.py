@@ -8,8 +8,6 @@ from tests.support.desk import KEY, SYMBOL, Caller, Office, first_caller, nothin
 from tests.support.node import Node, running
 from tests.support.servers import Postgres, Redis
 
-pytestmark = pytest.mark.xdist_group("desk-postgres")
-
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres, redis: Redis) -> Iterator[Node]:

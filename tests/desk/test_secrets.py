@@ -11,7 +11,6 @@ from tests.support.desk import KEY, Caller, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, until
 
 # What the module makes is costly: one worker makes it, once.
-pytestmark = pytest.mark.xdist_group("canary")
 
 ME = "/api/trading/test/v1/me"
 

@@ -18,8 +18,6 @@ from tests.docs.markdown import PACKAGE_README, ROOT, name_of
 from tests.docs.markdown import PAGES as ALL_PAGES
 from tools.site.navigation import READERS, START, readers_of
 
-pytestmark = pytest.mark.xdist_group("docs-site")
-
 PAGES = [page for page in ALL_PAGES if page != PACKAGE_README]
 
 FETCHED = {"src", "srcset", "poster", "data", "action", "formaction", "background", "ping"}

@@ -22,8 +22,6 @@ from tests.support.wire import Cut, Trap
 
 from .production_room import NOTHING_BOOKED, PATIENCE_S, Room, open_room
 
-pytestmark = pytest.mark.xdist_group("production-commits")
-
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 TURNS = min(20 * SCALE, 200)
 SEED = 20_261_115

@@ -21,8 +21,6 @@ from tests.support.wire import Cut, Trap
 
 from .production_room import PATIENCE_S, Room, open_room
 
-pytestmark = pytest.mark.xdist_group("production-postgres")
-
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres, redis: Redis) -> Iterator[Room]:

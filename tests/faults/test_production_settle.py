@@ -14,8 +14,6 @@ from tests.support.wire import Cut, Trap
 
 from .production_room import PATIENCE_S, Room, open_room
 
-pytestmark = pytest.mark.xdist_group("production-settle")
-
 EXECUTION = b"SIM-"
 """An execution's id begins so: in what the venue writes, and then in what makes a deal of the order."""
 BY_THE_VENUE = b"venue"

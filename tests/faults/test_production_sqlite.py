@@ -19,8 +19,6 @@ from tests.support.production import LiveMarket, LiveTrader
 
 from .production_room import PATIENCE_S, true_words
 
-pytestmark = pytest.mark.xdist_group("production-sqlite")
-
 
 @dataclass
 class Room:

@@ -43,10 +43,7 @@ def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
         house.conclude(plain)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"kills-{name}")) for name in STACKS],
-)
+@pytest.fixture(scope="module", params=STACKS)
 def deaths(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, "Future[None]"]]:

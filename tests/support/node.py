@@ -122,6 +122,19 @@ def running(
         node.stop()
 
 
+@contextlib.contextmanager
+def shared(folder: Path, **settings: str) -> Iterator[Node]:
+    """A node for all tests of a file. It is killed in the end: a stop takes time, and has tests of its own.
+
+    Every broker that a test makes costs its node some work each second, so a node is not kept for long.
+    """
+    node = start(folder, **settings)
+    try:
+        yield node
+    finally:
+        node.stop(signal.SIGKILL)
+
+
 def start(folder: Path, module: str = "bullion", launch: Launch = serving, /, **settings: str) -> Node:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BULLION_")}
     if module != "bullion":

@@ -10,7 +10,7 @@ from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop, opened_shop
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with opened_shop(tmp_path_factory.mktemp("shop")) as shop:
         yield shop

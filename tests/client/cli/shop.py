@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.node import DeskClient, Node, running, until
+from tests.support.node import DeskClient, Node, shared, until
 from tests.support.orders import GOLD, SILVER
 from tests.support.production import WIDE_OPEN
 
@@ -61,7 +61,7 @@ class Shop:
 
 @contextmanager
 def opened_shop(folder: Path) -> Iterator[Shop]:
-    with running(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
+    with shared(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
         desk.furnish()
         desk.do("PUT", "/symbols/GOLD", GOLD)
         desk.do("PUT", "/symbols/SILVER", SILVER)
