@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations, pairwise
 from typing import Any
 
+import httpx
 import pytest
 
 from bullion.keys.text import secret_from
@@ -179,22 +180,25 @@ def _code_of(market: Market, case: Case) -> str:
                 assert failing.get(ORDERS).status_code == 401
     if case.expires:
         time.sleep(max(0.0, (expires_at - datetime.now(UTC)).total_seconds()))
-    text = trader.key
+    answer = _send(market, case, trader.key, address)
+    if answer.is_success:
+        return f"{answer.status_code}"
+    detail = answer.json()["detail"]
+    return "not_found" if detail == "Not Found" else str(detail["code"])
+
+
+def _send(market: Market, case: Case, key: str, address: str) -> httpx.Response:
     for change in case.alter:
-        text = change(text)
+        key = change(key)
     body = {"symbol_code": "X", "trade_type": "buy", "quantity": 1, **case.body}
-    headers = {"Content-Type": "application/json", "Idempotency-Key": KEY, "X-API-Key": text, **case.headers}
+    headers = {"Content-Type": "application/json", "Idempotency-Key": KEY, "X-API-Key": key, **case.headers}
     with market.node.api(address=address, Host=market.host) as api:
-        answer = api.request(
+        return api.request(
             case.method,
             case.path,
             content=json.dumps(body).encode() + b" " * case.padding,
             headers={name: value for name, value in headers.items() if value is not None},
         )
-    if answer.is_success:
-        return f"{answer.status_code}"
-    detail = answer.json()["detail"]
-    return "not_found" if detail == "Not Found" else str(detail["code"])
 
 
 def _furnish(market: Market, case: Case) -> None:
