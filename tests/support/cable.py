@@ -1,4 +1,4 @@
-"""A cable between the service and a server, which can be pulled out and put back, or go silent."""
+"""A TCP proxy between the service and a server, which can be cut off and restored, or go silent."""
 
 import contextlib
 import socket
@@ -11,7 +11,7 @@ class Cable:
         self._to_port = to_port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        self._plugged = True
+        self._connected = True
         self._open: set[socket.socket] = set()
         self._silent: set[socket.socket] = set()
         self._swallows = False
@@ -19,24 +19,24 @@ class Cable:
         self._accepting.start()
 
     def pull(self) -> None:
-        """Whoever is connected is cut off, and nobody gets through any more."""
-        self._plugged = False
+        """End every connection, and refuse new ones."""
+        self._connected = False
         for line in list(self._open):
             _end(line)
 
     def plug(self) -> None:
-        self._plugged = True
+        self._connected = True
 
     def silence(self) -> None:
-        """The connections that there are stay open, and nothing gets through them, not even their end."""
+        """Keep the open connections, but pass nothing on, not even their end."""
         self._silent |= self._open
 
     def swallow_new(self) -> None:
-        """Those that are made from now on are silent from the start."""
+        """Let new connections be silent from the start."""
         self._swallows = True
 
     def pass_new(self) -> None:
-        """New connections get through again. Those that are silent stay so."""
+        """Let new connections through again. Those that are silent stay silent."""
         self._swallows = False
 
     def remove(self) -> None:
@@ -52,7 +52,7 @@ class Cable:
                 near, _ = self._listener.accept()
             except OSError:
                 return
-            if not self._plugged:
+            if not self._connected:
                 near.close()
                 continue
             far = socket.create_connection(("127.0.0.1", self._to_port))
@@ -67,7 +67,7 @@ class Cable:
             while data := source.recv(1 << 16):
                 if source not in self._silent:
                     sink.sendall(data)
-        if source in self._silent and self._plugged:
+        if source in self._silent and self._connected:
             return
         for line in (source, sink):
             _end(line)
@@ -83,8 +83,8 @@ def _end(line: socket.socket) -> None:
 
 @contextlib.contextmanager
 def cable(to_port: int) -> Iterator[Cable]:
-    laid = Cable(to_port)
+    proxy = Cable(to_port)
     try:
-        yield laid
+        yield proxy
     finally:
-        laid.remove()
+        proxy.remove()

@@ -1,4 +1,4 @@
-"""Somebody at the console without a browser: quick, and for what no browser would send."""
+"""An HTTP client of the console: quicker than a browser, and for requests that no browser would send."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,14 +14,14 @@ from .desk import Office
 
 @dataclass
 class Clerk:
-    """Somebody logged in who sends what the browser would."""
+    """A session that is logged in and sends what the browser would send."""
 
     console: ConsoleProcess
     client: httpx.Client
     csrf: str
 
     def see(self, path: str) -> str:
-        """A page as it looks anew by itself, with nothing wrong on it."""
+        """The content of a page, which must show no error."""
         answer = self.client.get(f"/live/{path}")
         assert answer.status_code == 200, answer.text
         parts: dict[str, str] = answer.json()["parts"]
@@ -30,7 +30,7 @@ class Clerk:
         return parts["main"]
 
     def ask(self, action: str) -> dict[str, str]:
-        """The fields that a dialog comes with."""
+        """The fields of a dialog, with their values."""
         answer = self.client.get(f"/dialogs/{action}")
         assert answer.status_code == 200, answer.text
         contents = answer.json()["contents"]
@@ -49,11 +49,11 @@ class Clerk:
         return told
 
     def send(self, action: str, fields: Mapping[str, str]) -> httpx.Response:
-        """Just these fields, perhaps of a dialog that was opened a while ago."""
+        """Submit exactly these fields."""
         return self._post(f"/actions/{action}", {**fields, "csrf": self.csrf})
 
     def mistyped(self, action: str, **typed: str) -> dict[str, str]:
-        """What is told beside the fields of what cannot be taken."""
+        """The errors beside the fields of a form that is refused."""
         answer = self.send(action, {**self.ask(action), **typed})
         assert answer.status_code == 422, answer.text
         troubles: dict[str, str] = answer.json()["fields"]

@@ -17,7 +17,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def bullion(folder: Path, *words: str, stdin: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
-    """To its end. It is a process of its own, but of an interpreter that was there: see `forked.py`."""
+    """Run a command to its end, in a forked process: see `forked.py`."""
     return run(words, folder, environment(**settings), stdin)
 
 

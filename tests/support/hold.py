@@ -1,4 +1,4 @@
-"""Somebody at the database's prompt who begins a transaction and leaves for lunch."""
+"""A transaction in another session, which stays open and holds its locks."""
 
 import subprocess
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from .servers import find
 
 @contextmanager
 def holding(url: str, statement: str) -> Iterator[None]:
-    """What `statement` locks in PostgreSQL stays locked for as long as this lasts."""
+    """Hold the PostgreSQL locks that `statement` takes, until the end of the block."""
     prompt = subprocess.Popen(
         [find("psql"), "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", url],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The fork server, which starts the processes of the tests: `python -m tests.support.nursery <descriptor>`.
+"""The fork server, which starts processes for the tests: `python -m tests.support.nursery <descriptor>`.
 
 Each message on the descriptor is a `StartRequest`, together with the child's standard streams and a socket
 for reports. The server forks, and the child goes on as `python -m` would. The server reports the child's pid
