@@ -37,7 +37,7 @@ from bullion.store.catalogue_source import StoreSource
 from bullion.store.records import Records, RecordStore
 from bullion.wiring import trading
 from bullion.wiring.store import open_store
-from tests.booking.house import GOLD, GROUP
+from tests.booking.fixtures import GOLD, GROUP
 from tests.support.node import SECRET
 
 from .cpu import cpu_time

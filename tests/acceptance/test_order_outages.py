@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.hold import holding
+from tests.support.held_lock import holding
 from tests.support.node import Node, running, until
 from tests.support.orders import (
     ORDERS,

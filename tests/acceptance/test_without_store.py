@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.cable import cable
 from tests.support.node import Node, running, until
 from tests.support.orders import QUOTES, SYMBOLS, Market
 from tests.support.servers import Postgres, Redis
 from tests.support.short_trust import TRUSTED_S
+from tests.support.tcp_proxy import tcp_proxy
 
 ME = "/api/trading/test/v1/me"
 LIVE_ORDERS = "/api/trading/v1/orders"
@@ -37,11 +37,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         return
     postgres: Postgres = request.getfixturevalue("postgres")
     redis: Redis = request.getfixturevalue("redis")
-    with cable(postgres.port) as line:
+    with tcp_proxy(postgres.port) as line:
         url = postgres.new_database().replace(f":{postgres.port}/", f":{line.port}/")
         settings = {"BULLION_DATABASE_URL": url, "BULLION_REDIS_URL": redis.url}
         if request.param == "postgres cut":
-            yield Store(settings, line.pull, line.plug)
+            yield Store(settings, line.cut, line.restore)
         else:
 
             def go_silent() -> None:

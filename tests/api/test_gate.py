@@ -48,7 +48,7 @@ class Broken:
         raise LimiterUnavailable
 
 
-class House:
+class Fixture:
     """A gate with one account behind it, and a store that can be cut off."""
 
     def __init__(self) -> None:
@@ -120,86 +120,86 @@ class House:
 
 
 async def test_a_valid_key_costs_no_read_of_the_store() -> None:
-    house = House()
-    key = house.key()
+    fixture = Fixture()
+    key = fixture.key()
     for _ in range(10):
-        assert (await house.call(key)).account is ACCOUNT
-    assert house.reads == 0
-    assert house.used
+        assert (await fixture.call(key)).account is ACCOUNT
+    assert fixture.reads == 0
+    assert fixture.used
 
 
 async def test_a_failed_key_costs_one_read_whatever_its_fault() -> None:
-    house = House()
-    known, other = house.key(), house.key()
+    fixture = Fixture()
+    known, other = fixture.key(), fixture.key()
     revoked_id = known.split(".")[2]
     wrong_secret = known.rpartition(".")[0] + "." + other.rpartition(".")[2]
     unknown = known.replace(revoked_id, "0" * 16)
     for number, text in enumerate((wrong_secret, unknown), start=1):
-        assert await house.code(text) == "invalid_credential"
-        assert house.reads == number
-        assert house.looked_up[-1] == text.split(".")[2]
+        assert await fixture.code(text) == "invalid_credential"
+        assert fixture.reads == number
+        assert fixture.looked_up[-1] == text.split(".")[2]
 
 
 @pytest.mark.parametrize(
     "text", [None, "rubbish", write_key(Environment.TEST, "other", "0" * 16, secret_from(bytes(32)))]
 )
 async def test_what_the_text_alone_shows_costs_no_read(text: str | None) -> None:
-    house = House()
-    await house.code(text)
-    assert house.reads == 0
+    fixture = Fixture()
+    await fixture.code(text)
+    assert fixture.reads == 0
 
 
 async def test_a_key_issued_a_moment_ago_elsewhere_is_found_by_that_read() -> None:
-    house = House()
-    key = house.key(known=False)
-    assert (await house.call(key)).account is ACCOUNT
-    assert house.reads == 1
+    fixture = Fixture()
+    key = fixture.key(known=False)
+    assert (await fixture.call(key)).account is ACCOUNT
+    assert fixture.reads == 1
 
 
 async def test_without_the_store_memory_serves_for_thirty_seconds() -> None:
-    house = House()
-    key, unknown = house.key(), house.key(known=False)
-    house.cut_off = True
-    house.clock.now_ns += 30 * S
-    await house.call(key)
-    assert await house.code(unknown) == "invalid_credential"
-    house.clock.now_ns += 1
-    assert await house.code(key) == "service_unavailable"
-    assert await house.code(unknown) == "service_unavailable"
-    house.cut_off = False
-    await house.catch_up()
-    await house.call(key)
+    fixture = Fixture()
+    key, unknown = fixture.key(), fixture.key(known=False)
+    fixture.cut_off = True
+    fixture.clock.now_ns += 30 * S
+    await fixture.call(key)
+    assert await fixture.code(unknown) == "invalid_credential"
+    fixture.clock.now_ns += 1
+    assert await fixture.code(key) == "service_unavailable"
+    assert await fixture.code(unknown) == "service_unavailable"
+    fixture.cut_off = False
+    await fixture.catch_up()
+    await fixture.call(key)
 
 
 async def test_a_throttled_address_is_told_so_whatever_its_key_and_costs_no_read() -> None:
-    house = House()
-    key, other = house.key(), house.key()
+    fixture = Fixture()
+    key, other = fixture.key(), fixture.key()
     wrong = key.rpartition(".")[0] + "." + other.rpartition(".")[2]
-    for _ in range(house.catalogue.switches_of("main").budgets.failed_auth_per_minute):
-        assert await house.code("rubbish") == "malformed_credential"
+    for _ in range(fixture.catalogue.switches_of("main").budgets.failed_auth_per_minute):
+        assert await fixture.code("rubbish") == "malformed_credential"
     for text in (key, wrong, "rubbish", None):
-        assert await house.code(text) == "auth_throttled"
-    assert house.reads == 0
-    house.clock.now_ns += 31 * S
-    assert await house.code(key) == "auth_throttled", "although memory is too old to answer from"
+        assert await fixture.code(text) == "auth_throttled"
+    assert fixture.reads == 0
+    fixture.clock.now_ns += 31 * S
+    assert await fixture.code(key) == "auth_throttled", "although memory is too old to answer from"
 
 
 async def test_memory_that_lacks_keys_calls_none_wrong_while_it_cannot_look() -> None:
-    house = House()
-    key, other, unknown = house.key(), house.key(), house.key(known=False)
-    house.catalogue.clients.complete = False
-    house.cut_off = True
-    await house.call(key)
+    fixture = Fixture()
+    key, other, unknown = fixture.key(), fixture.key(), fixture.key(known=False)
+    fixture.catalogue.clients.complete = False
+    fixture.cut_off = True
+    await fixture.call(key)
     wrong_secret = key.rpartition(".")[0] + "." + other.rpartition(".")[2]
     for text in (unknown, wrong_secret) * 20:
-        assert await house.code(text) == "service_unavailable"
-    await house.call(key)  # None of these was counted as a failure.
+        assert await fixture.code(text) == "service_unavailable"
+    await fixture.call(key)  # None of these was counted as a failure.
     key_id = other.split(".")[2]
-    house.catalogue.keys[key_id] = replace(house.catalogue.keys[key_id], revoked_at_us=1)
-    assert await house.code(other) == "credential_revoked"
-    house.cut_off = False
-    assert await house.code(wrong_secret) == "invalid_credential"
-    await house.call(unknown)
+    fixture.catalogue.keys[key_id] = replace(fixture.catalogue.keys[key_id], revoked_at_us=1)
+    assert await fixture.code(other) == "credential_revoked"
+    fixture.cut_off = False
+    assert await fixture.code(wrong_secret) == "invalid_credential"
+    await fixture.call(unknown)
 
 
 @pytest.mark.parametrize(
@@ -213,11 +213,11 @@ async def test_memory_that_lacks_keys_calls_none_wrong_while_it_cannot_look() ->
 async def test_a_caller_who_left_memory_while_his_order_waited(
     complete: bool, scope: Scope, environment: Environment, code: str
 ) -> None:
-    house = House()
-    caller = await house.call(house.key())
-    house.catalogue.keys.clear()
-    house.catalogue.clients.complete = complete
-    refusal = house.gate.recheck(caller.key.key_id, environment, "203.0.113.7", scope)
+    fixture = Fixture()
+    caller = await fixture.call(fixture.key())
+    fixture.catalogue.keys.clear()
+    fixture.catalogue.clients.complete = complete
+    refusal = fixture.gate.recheck(caller.key.key_id, environment, "203.0.113.7", scope)
     assert isinstance(refusal, RefusalCode)
     assert refusal.code == code
 
@@ -233,33 +233,33 @@ async def test_a_caller_who_left_memory_while_his_order_waited(
 async def test_after_that_a_production_order_is_refused_in_the_words_of_booking(
     environment: Environment, scope: Scope, code: str
 ) -> None:
-    house = House()
+    fixture = Fixture()
     text = write_key(environment, "main", "0" * 16, secret_from(bytes(32)))
-    house.cut_off = True
-    house.clock.now_ns += 30 * S + 1
+    fixture.cut_off = True
+    fixture.clock.now_ns += 30 * S + 1
     with pytest.raises(RefusalError) as caught:
-        await house.call(text, None, environment, scope)
+        await fixture.call(text, None, environment, scope)
     assert caught.value.refusal.code == code
 
 
 async def test_reads_pass_when_calls_cannot_be_counted() -> None:
-    house = House()
-    gate = house.make_gate(Broken())
-    caller = await house.call(house.key(), gate)
+    fixture = Fixture()
+    gate = fixture.make_gate(Broken())
+    caller = await fixture.call(fixture.key(), gate)
     assert caller.standing is None
-    assert await house.code("rubbish", gate) == "malformed_credential"
+    assert await fixture.code("rubbish", gate) == "malformed_credential"
 
 
 async def test_expiry_goes_by_the_stores_clock_however_wrong_this_nodes_is() -> None:
-    house = House()
-    house.store_ahead_us = 300_000_000
-    await house.catch_up()
-    key = house.key()
+    fixture = Fixture()
+    fixture.store_ahead_us = 300_000_000
+    await fixture.catch_up()
+    key = fixture.key()
     key_id = key.split(".")[2]
-    expiring = replace(house.catalogue.keys[key_id], expires_at_us=house.store_now_us() + 1_000_000)
-    house.catalogue.keys[key_id] = expiring
-    await house.call(key)
-    house.clock.now_ns += S - 1000
-    await house.call(key)
-    house.clock.now_ns += 1000
-    assert await house.code(key) == "credential_expired"
+    expiring = replace(fixture.catalogue.keys[key_id], expires_at_us=fixture.store_now_us() + 1_000_000)
+    fixture.catalogue.keys[key_id] = expiring
+    await fixture.call(key)
+    fixture.clock.now_ns += S - 1000
+    await fixture.call(key)
+    fixture.clock.now_ns += 1000
+    assert await fixture.code(key) == "credential_expired"

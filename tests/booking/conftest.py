@@ -11,7 +11,7 @@ from bullion.store.sqlite import SqliteEngine
 from tests.contract.conftest import MakeEngine, engine, engine_name  # noqa: F401 - fixtures
 from tests.support.servers import Postgres
 
-from .house import Node, furnish
+from .fixtures import Node, furnish
 
 # As it was when it had just been made: quicker than another database, of which a server soon has hundreds.
 _WIPE = """

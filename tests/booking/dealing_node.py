@@ -12,7 +12,7 @@ from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 
-from .house import Between, Node, rows
+from .fixtures import Between, Node, rows
 
 
 class DealingNode(Node):

@@ -8,7 +8,7 @@ import pytest
 from bullion.store import order_rows
 from bullion.store.engine import Engine
 
-from .house import rows
+from .fixtures import rows
 
 SIZES = (4, 16, 64)
 _WHOLE = 2**62

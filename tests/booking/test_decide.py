@@ -30,7 +30,7 @@ from bullion.refusals.catalogue import (
     TRADING_HALTED,
 )
 
-from .house import checked
+from .fixtures import checked
 
 NOW_US = 1_800_000_000_000_000
 BOOK = Book(4, Position(0, 1_000_000), Position(-50_000, 100_000), 7, 0, NOW_US - 5, 12)

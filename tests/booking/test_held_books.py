@@ -7,9 +7,9 @@ import pytest
 
 from bullion.store.postgres import PostgresEngine
 from tests.model import invariants
-from tests.support.hold import holding
+from tests.support.held_lock import holding
 
-from .house import SWITCHES, Node, furnish, put, store_of
+from .fixtures import SWITCHES, Node, furnish, put, store_of
 
 pytestmark = pytest.mark.anyio
 

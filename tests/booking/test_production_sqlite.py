@@ -15,7 +15,7 @@ from bullion.store.sqlite import SqliteConnection, SqliteEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .house import asked, furnish
+from .fixtures import asked, furnish
 
 pytestmark = pytest.mark.anyio
 

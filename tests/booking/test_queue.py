@@ -22,7 +22,7 @@ from bullion.refusals.catalogue import CREDENTIAL_REVOKED
 from bullion.store.engine import Engine
 from tests.model import invariants
 
-from .house import GOLD, SWITCHES, Node, asked, code, failing, put, rows, set_limit, store_of
+from .fixtures import GOLD, SWITCHES, Node, asked, code, failing, put, rows, set_limit, store_of
 
 pytestmark = pytest.mark.anyio
 

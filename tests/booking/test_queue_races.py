@@ -19,7 +19,7 @@ from bullion.store.postgres import PostgresEngine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
-from .house import NOW_US, SWITCHES, Node, asked, code, failing, furnish, put, rows, set_limit, store_of
+from .fixtures import NOW_US, SWITCHES, Node, asked, code, failing, furnish, put, rows, set_limit, store_of
 
 pytestmark = pytest.mark.anyio
 

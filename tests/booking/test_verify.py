@@ -33,7 +33,7 @@ from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .house import GOLD, NOW_US, asked, checked, failing, furnish, put, rows, store_of
+from .fixtures import GOLD, NOW_US, asked, checked, failing, furnish, put, rows, store_of
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import pytest
 
 from bullion_client import AsyncClient, Client
 from tests.client.calls import Me, me_async, me_sync
-from tests.client.house import House, open_house
+from tests.client.fixtures import Deployment, open_deployment
 from tests.client.stub_server import StubServer, serving
 
 
@@ -24,10 +24,10 @@ def kind(request: pytest.FixtureRequest) -> type[Client | AsyncClient]:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A real service, shared by the tests of a file; each makes accounts of its own."""
-    with open_house(tmp_path_factory.mktemp("house")) as house:
-        yield house
+    with open_deployment(tmp_path_factory.mktemp("deployment")) as deployment:
+        yield deployment
 
 
 @pytest.fixture

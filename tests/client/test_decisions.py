@@ -26,7 +26,7 @@ from bullion_client import (
 )
 from bullion_client.placing import LINGER_S
 from bullion_client.retry_table import RETRY_TABLE
-from tests.client.world import LIVE_ORDER, World, answer, caller, placed, refusal
+from tests.client.scripted_network import LIVE_ORDER, World, answer, caller, placed, refusal
 
 TAKEN = answer(201, LIVE_ORDER)
 REPLAYED = answer(200, LIVE_ORDER, Idempotent_Replayed="true")

@@ -12,7 +12,7 @@ import pytest
 
 import bullion_client
 from bullion_client import AsyncClient, Client, Environment, Journal
-from tests.client.house import House
+from tests.client.fixtures import Deployment
 from tests.docs.examples import run_python
 from tests.docs.markdown import ROOT, blocks, quoted
 
@@ -20,8 +20,8 @@ PAGE = ROOT / "docs/python-client.md"
 SAMPLE = ROOT / "examples/trade.py"
 
 
-def test_its_examples_show_what_they_say(house: House, tmp_path: Path) -> None:
-    variables = {"API": house.url, "KEY": house.key(house.account())}
+def test_its_examples_show_what_they_say(deployment: Deployment, tmp_path: Path) -> None:
+    variables = {"API": deployment.url, "KEY": deployment.key(deployment.account())}
     untrue = list(run_python(PAGE, tmp_path, variables))
     assert not untrue, "\n".join(untrue)
 
@@ -35,12 +35,14 @@ def test_the_program_on_the_page_is_the_sample() -> None:
     ("environment", "words"),
     [(Environment.TEST, "filled 7.0000 g"), (Environment.PRODUCTION, "open 7.0000 g")],
 )
-def test_the_sample_trades(house: House, tmp_path: Path, environment: Environment, words: str) -> None:
-    key = house.key(house.account(), environment)
+def test_the_sample_trades(
+    deployment: Deployment, tmp_path: Path, environment: Environment, words: str
+) -> None:
+    key = deployment.key(deployment.account(), environment)
     done = subprocess.run(
         [sys.executable, "-W", "error", str(SAMPLE), "7.00005"],
         cwd=tmp_path,
-        env={**os.environ, "API": house.url, "KEY": key, "NO_PROXY": "*"},
+        env={**os.environ, "API": deployment.url, "KEY": key, "NO_PROXY": "*"},
         capture_output=True,
         text=True,
         timeout=60,
@@ -49,7 +51,7 @@ def test_the_sample_trades(house: House, tmp_path: Path, environment: Environmen
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(words)
     assert Journal(tmp_path / "trade.journal").unsettled() == ()
-    with Client(house.url, key) as client:
+    with Client(deployment.url, key) as client:
         assert len(list(client.orders())) == 1
 
 

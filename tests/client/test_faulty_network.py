@@ -27,7 +27,7 @@ from bullion_client import (
     tries,
 )
 from tests.client.fault_proxy import FAULTS, FaultProxy, fault_proxy
-from tests.client.house import House
+from tests.client.fixtures import Deployment
 
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 ORDERS = 152 if SCALE == 1 else 100 * SCALE
@@ -38,8 +38,8 @@ DEADLINE_S = 180.0
 
 
 @pytest.fixture
-def proxy(house: House, request: pytest.FixtureRequest) -> Iterator[FaultProxy]:
-    port = urlsplit(house.url).port
+def proxy(deployment: Deployment, request: pytest.FixtureRequest) -> Iterator[FaultProxy]:
+    port = urlsplit(deployment.url).port
     assert port is not None
     # In a campaign another schedule each time.
     seed = len(request.node.name) if SCALE == 1 else random.SystemRandom().randrange(1 << 32)
@@ -116,7 +116,7 @@ def shows(secret: str, *texts: str) -> bool:
 @pytest.mark.parametrize("environment", [Environment.TEST, Environment.PRODUCTION])
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_many_are_booked_as_were_meant_and_each_is_known(
-    house: House,
+    deployment: Deployment,
     proxy: FaultProxy,
     kind: str,
     environment: Environment,
@@ -126,15 +126,15 @@ def test_as_many_are_booked_as_were_meant_and_each_is_known(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(tries, "_LONGEST_PAUSE_S", 0.5)  # For the time that the tests take.
-    login, count = house.account(), ORDERS // 4
-    key = house.key(login, environment)
+    login, count = deployment.account(), ORDERS // 4
+    key = deployment.key(login, environment)
     secret = key.rpartition(".")[2]
     journal = Journal(tmp_path / "orders.journal")
     place = place_in_threads if kind == "threads" else place_in_tasks
     seen = place(proxy.url, key, journal, count)
 
     assert len(seen.orders) == count
-    with Client(house.url, key) as client:
+    with Client(deployment.url, key) as client:
         booked = list(client.orders())
         assert client.positions().gold.net * 2 == count
     assert len(booked) == count
@@ -148,7 +148,7 @@ def test_as_many_are_booked_as_were_meant_and_each_is_known(
     lost = proxy.done.total() - proxy.done["pass"] - proxy.done["delay"]
     assert lost > count // 5, proxy.done
     print(f"{kind}, {environment}: {count} orders, {proxy.done.total()} calls, {lost} of them lost")
-    told = [caplog.text, journal.path.read_text(), *seen.texts, *house.node.log]
+    told = [caplog.text, journal.path.read_text(), *seen.texts, *deployment.node.log]
     assert not shows(secret, *told)
     assert {"bullion_client", "httpx", "httpcore.http11"} <= {record.name for record in caplog.records}
     logging.getLogger("httpcore.http11").debug("planted %s", key)

@@ -16,7 +16,7 @@ import pytest
 
 from bullion_client import Environment, Journal, LimitExceeded, NotPlaced, OutcomeUnknown, PriceMoved
 from tests.client.calls import INTENT, LIVE_KEY, SECRET, TEST_KEY
-from tests.client.world import START, TEST_ORDER, World, answer, caller, placed, refusal
+from tests.client.scripted_network import START, TEST_ORDER, World, answer, caller, placed, refusal
 
 ME: dict[str, Any] = {
     "login_id": "aurum",

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from bullion_client.pacing import Pacer
-from tests.client.world import LIVE_ORDER, World, answer, caller, refusal
+from tests.client.scripted_network import LIVE_ORDER, World, answer, caller, refusal
 
 
 class Clock:

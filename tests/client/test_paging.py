@@ -9,7 +9,7 @@ from bullion_client import AsyncClient, Client, OrderPage, TestOrder
 from bullion_client.answer import Answer
 from bullion_client.paging import Walk
 from bullion_client.reading import read
-from tests.client.world import TEST_ORDER, answer
+from tests.client.scripted_network import TEST_ORDER, answer
 
 
 def order(number: int) -> TestOrder:

@@ -10,7 +10,7 @@ from bullion.refusals.refusal import RefusalCode as Row
 from bullion.refusals.refusal import Retry
 from bullion_client import NoAnswer, Refusal, UnexpectedAnswer
 from tests.client.calls import TEST_KEY
-from tests.client.world import LIVE_ORDER, TEST_ORDER, World, answer, caller, placed, refusal
+from tests.client.scripted_network import LIVE_ORDER, TEST_ORDER, World, answer, caller, placed, refusal
 
 TAKEN = answer(201, LIVE_ORDER)
 LOST = httpx.ReadTimeout("")

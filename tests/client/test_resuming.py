@@ -9,7 +9,7 @@ import pytest
 from bullion_client import CredentialRefused, Environment, MarketRefused, OutcomeUnknown, PriceMoved
 from bullion_client.placing import LINGER_S
 from tests.client.calls import INTENT
-from tests.client.world import LIVE_ORDER, START, World, answer, caller, refusal
+from tests.client.scripted_network import LIVE_ORDER, START, World, answer, caller, refusal
 
 TAKEN = answer(201, LIVE_ORDER)
 REPLAYED = answer(200, LIVE_ORDER, Idempotent_Replayed="true")

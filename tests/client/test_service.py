@@ -35,7 +35,7 @@ from bullion_client import (
     Unit,
     UnknownSymbol,
 )
-from tests.client.house import House
+from tests.client.fixtures import Deployment
 from tests.support.orders import BUY_PRICE, GOLD, SELL_PRICE
 from tests.support.production import WIDE_OPEN
 
@@ -67,16 +67,16 @@ async def _collected(items: Any) -> list[Any]:
 class Opener:
     """Opens clients of one kind, and closes them."""
 
-    def __init__(self, kind: Any, house: House) -> None:
+    def __init__(self, kind: Any, deployment: Deployment) -> None:
         self._kind = kind
-        self._house = house
+        self._deployment = deployment
         self.opened: list[Any] = []
 
     def __call__(
         self, environment: Environment = Environment.TEST, gold: str = "1000000", **options: Any
     ) -> Any:
-        key = self._house.key(self._house.account(gold), environment)
-        return self.at(self._house.url, key, **options)
+        key = self._deployment.key(self._deployment.account(gold), environment)
+        return self.at(self._deployment.url, key, **options)
 
     def at(self, url: str, key: str, **options: Any) -> Any:
         self.opened.append(self._kind(url, key, **options))
@@ -84,8 +84,8 @@ class Opener:
 
 
 @pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
-def opener(request: pytest.FixtureRequest, house: House) -> Iterator[Opener]:
-    opener = Opener(request.param, house)
+def opener(request: pytest.FixtureRequest, deployment: Deployment) -> Iterator[Opener]:
+    opener = Opener(request.param, deployment)
     yield opener
     for client in opener.opened:
         client.close()
@@ -156,7 +156,7 @@ def test_the_status_all_is_no_filter_and_works_in_both_environments(opener: Open
         assert client.order_page(status="all").total == 1
 
 
-def test_a_day_in_production(opener: Opener, house: House) -> None:
+def test_a_day_in_production(opener: Opener, deployment: Deployment) -> None:
     client = opener(Environment.PRODUCTION)
     order = client.buy("GOLD", 5)
     assert isinstance(order, ProductionOrder)
@@ -172,27 +172,27 @@ def test_a_day_in_production(opener: Opener, house: House) -> None:
     assert (row.symbol_code, row.buy, row.net) == ("GOLD", Decimal(5), Decimal(5))
 
 
-def test_a_pending_order_is_waited_for(opener: Opener, house: House) -> None:
+def test_a_pending_order_is_waited_for(opener: Opener, deployment: Deployment) -> None:
     client = opener(Environment.PRODUCTION)
-    house.venue("hold")
+    deployment.venue("hold")
     try:
         order = client.buy("GOLD", 5)
         assert (order.status, order.price) == (OrderStatus.PENDING, None)
         assert client.wait(order, timeout=0.5).status == OrderStatus.PENDING
     finally:
-        house.venue("fill")
+        deployment.venue("fill")
     done = client.wait(order.id)
     assert (done.status, done.price, done.id) == (OrderStatus.OPEN, Decimal(BUY_PRICE), order.id)
 
 
-def test_an_order_that_the_hedge_refuses(opener: Opener, house: House) -> None:
+def test_an_order_that_the_hedge_refuses(opener: Opener, deployment: Deployment) -> None:
     client = opener(Environment.PRODUCTION)
-    house.venue("refuse")
+    deployment.venue("refuse")
     try:
         with pytest.raises(OrderRejected) as caught:
             client.sell("GOLD", 5)
     finally:
-        house.venue("fill")
+        deployment.venue("fill")
     error = caught.value
     assert error.order is not None
     assert error.intent is not None
@@ -202,7 +202,7 @@ def test_an_order_that_the_hedge_refuses(opener: Opener, house: House) -> None:
         client.resume(error.intent)
 
 
-def test_refusals_are_told_as_their_families(opener: Opener, house: House) -> None:
+def test_refusals_are_told_as_their_families(opener: Opener, deployment: Deployment) -> None:
     client = opener(gold="10")
     with pytest.raises(LimitExceeded) as caught:
         client.buy("GOLD", 11)
@@ -220,29 +220,29 @@ def test_refusals_are_told_as_their_families(opener: Opener, house: House) -> No
     with pytest.raises(KeyReused):
         client.buy("GOLD", 2, idempotency_key="mine")
     assert client.buy("GOLD", 1, idempotency_key="mine").deal_label == "T-1"
-    house.desk.do("PATCH", "/symbols/GOLD", {"minimum": "2", "step": "1"})
+    deployment.desk.do("PATCH", "/symbols/GOLD", {"minimum": "2", "step": "1"})
     try:
         with pytest.raises(QuantityRefused, match="quantity_rule"):
             client.buy("GOLD", 1)
     finally:
-        house.desk.do("PUT", "/symbols/GOLD", GOLD)
-    house.switch(halted=True)
+        deployment.desk.do("PUT", "/symbols/GOLD", GOLD)
+    deployment.switch(halted=True)
     try:
         with pytest.raises(MarketRefused, match="trading_halted"):
             client.buy("GOLD", 1)
         assert client.buy("GOLD", 1, idempotency_key="mine").deal_label == "T-1"
     finally:
-        house.switch(halted=False)
+        deployment.switch(halted=False)
     with pytest.raises(CredentialRefused):
-        opener.at(house.url, "key_test.main.0000000000000000.nonsense").me()
+        opener.at(deployment.url, "key_test.main.0000000000000000.nonsense").me()
 
 
-def test_no_order_twice_and_none_missed_while_others_arrive(opener: Opener, house: House) -> None:
+def test_no_order_twice_and_none_missed_while_others_arrive(opener: Opener, deployment: Deployment) -> None:
     """Pages of three, and after each page two more orders."""
-    login = house.account()
-    key = house.key(login)
-    other = Client(house.url, key)
-    client = opener.at(house.url, key)
+    login = deployment.account()
+    key = deployment.key(login)
+    other = Client(deployment.url, key)
+    client = opener.at(deployment.url, key)
     there = [other.buy("GOLD", 1).id for _ in range(10)]
     if isinstance(client, Client):
         shown = []
@@ -269,11 +269,14 @@ def test_no_order_twice_and_none_missed_while_others_arrive(opener: Opener, hous
     assert set(there) <= set(shown)
 
 
-def test_budgets_are_waited_for_and_with_pacing_not_even_met(house: House) -> None:
-    house.switch(budgets=WIDE_OPEN | {"orders_per_10_seconds": 4})
-    hasty_key, paced_key = (house.key(house.account()) for _ in range(2))
+def test_budgets_are_waited_for_and_with_pacing_not_even_met(deployment: Deployment) -> None:
+    deployment.switch(budgets=WIDE_OPEN | {"orders_per_10_seconds": 4})
+    hasty_key, paced_key = (deployment.key(deployment.account()) for _ in range(2))
     try:
-        with Client(house.url, hasty_key) as hasty, Client(house.url, paced_key, pace=True) as paced:
+        with (
+            Client(deployment.url, hasty_key) as hasty,
+            Client(deployment.url, paced_key, pace=True) as paced,
+        ):
             for _ in range(4):
                 hasty.buy("GOLD", 1)
             with pytest.raises(NotPlaced, match="rate_limited") as caught:
@@ -288,7 +291,7 @@ def test_budgets_are_waited_for_and_with_pacing_not_even_met(house: House) -> No
             assert isinstance(resumed := hasty.resume(caught.value.intent), TestOrder)
             assert resumed.deal_label == "T-5"
     finally:
-        house.switch(budgets=WIDE_OPEN)
+        deployment.switch(budgets=WIDE_OPEN)
 
 
 # --- Connections ------------------------------------------------------------------------------------------
@@ -345,11 +348,11 @@ def test_time_may_be_endless(opener: Opener) -> None:
 
 @pytest.mark.parametrize("deadline", [0, 60])
 def test_a_connection_that_went_stale_does_not_fail_a_call(
-    opener: Opener, house: House, deadline: float
+    opener: Opener, deployment: Deployment, deadline: float
 ) -> None:
-    server = StaleServer(house.url)
+    server = StaleServer(deployment.url)
     try:
-        client = opener.at(server.url, house.key(house.account()), deadline=deadline)
+        client = opener.at(server.url, deployment.key(deployment.account()), deadline=deadline)
         for _ in range(3):
             client.me()
             client.buy("GOLD", 1)
@@ -360,10 +363,10 @@ def test_a_connection_that_went_stale_does_not_fail_a_call(
         server.close()
 
 
-def test_calls_go_through_a_proxy(opener: Opener, house: House) -> None:
+def test_calls_go_through_a_proxy(opener: Opener, deployment: Deployment) -> None:
     """A proxy for plain HTTP is the service itself: it is asked for whole addresses."""
-    key = house.key(house.account())
-    client = opener.at("http://nowhere.invalid", key, proxy=house.url, deadline=0)
+    key = deployment.key(deployment.account())
+    client = opener.at("http://nowhere.invalid", key, proxy=deployment.url, deadline=0)
     assert client.me().environment == Environment.TEST
 
 

@@ -19,7 +19,7 @@ from bullion_client import (
     Unit,
 )
 from tests.client.calls import LIVE_KEY, TEST_KEY
-from tests.client.world import LIVE_ORDER, TEST_ORDER, World, answer, caller
+from tests.client.scripted_network import LIVE_ORDER, TEST_ORDER, World, answer, caller
 
 SYMBOL = {
     "symbol_code": "GOLD",

@@ -7,7 +7,7 @@ import pytest
 
 from bullion_client import BudgetRefused, CredentialRefused, NoAnswer, NotFound, Order
 from bullion_client.flow import Flow
-from tests.client.world import LIVE_ORDER, World, answer, caller, refusal
+from tests.client.scripted_network import LIVE_ORDER, World, answer, caller, refusal
 
 PENDING = answer(200, LIVE_ORDER | {"status": "pending", "price": None})
 LOST = httpx.ReadTimeout("")

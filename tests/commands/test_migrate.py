@@ -14,7 +14,7 @@ import pytest
 
 from bullion.settings import read_settings
 from bullion.wiring.store import Hashers, StoreEngine, make_engine
-from tests.booking.house import rows
+from tests.booking.fixtures import rows
 from tests.support.command import bullion, environment, sentence
 from tests.support.node import SECRET
 from tests.support.servers import Postgres

@@ -45,7 +45,7 @@ def with_desk(node: Node, **more: Any) -> Given:
 
 
 @pytest.fixture(scope="module")
-def open_house(open_node: Node) -> Iterator[Setup]:
+def shared_means(open_node: Node) -> Iterator[Setup]:
     """The kit's own broker on that node, for as many runs as one likes."""
     with open_setup(with_desk(open_node, burn=True)) as setup:
         yield setup
@@ -62,11 +62,11 @@ def checked(setup: Setup, *only: str, profile: Profile = Profile.SPECIFICATION) 
 
 
 @pytest.fixture
-def spoilt(open_house: Setup, proxy: SpoilingProxy) -> Iterator[Setup]:
-    """The same house, but the calls go through the proxy."""
+def spoilt(shared_means: Setup, proxy: SpoilingProxy) -> Iterator[Setup]:
+    """The same broker, but the calls go through the proxy."""
     with httpx.Client(base_url=proxy.url, timeout=20) as http:
         pace = Pace(clock=lambda: 0.0, sleep=_never, refusals=((1_000_000, 60.0),))
-        yield replace(open_house, connection=Connection(http, pace, host=open_house.connection.host))
+        yield replace(shared_means, connection=Connection(http, pace, host=shared_means.connection.host))
     proxy.spoil = lambda _passing: None
 
 

@@ -166,8 +166,8 @@ def _estimate_is_honest(setup: Setup) -> None:
     assert refusals < REFUSALS[0][0]
 
 
-def test_bullions_own_rules_are_asked_only_when_named(open_house: Setup) -> None:
-    report = checked(open_house, "bullion.unknown-field", "order.id")
+def test_bullions_own_rules_are_asked_only_when_named(shared_means: Setup) -> None:
+    report = checked(shared_means, "bullion.unknown-field", "order.id")
     assert [finding.requirement.id for finding in report.findings] == ["order.id"]
-    report = checked(open_house, "bullion.unknown-field", "order.id", profile=Profile.BULLION)
+    report = checked(shared_means, "bullion.unknown-field", "order.id", profile=Profile.BULLION)
     assert [finding.requirement.id for finding in report.findings] == ["order.id", "bullion.unknown-field"]

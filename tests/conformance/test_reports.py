@@ -113,13 +113,13 @@ def test_the_terminal_groups_by_section_and_sums_up() -> None:
     assert "1 were answered 429" in text
 
 
-def test_keys_are_cut_off_before_they_are_kept(open_house: Setup) -> None:
+def test_keys_are_cut_off_before_they_are_kept(shared_means: Setup) -> None:
     """Also those that were spoilt on purpose, which are nearly right."""
-    open_house.connection.seen.clear()
+    shared_means.connection.seen.clear()
     checked(
-        open_house, "auth.only-scheme", "errors.test.invalid_credential", "errors.test.malformed_credential"
+        shared_means, "auth.only-scheme", "errors.test.invalid_credential", "errors.test.malformed_credential"
     )
-    kept = open_house.connection.seen
+    kept = shared_means.connection.seen
     assert len(kept) >= 4
     for exchange in kept:
         shown = json.dumps(exchange.shown())

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.clerk import Clerk, clerk
 from tests.support.console import ConsoleProcess
+from tests.support.console_client import ConsoleClient, console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
 from tests.support.node import until
@@ -18,15 +18,15 @@ pytestmark = pytest.mark.xdist_group("console")
 
 
 @pytest.fixture
-def at(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
+def at(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     office.desk.do("PUT", "/groups/mine", {"default_terms": {"buy_premium": "100"}})
-    with clerk(console, office) as at:
+    with console_client(console, office) as at:
         yield at
 
 
 @pytest.mark.parametrize("symbol", ["NOSUCH", "no such", "a\x00", "x" * 33])
-def test_a_group_has_terms_for_symbols_that_there_are(at: Clerk, office: Office, symbol: str) -> None:
+def test_a_group_has_terms_for_symbols_that_there_are(at: ConsoleClient, office: Office, symbol: str) -> None:
     with nothing_changed(office.desk):
         told = at.mistyped("market/add-terms?group=mine", symbol=symbol)
         assert told["symbol"].startswith("There is no symbol")
@@ -37,7 +37,7 @@ def test_a_group_has_terms_for_symbols_that_there_are(at: Clerk, office: Office,
     at.do("market/add-terms?group=mine", symbol="GOLD", buy_premium="5")
 
 
-def test_the_hours_open_on_what_holds_and_never_close_for_good(at: Clerk, office: Office) -> None:
+def test_the_hours_open_on_what_holds_and_never_close_for_good(at: ConsoleClient, office: Office) -> None:
     assert at.ask("market/hours")["kind"] == "always"
     with nothing_changed(office.desk):
         told = at.mistyped("market/hours", kind="week")
@@ -48,7 +48,7 @@ def test_the_hours_open_on_what_holds_and_never_close_for_good(at: Clerk, office
     assert at.mistyped("market/hours", mon="").keys() == {"kind"}
 
 
-def test_an_allocation_with_a_comma_out_of_place_is_refused(at: Clerk, office: Office) -> None:
+def test_an_allocation_with_a_comma_out_of_place_is_refused(at: ConsoleClient, office: Office) -> None:
     office.desk.account("asha")
     with nothing_changed(office.desk):
         for typed in ("1,5", "1,2345", "1," + "9" * 5000):
@@ -58,7 +58,7 @@ def test_an_allocation_with_a_comma_out_of_place_is_refused(at: Clerk, office: O
 
 def test_a_break_is_settled_where_there_is_one(console: ConsoleProcess, dealing: Dealing) -> None:
     order = dealing.placed()
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         path = f"orders/resolve?id={order['id']}"
         asked = at.client.get(f"/dialogs/{path}")
         assert asked.status_code == 409
@@ -76,7 +76,7 @@ def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order
     desk.do("PUT", "/duties/customs", [{"from": f"202{each}-01-01", "rupees": "100"} for each in range(3)])
     desk.do("PUT", "/symbols/LANDED", {**GOLD, "pricing": LANDED})
     until(lambda: dealing.place(symbol_code="LANDED").is_success, within_s=15)
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         about = "name=customs&from=2020-01-01"
         told = at.do(f"market/change-duty?{about}", rupees="150")
         assert "100.00 → ₹\N{NO-BREAK SPACE}150.00" in told["done"]
@@ -97,7 +97,7 @@ def test_an_execution_without_an_order_is_shown_on_the_overview_and_settled_ther
     execution_id = f"<STRAY> {dealing.office.broker}"
     execute_behind_its_back(dealing.office.node, dealing.office.broker, execution_id, instrument="UNHEARD-OF")
     until(lambda: dealing.desk.do("GET", "/hedge/breaks")["total"] == 1, within_s=15)
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         until(lambda: "breaks-table" in at.see("overview"), within_s=15)
         shown = at.see("overview")
         assert "No order of ours has the id that the venue names." in shown

@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.cable import cable
 from tests.support.command import bullion, sentence
 from tests.support.console import Visitor, running_console, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.node import DESK_TOKEN, SECRET, Node
 from tests.support.servers import Postgres, free_port
+from tests.support.tcp_proxy import tcp_proxy
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -102,9 +102,9 @@ def test_a_console_that_does_not_answer_is_told_and_comes_back(someone: Visitor,
 def test_a_store_that_is_cut_off_is_told_and_comes_back(
     browser: Browser, postgres: Postgres, tmp_path: Path
 ) -> None:
-    """A console over PostgreSQL, with a cable in between; the API it looks at is not there at all."""
+    """A console over PostgreSQL, with a tcp_proxy in between; the API it looks at is not there at all."""
     address = urlsplit(postgres.new_database())
-    with cable(address.port or 0) as line:
+    with tcp_proxy(address.port or 0) as line:
         near = address._replace(netloc=address.netloc.replace(f":{address.port}", f":{line.port}"))
         nowhere = f"http://127.0.0.1:{free_port()}"
         settings = {
@@ -122,7 +122,7 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
             banner = page.locator("#banner")
             expect(banner).to_contain_text(f"The trading API at {nowhere} does not answer.")
             expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
-            line.pull()
+            line.cut()
             expect(banner).to_contain_text("The store cannot be reached. Since", timeout=10_000)
             expect(banner).to_contain_text("old. The console tries again every second")
             # What was known is still there, and acting is refused in words.
@@ -147,7 +147,7 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
                 other.page.get_by_role("button", name="Log out").click()
                 other.log_in("desk.0123456789abcdef." + "x" * 51)
                 expect(other.page.get_by_role("alert")).to_contain_text("cannot be reached")
-            line.plug()
+            line.restore()
             expect(banner).to_contain_text("The trading API at", timeout=15_000)
             someone.confirm("Resume trading")
             expect(page.locator("[data-switch=halted]")).to_contain_text("open")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.clerk import clerk
 from tests.support.console import ConsoleProcess, running_console
+from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
@@ -54,7 +54,7 @@ def dealing(node: Node) -> Iterator[Dealing]:
 
 
 def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         order = dealing.placed(quantity="25")
         assert "25" in at.see(f"orders/{order['id']}")
         at.do(f"orders/close?id={order['id']}")
@@ -98,7 +98,7 @@ def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
 def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
     dealing.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
     order = dealing.placed()
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         for path in ("overview", "orders", f"orders/{order['id']}", "accounts", "accounts/client", "audit"):
             assert at.see(path)
         for tab in TABS:

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.clerk import Clerk, clerk
 from tests.support.console import ConsoleProcess
+from tests.support.console_client import ConsoleClient, console_client
 from tests.support.desk import SYMBOL, Office, nothing_changed
 
 pytestmark = pytest.mark.xdist_group("console")
 
 
 @pytest.fixture
-def at(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
-    with clerk(console, office) as at:
+def at(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:
+    with console_client(console, office) as at:
         yield at
 
 
-def test_what_is_there_is_not_made_again(at: Clerk, office: Office) -> None:
+def test_what_is_there_is_not_made_again(at: ConsoleClient, office: Office) -> None:
     symbol = {"minimum": "1", "maximum": "5", "step": "1", "instrument": "X"}
     entry = {"from": "2099-01-01", "rupees": "9"}
     # The lists that the pages share have been read before these are made.
@@ -37,7 +37,7 @@ def test_what_is_there_is_not_made_again(at: Clerk, office: Office) -> None:
     at.do("market/new-duty", name="other", **entry)
 
 
-def test_an_account_is_changed_by_who_saw_it_as_it_is(at: Clerk, office: Office) -> None:
+def test_an_account_is_changed_by_who_saw_it_as_it_is(at: ConsoleClient, office: Office) -> None:
     office.desk.account("asha", allocation={"gold": "100", "silver": "1"})
     office.desk.do("PUT", "/groups/other", {})
     edit, allocate = "accounts/edit?login=asha", "accounts/allocate?login=asha"
@@ -62,7 +62,7 @@ def test_an_account_is_changed_by_who_saw_it_as_it_is(at: Clerk, office: Office)
     assert asha["allocation"] == {"gold": "5.0000", "silver": "2.0000"}
 
 
-def test_a_stock_that_moved_meanwhile_is_not_set(at: Clerk, office: Office) -> None:
+def test_a_stock_that_moved_meanwhile_is_not_set(at: ConsoleClient, office: Office) -> None:
     office.desk.do("PUT", "/symbols/GOLD", {**SYMBOL, "stock": "100"})
     edit = "market/edit-symbol?code=GOLD"
     fields = at.ask(edit)

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.clerk import Clerk, clerk
 from tests.support.console import ConsoleProcess
+from tests.support.console_client import ConsoleClient, console_client
 from tests.support.dealing import Dealing
 from tests.support.node import Node, until
 from tests.support.production import store_says
@@ -60,7 +60,7 @@ REPAIRS: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture
-def at(console: ConsoleProcess, dealing: Dealing, node: Node) -> Iterator[Clerk]:
+def at(console: ConsoleProcess, dealing: Dealing, node: Node) -> Iterator[ConsoleClient]:
     desk = dealing.desk
     desk.do("PUT", "/rates/SPOT", {"bid": "2000", "ask": "2001"})
     desk.do("PUT", "/duties/customs", [{"from": "2020-01-01", "rupees": "100"}])
@@ -68,7 +68,7 @@ def at(console: ConsoleProcess, dealing: Dealing, node: Node) -> Iterator[Clerk]
     key_id = desk.key("client")["key_id"]
     for statement in SPOILED.values():
         store_says(node, statement.replace("TAG", dealing.office.broker).replace("KEY_ID", key_id))
-    with clerk(console, dealing.office) as at:
+    with console_client(console, dealing.office) as at:
         yield at
 
 
@@ -81,7 +81,7 @@ def unreadable(dealing: Dealing, path: str) -> list[dict[str, Any]]:
     return [each for each in found.get("items", [found]) if "unreadable" in each]
 
 
-def test_the_overview_tells_what_of_the_market_cannot_be_read(at: Clerk, dealing: Dealing) -> None:
+def test_the_overview_tells_what_of_the_market_cannot_be_read(at: ConsoleClient, dealing: Dealing) -> None:
     broker = dealing.office.broker
 
     def told() -> bool:
@@ -93,18 +93,18 @@ def test_the_overview_tells_what_of_the_market_cannot_be_read(at: Clerk, dealing
 
 
 @pytest.mark.parametrize("tab", TABS)
-def test_a_tab_of_the_market_tells_what_to_do(at: Clerk, tab: str) -> None:
+def test_a_tab_of_the_market_tells_what_to_do(at: ConsoleClient, tab: str) -> None:
     shown = words(at.see(f"market/{tab}"))
     assert "Cannot be read" in shown
     assert TABS[tab] in shown
 
 
-def test_other_pages_are_there(at: Clerk) -> None:
+def test_other_pages_are_there(at: ConsoleClient) -> None:
     for path in ("orders", "audit"):
         at.see(path)
 
 
-def test_an_account_tells_what_to_do(at: Clerk) -> None:
+def test_an_account_tells_what_to_do(at: ConsoleClient) -> None:
     shown = words(at.see("accounts"))
     assert "account usher" in shown
     assert "POST /accounts with this login_id, or New account." in shown
@@ -113,7 +113,7 @@ def test_an_account_tells_what_to_do(at: Clerk) -> None:
     assert "POST /accounts with this login_id" in answer.text
 
 
-def test_a_key_is_shown_and_revoked(at: Clerk, dealing: Dealing) -> None:
+def test_a_key_is_shown_and_revoked(at: ConsoleClient, dealing: Dealing) -> None:
     assert "cannot be read" in words(at.see("accounts/client"))
     (key,) = unreadable(dealing, "/accounts/client/keys")
     told = at.do(f"accounts/revoke-key?key={key['key_id']}")
@@ -121,7 +121,7 @@ def test_a_key_is_shown_and_revoked(at: Clerk, dealing: Dealing) -> None:
     assert unreadable(dealing, "/accounts/client/keys") == []
 
 
-def test_everything_is_replaced_at_the_console(at: Clerk, dealing: Dealing) -> None:
+def test_everything_is_replaced_at_the_console(at: ConsoleClient, dealing: Dealing) -> None:
     for action, typed in REPAIRS.items():
         at.do(action, **typed)
     for path in ("/symbols", "/groups", "/rates", "/duties", "/accounts", "/switches", "/hedge"):

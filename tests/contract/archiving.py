@@ -18,7 +18,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import Node, asked, rows
+from tests.booking.fixtures import Node, asked, rows
 
 SECRET = b"0" * 32
 ADMIN = Actor("an admin", Role.ADMIN, "main", first=True)

@@ -26,7 +26,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import GOLD, NOW_US, asked, checked, furnish, put, rows, store_of, summed
+from tests.booking.fixtures import GOLD, NOW_US, asked, checked, furnish, put, rows, store_of, summed
 from tests.model import invariants, production_invariants
 
 ANATOMY = '{"quoted_weight":"10.0000"}'

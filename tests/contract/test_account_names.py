@@ -13,7 +13,7 @@ from bullion.store import account_names
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import rows
+from tests.booking.fixtures import rows
 
 pytestmark = pytest.mark.anyio
 

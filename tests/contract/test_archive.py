@@ -30,7 +30,7 @@ from tests.booking.conftest import (  # noqa: F401 - fixtures
     postgres_engine,
     shared_database,
 )
-from tests.booking.house import Node, asked, furnish, reset, rows
+from tests.booking.fixtures import Node, asked, furnish, reset, rows
 from tests.contract.archiving import ADMIN, EVER, archive_all, check, desk_on, place, put, read_again
 
 pytestmark = pytest.mark.anyio

@@ -21,8 +21,8 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Priced, Verdict
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import GOLD as GOLD_SYMBOL
-from tests.booking.house import (
+from tests.booking.fixtures import GOLD as GOLD_SYMBOL
+from tests.booking.fixtures import (
     NOW_US,
     asked,
     checked,
@@ -73,7 +73,7 @@ async def version_of(engine: Engine) -> int:
     return int(row["version"])
 
 
-class Clerk:
+class LedgerClient:
     """Records as a node would that knows everything."""
 
     def __init__(self, engine: Engine) -> None:
@@ -95,8 +95,8 @@ class Clerk:
 
 
 @pytest.fixture
-def clerk(engine: Engine) -> Clerk:
-    return Clerk(engine)
+def ledger_client(engine: Engine) -> LedgerClient:
+    return LedgerClient(engine)
 
 
 async def test_new_books_are_empty(ledger: Ledger, books: list[int]) -> None:
@@ -105,8 +105,8 @@ async def test_new_books_are_empty(ledger: Ledger, books: list[int]) -> None:
     assert found[books[0]] == Book(books[0], Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
 
 
-async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[int]) -> None:
-    one, other, third = [await clerk.book(book) for book in books]
+async def test_a_batch_is_recorded_as_it_was_decided(ledger_client: LedgerClient, books: list[int]) -> None:
+    one, other, third = [await ledger_client.book(book) for book in books]
     full = asked("sell", 5, symbol_code="SILVER", expected_price="90000.5", client_order_id="ref \U0001f947")
     plans = [
         planned(
@@ -118,8 +118,8 @@ async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[i
         planned(other, entry(books[1], "a", asked("sell", 7))),
         planned(third, entry(books[2], "a", asked("buy", 10**10))),
     ]
-    recorded = await clerk.record(*plans)
-    assert recorded.catalogue_version == await version_of(clerk.engine)
+    recorded = await ledger_client.record(*plans)
+    assert recorded.catalogue_version == await version_of(ledger_client.engine)
     assert {book: (seen.recorded, seen.settled) for book, seen in recorded.books.items()} == {
         books[0]: (True, False),
         books[1]: (True, False),
@@ -127,9 +127,9 @@ async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[i
     }
     assert [recorded.books[book].book for book in books] == [one, other, third]
     for plan in plans:
-        assert await clerk.book(plan.before.id) == plan.after
+        assert await ledger_client.book(plan.before.id) == plan.after
     assert plans[0].after.version == 2
-    found = await clerk.ledger.settled([*names(*plans), (books[0], "web", "a"), (99, "api", "a")])
+    found = await ledger_client.ledger.settled([*names(*plans), (books[0], "web", "a"), (99, "api", "a")])
     assert found == {
         (books[0], "api", "a"): plans[0].orders[0],
         (books[0], "api", "b"): plans[0].orders[1],
@@ -138,13 +138,15 @@ async def test_a_batch_is_recorded_as_it_was_decided(clerk: Clerk, books: list[i
     }
     assert isinstance(found[books[0], "api", "b"], Order)
     assert isinstance(found[books[0], "api", "c"], PriceMove)
-    await clerk.sound(other_changes={})
+    await ledger_client.sound(other_changes={})
 
 
-async def test_a_book_that_moved_is_left_alone_with_all_its_orders(clerk: Clerk, books: list[int]) -> None:
-    stale, fresh = await clerk.book(books[0]), await clerk.book(books[1])
+async def test_a_book_that_moved_is_left_alone_with_all_its_orders(
+    ledger_client: LedgerClient, books: list[int]
+) -> None:
+    stale, fresh = await ledger_client.book(books[0]), await ledger_client.book(books[1])
     moved = planned(stale, entry(books[0], "first"))
-    await clerk.record(moved)
+    await ledger_client.record(moved)
     late = planned(
         stale,
         entry(books[0], "x"),
@@ -152,73 +154,77 @@ async def test_a_book_that_moved_is_left_alone_with_all_its_orders(clerk: Clerk,
         entry(books[0], "z", asked(expected_price="1")),
     )
     good = planned(fresh, entry(books[1], "x"))
-    recorded = await clerk.record(late, good)
+    recorded = await ledger_client.record(late, good)
     assert not recorded.books[books[0]].recorded
     assert recorded.books[books[0]].book == moved.after
     assert recorded.books[books[1]].recorded
-    assert await clerk.book(books[0]) == moved.after
-    assert await clerk.book(books[1]) == good.after
-    assert set(await clerk.ledger.settled(names(late, good))) == {(books[1], "api", "x")}
-    await clerk.sound(other_changes={})
+    assert await ledger_client.book(books[0]) == moved.after
+    assert await ledger_client.book(books[1]) == good.after
+    assert set(await ledger_client.ledger.settled(names(late, good))) == {(books[1], "api", "x")}
+    await ledger_client.sound(other_changes={})
 
 
 @pytest.mark.parametrize("what", ["limit", "reset"])
-async def test_whatever_the_desk_does_to_a_book_moves_it(clerk: Clerk, books: list[int], what: str) -> None:
-    plan = planned(await clerk.book(books[0]), entry(books[0], "x"))
+async def test_whatever_the_desk_does_to_a_book_moves_it(
+    ledger_client: LedgerClient, books: list[int], what: str
+) -> None:
+    plan = planned(await ledger_client.book(books[0]), entry(books[0], "x"))
     if what == "limit":
-        await set_limit(clerk.engine, books[0], 5, 5)
+        await set_limit(ledger_client.engine, books[0], 5, 5)
     else:
-        await reset(clerk.engine, books[0])
-    recorded = await clerk.record(plan)
+        await reset(ledger_client.engine, books[0])
+    recorded = await ledger_client.record(plan)
     assert not recorded.books[books[0]].recorded
     assert recorded.books[books[0]].book.version == 2
-    assert (await clerk.sound())["orders"] == []
+    assert (await ledger_client.sound())["orders"] == []
 
 
 @pytest.mark.parametrize("settled_by", ["order", "price_move"])
 async def test_a_settled_key_leaves_its_book_alone_and_no_other(
-    clerk: Clerk, books: list[int], settled_by: str
+    ledger_client: LedgerClient, books: list[int], settled_by: str
 ) -> None:
-    before = await clerk.book(books[0])
+    before = await ledger_client.book(books[0])
     of = asked(expected_price=None if settled_by == "order" else "1")
     first = planned(before, entry(books[0], "x", of))
-    await clerk.record(first)
+    await ledger_client.record(first)
     second = planned(first.after, entry(books[0], "new"), entry(books[0], "x"))
-    other = planned(await clerk.book(books[1]), entry(books[1], "x"))
-    recorded = await clerk.record(second, other)
+    other = planned(await ledger_client.book(books[1]), entry(books[1], "x"))
+    recorded = await ledger_client.record(second, other)
     assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
     assert (recorded.books[books[1]].recorded, recorded.books[books[1]].settled) == (True, False)
-    assert await clerk.book(books[0]) == first.after
-    assert set(await clerk.ledger.settled(names(second))) == {(books[0], "api", "x")}
-    await clerk.sound(other_changes={})
+    assert await ledger_client.book(books[0]) == first.after
+    assert set(await ledger_client.ledger.settled(names(second))) == {(books[0], "api", "x")}
+    await ledger_client.sound(other_changes={})
 
 
 async def test_a_settled_key_is_told_of_a_book_that_nothing_is_recorded_in(
-    clerk: Clerk, books: list[int]
+    ledger_client: LedgerClient, books: list[int]
 ) -> None:
-    first = planned(await clerk.book(books[0]), entry(books[0], "x"))
-    await clerk.record(first)
+    first = planned(await ledger_client.book(books[0]), entry(books[0], "x"))
+    await ledger_client.record(first)
     refused = planned(first.after, entry(books[0], "x", asked("buy", 10**10)))
     assert not refused.changes
-    recorded = await clerk.record(refused)
+    recorded = await ledger_client.record(refused)
     assert (recorded.books[books[0]].recorded, recorded.books[books[0]].settled) == (False, True)
     assert recorded.books[books[0]].book == first.after
 
 
-async def test_with_another_catalogue_nothing_at_all_is_recorded(clerk: Clerk, books: list[int]) -> None:
-    plans = [planned(await clerk.book(book), entry(book, "x")) for book in books]
-    version = await version_of(clerk.engine)
-    await put(clerk.engine, GOLD_SYMBOL)
-    recorded = await clerk.record(*plans, version=version)
+async def test_with_another_catalogue_nothing_at_all_is_recorded(
+    ledger_client: LedgerClient, books: list[int]
+) -> None:
+    plans = [planned(await ledger_client.book(book), entry(book, "x")) for book in books]
+    version = await version_of(ledger_client.engine)
+    await put(ledger_client.engine, GOLD_SYMBOL)
+    recorded = await ledger_client.record(*plans, version=version)
     assert recorded.catalogue_version == version + 1
     assert not any(seen.recorded for seen in recorded.books.values())
-    assert (await clerk.sound(other_changes={}))["orders"] == []
-    ahead = await clerk.record(*plans, version=version + 2)
+    assert (await ledger_client.sound(other_changes={}))["orders"] == []
+    ahead = await ledger_client.record(*plans, version=version + 2)
     assert not any(seen.recorded for seen in ahead.books.values())
 
 
-async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[int]) -> None:
-    await clerk.record(planned(await clerk.book(books[1]), entry(books[1], "a")))
+async def test_locked_books_are_planned_as_they_are(ledger_client: LedgerClient, books: list[int]) -> None:
+    await ledger_client.record(planned(await ledger_client.book(books[1]), entry(books[1], "a")))
     asked_for: list[Mapping[int, Book]] = []
 
     def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
@@ -226,83 +232,85 @@ async def test_locked_books_are_planned_as_they_are(clerk: Clerk, books: list[in
         return [planned(found[book], entry(book, "x")) for book in books[:2]]
 
     keys = [(book, "api", "x") for book in books[:2]]
-    version = await version_of(clerk.engine)
-    plans, recorded = await clerk.ledger.record_locked(sorted(books[:2]), [], keys, version, plan)
+    version = await version_of(ledger_client.engine)
+    plans, recorded = await ledger_client.ledger.record_locked(sorted(books[:2]), [], keys, version, plan)
     assert set(asked_for[-1]) == set(books[:2])
     assert all(seen.recorded for seen in recorded.books.values())
     assert [each.after.order_count for each in plans] == [1, 2]
     for each in plans:
-        assert await clerk.book(each.before.id) == each.after
-    await clerk.sound(other_changes={})
+        assert await ledger_client.book(each.before.id) == each.after
+    await ledger_client.sound(other_changes={})
 
 
 async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they_are(
-    clerk: Clerk, books: list[int]
+    ledger_client: LedgerClient, books: list[int]
 ) -> None:
-    first = planned(await clerk.book(books[0]), entry(books[0], "x"))
-    await clerk.record(first)
+    first = planned(await ledger_client.book(books[0]), entry(books[0], "x"))
+    await ledger_client.record(first)
 
     def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         return [planned(found[book], entry(book, key)) for book, key in zip(books[:2], "xy", strict=True)]
 
     keys = [(books[0], "api", "x"), (books[1], "api", "y")]
-    version = await version_of(clerk.engine)
-    _, recorded = await clerk.ledger.record_locked(books[:2], [], keys, version - 1, plan)
+    version = await version_of(ledger_client.engine)
+    _, recorded = await ledger_client.ledger.record_locked(books[:2], [], keys, version - 1, plan)
     assert not any(seen.recorded for seen in recorded.books.values())
-    _, recorded = await clerk.ledger.record_locked(books[:2], [], keys, version, plan)
+    _, recorded = await ledger_client.ledger.record_locked(books[:2], [], keys, version, plan)
     assert [(seen.recorded, seen.settled) for seen in recorded.books.values()] == [
         (False, True),
         (True, False),
     ]
-    assert await clerk.book(books[0]) == first.after
-    await clerk.sound(other_changes={})
+    assert await ledger_client.book(books[0]) == first.after
+    await ledger_client.sound(other_changes={})
 
 
 async def test_a_plan_that_raises_while_books_are_locked_leaves_nothing_locked(
-    clerk: Clerk, books: list[int]
+    ledger_client: LedgerClient, books: list[int]
 ) -> None:
     def plan(found: Mapping[int, Book], _stock: object) -> Sequence[Plan]:
         raise LookupError
 
     with pytest.raises(LookupError):
-        await clerk.ledger.record_locked(books, [], [], await version_of(clerk.engine), plan)
-    recorded = await clerk.record(planned(await clerk.book(books[0]), entry(books[0], "x")))
+        await ledger_client.ledger.record_locked(books, [], [], await version_of(ledger_client.engine), plan)
+    recorded = await ledger_client.record(planned(await ledger_client.book(books[0]), entry(books[0], "x")))
     assert recorded.books[books[0]].recorded
 
 
-async def test_a_row_that_breaks_a_rule_takes_the_whole_batch_along(clerk: Clerk, books: list[int]) -> None:
-    bad = planned(await clerk.book(books[0]), entry(books[0], "x"))
+async def test_a_row_that_breaks_a_rule_takes_the_whole_batch_along(
+    ledger_client: LedgerClient, books: list[int]
+) -> None:
+    bad = planned(await ledger_client.book(books[0]), entry(books[0], "x"))
     bad.orders[0] = msgspec.structs.replace(bad.orders[0], price_paise=0)
-    good = planned(await clerk.book(books[1]), entry(books[1], "x"))
+    good = planned(await ledger_client.book(books[1]), entry(books[1], "x"))
     with pytest.raises(StoreFault):
-        await clerk.record(bad, good)
-    assert (await clerk.sound(other_changes={}))["orders"] == []
-    assert (await clerk.record(good)).books[books[1]].recorded
+        await ledger_client.record(bad, good)
+    assert (await ledger_client.sound(other_changes={}))["orders"] == []
+    assert (await ledger_client.record(good)).books[books[1]].recorded
 
 
-async def test_a_missing_book_is_a_fault(clerk: Clerk) -> None:
+async def test_a_missing_book_is_a_fault(ledger_client: LedgerClient) -> None:
     """At the latest when it is waited for: it may as well be held by somebody."""
     ghost = Book(998, Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 1)
     plan = planned(ghost, entry(998, "x"))
     with pytest.raises(StoreFault):
-        await clerk.ledger.record_locked(
-            [998], [], names(plan), await version_of(clerk.engine), lambda *_: [plan]
+        await ledger_client.ledger.record_locked(
+            [998], [], names(plan), await version_of(ledger_client.engine), lambda *_: [plan]
         )
 
 
-async def test_the_largest_numbers_come_back_exactly(clerk: Clerk, books: list[int]) -> None:
+async def test_the_largest_numbers_come_back_exactly(ledger_client: LedgerClient, books: list[int]) -> None:
     big = msgspec.structs.replace(GOLD, price_paise=2**63 - 1, total_paise=2**63 - 1)
-    plan = planned(await clerk.book(books[0]), entry(books[0], "x", asked("buy", 10**9), big))
-    await clerk.record(plan)
-    assert await clerk.ledger.settled(names(plan)) == {(books[0], "api", "x"): plan.orders[0]}
+    plan = planned(await ledger_client.book(books[0]), entry(books[0], "x", asked("buy", 10**9), big))
+    await ledger_client.record(plan)
+    assert await ledger_client.ledger.settled(names(plan)) == {(books[0], "api", "x"): plan.orders[0]}
 
 
 async def test_of_two_who_decided_on_the_same_state_one_is_recorded(
-    clerk: Clerk, other_engine: Engine, books: list[int]
+    ledger_client: LedgerClient, other_engine: Engine, books: list[int]
 ) -> None:
-    before = {book: await clerk.book(book) for book in books}
-    version = await version_of(clerk.engine)
-    ledgers = [clerk.ledger, ledger_of(other_engine)]
+    before = {book: await ledger_client.book(book) for book in books}
+    version = await version_of(ledger_client.engine)
+    ledgers = [ledger_client.ledger, ledger_of(other_engine)]
     done = []
     for turn in range(10):
         plans = [
@@ -319,9 +327,9 @@ async def test_of_two_who_decided_on_the_same_state_one_is_recorded(
             # One that the other holds just then is not waited for, and not among the answers.
             seen = [recorded.books[book].recorded for recorded in done if book in recorded.books]
             assert seen.count(True) == 1
-        before = {book: await clerk.book(book) for book in books}
+        before = {book: await ledger_client.book(book) for book in books}
     assert {book.order_count for book in before.values()} == {10}
-    await clerk.sound(other_changes={})
+    await ledger_client.sound(other_changes={})
 
 
 # --- Counts at the borders of their blocks ------------------------------------------------------------
@@ -329,12 +337,12 @@ async def test_of_two_who_decided_on_the_same_state_one_is_recorded(
 
 @pytest.mark.parametrize("ordinals", [251, 254, 255, 4_094, 4_095, 4_096])
 async def test_counts_are_right_across_the_border_of_a_block(
-    clerk: Clerk, books: list[int], ordinals: int
+    ledger_client: LedgerClient, books: list[int], ordinals: int
 ) -> None:
     """An order before the border, on it and after it: in one batch, and one by one."""
     book_id = books[0]
-    await stand_at(clerk.engine, book_id, ordinals)
-    book = await clerk.book(book_id)
+    await stand_at(ledger_client.engine, book_id, ordinals)
+    book = await ledger_client.book(book_id)
     assert book.order_count == ordinals
     sides = [("buy", GOLD, "GOLD"), ("sell", GOLD, "GOLD"), ("buy", SILVER, "SILVER"), ("buy", GOLD, "GOLD")]
     placings = [
@@ -342,10 +350,10 @@ async def test_counts_are_right_across_the_border_of_a_block(
         for number, (side, verdict, symbol) in enumerate(sides)
     ]
     plan = planned(book, *placings[:3])
-    assert (await clerk.record(plan)).books[book_id].recorded
+    assert (await ledger_client.record(plan)).books[book_id].recorded
     plan = planned(plan.after, placings[3])
-    assert (await clerk.record(plan)).books[book_id].recorded
-    tables = await invariants.read(store_of(clerk.engine))
+    assert (await ledger_client.record(plan)).books[book_id].recorded
+    tables = await invariants.read(store_of(ledger_client.engine))
     assert invariants.counts(tables) == []
     assert (
         invariants._nets(next(row for row in tables["books"] if row["id"] == book_id), tables["orders"]) == []

@@ -6,7 +6,7 @@ import pytest
 
 from bullion.store import schema
 from bullion.store.engine import Engine
-from tests.booking.house import rows
+from tests.booking.fixtures import rows
 
 pytestmark = pytest.mark.anyio
 

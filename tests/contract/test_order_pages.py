@@ -21,7 +21,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import NOW_US, asked, checked, furnish, ledger_of, reset, rows, stand_at, summed
+from tests.booking.fixtures import NOW_US, asked, checked, furnish, ledger_of, reset, rows, stand_at, summed
 from tests.booking.small_blocks import small_blocks
 
 pytestmark = pytest.mark.anyio

@@ -36,7 +36,7 @@ SYMBOLS = ("GOLD", "GOLD", "SILVER")
 
 
 @dataclass
-class House:
+class Fixture:
     """Two brokers with orders, the same orders in a list, and the process that serves their desks."""
 
     engine: Engine
@@ -152,7 +152,7 @@ class House:
 
 
 @pytest.fixture
-async def house(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> House:
+async def fixture(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Fixture:
     monkeypatch.setattr(order_timeline, "_SPAN", 7)
     await RecordStore(engine).write("furnish", furnish)
     books = {
@@ -162,7 +162,7 @@ async def house(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> House:
         for each in Environment
     }
     begin_us = time_ns() // 1000 - AN_HOUR_US
-    return House(engine, RecordStore(engine), books, [], begin_us, Random(11))  # noqa: S311 - the same each time
+    return Fixture(engine, RecordStore(engine), books, [], begin_us, Random(11))  # noqa: S311 - the same each time
 
 
 def use_only_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,96 +175,100 @@ def use_only_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bullion.store.order_records.OrderRecords._counted", never)
 
 
-async def test_every_list_is_that_of_a_full_search(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    await house.trade(200, house.begin_us)
-    await house.timeline.settle()
+async def test_every_list_is_that_of_a_full_search(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fixture.trade(200, fixture.begin_us)
+    await fixture.timeline.settle()
     use_only_counts(monkeypatch)
-    await house.check(300)
+    await fixture.check(300)
 
 
-async def test_orders_that_come_later_are_counted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    await house.trade(40, house.begin_us)
-    await house.timeline.settle()
+async def test_orders_that_come_later_are_counted(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fixture.trade(40, fixture.begin_us)
+    await fixture.timeline.settle()
     use_only_counts(monkeypatch)
-    await house.trade(30, house.begin_us + AN_HOUR_US // 2)  # Old enough to be settled, and not settled yet.
-    await house.check()
-    await house.trade(15, house.begin_us + AN_HOUR_US - 1_000_000)  # Too new to be settled.
-    await house.check()
-    await house.timeline.settle()
-    await house.check()
+    await fixture.trade(
+        30, fixture.begin_us + AN_HOUR_US // 2
+    )  # Old enough to be settled, and not settled yet.
+    await fixture.check()
+    await fixture.trade(15, fixture.begin_us + AN_HOUR_US - 1_000_000)  # Too new to be settled.
+    await fixture.check()
+    await fixture.timeline.settle()
+    await fixture.check()
 
 
-async def test_lists_need_no_counts(house: House) -> None:
+async def test_lists_need_no_counts(fixture: Fixture) -> None:
     """As in a command, or before all orders are counted."""
-    await house.trade(40, house.begin_us)
+    await fixture.trade(40, fixture.begin_us)
     for broker, source in product(BROKERS, (None, "web")):
         wanted = OrderFilter(source=source)
-        assert await house.orders(broker, wanted, Page(50, 0)) == house.expected(broker, wanted, Page(50, 0))
+        assert await fixture.orders(broker, wanted, Page(50, 0)) == fixture.expected(
+            broker, wanted, Page(50, 0)
+        )
 
 
-async def test_a_reset_is_seen_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    await house.trade(120, house.begin_us)
-    await house.timeline.settle()
-    await house.reset(("main", "one", Environment.TEST))
+async def test_a_reset_is_seen_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fixture.trade(120, fixture.begin_us)
+    await fixture.timeline.settle()
+    await fixture.reset(("main", "one", Environment.TEST))
     wanted, page = OrderFilter(environment=Environment.TEST), Page(50, 0)
-    assert await house.orders("main", wanted, page) == house.expected("main", wanted, page)
-    await house.timeline.settle()
+    assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
+    await fixture.timeline.settle()
     use_only_counts(monkeypatch)
-    await house.check()
+    await fixture.check()
 
 
 async def test_a_booking_that_was_committed_late_is_found(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late, *others = house.books
+    late, *others = fixture.books
     for each in others:
-        await house.trade(12, house.begin_us + 10_000_000, each)
-    await house.timeline.settle()
-    await house.trade(1, house.begin_us, late)
-    await house.timeline.check()
-    await house.timeline.settle()
+        await fixture.trade(12, fixture.begin_us + 10_000_000, each)
+    await fixture.timeline.settle()
+    await fixture.trade(1, fixture.begin_us, late)
+    await fixture.timeline.check()
+    await fixture.timeline.settle()
     use_only_counts(monkeypatch)
-    await house.check()
+    await fixture.check()
 
 
-async def test_right_counts_are_kept(house: House) -> None:
-    await house.trade(60, house.begin_us)
-    await house.timeline.settle()
-    spans = house.timeline._spans
-    await house.trade(20, house.begin_us + AN_HOUR_US // 2)
-    await house.timeline.check()
-    await house.timeline.settle()
-    assert house.timeline._spans is spans
+async def test_right_counts_are_kept(fixture: Fixture) -> None:
+    await fixture.trade(60, fixture.begin_us)
+    await fixture.timeline.settle()
+    spans = fixture.timeline._spans
+    await fixture.trade(20, fixture.begin_us + AN_HOUR_US // 2)
+    await fixture.timeline.check()
+    await fixture.timeline.settle()
+    assert fixture.timeline._spans is spans
 
 
-async def test_counts_are_not_used_after_the_clock_was_set_back(house: House) -> None:
-    await house.trade(60, house.begin_us)
-    await house.timeline.settle()
-    spans = house.timeline._spans
+async def test_counts_are_not_used_after_the_clock_was_set_back(fixture: Fixture) -> None:
+    await fixture.trade(60, fixture.begin_us)
+    await fixture.timeline.settle()
+    spans = fixture.timeline._spans
     assert spans is not None
     later_us = time_ns() // 1000 + AN_HOUR_US
     spans.counts.append({})
     spans.ends.append(order_id(later_us, 1, 0))
     wanted, page = OrderFilter(source="api"), Page(50, 0)
-    assert await house.orders("main", wanted, page) == house.expected("main", wanted, page)
-    await house.timeline.settle()
-    assert house.timeline._spans is not spans
+    assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
+    await fixture.timeline.settle()
+    assert fixture.timeline._spans is not spans
 
 
-async def test_pages_of_one_account_are_merged_from_its_books(house: House) -> None:
-    await house.trade(150, house.begin_us)
-    await house.reset(("main", "two", Environment.TEST))
-    await house.trade(150, house.begin_us + 60_000_000)
-    times = [None, *(each.order.created_at_us for each in house.chance.sample(house.placed, 3))]
+async def test_pages_of_one_account_are_merged_from_its_books(fixture: Fixture) -> None:
+    await fixture.trade(150, fixture.begin_us)
+    await fixture.reset(("main", "two", Environment.TEST))
+    await fixture.trade(150, fixture.begin_us + 60_000_000)
+    times = [None, *(each.order.created_at_us for each in fixture.chance.sample(fixture.placed, 3))]
     for login_id, environment, since_us in product(("one", "two", "nobody"), (None, *Environment), times):
         wanted = OrderFilter(login_id=login_id, environment=environment, since_us=since_us)
         expected = sorted(
-            (each.order for each in house.placed if each.matches("main", wanted)),
+            (each.order for each in fixture.placed if each.matches("main", wanted)),
             key=lambda order: (order.created_at_us, order.ordinal, order.id),
             reverse=True,
         )
         for offset in (0, 1, 2, 17, 40, 80, len(expected) - 1, len(expected), 2**62):
-            found, total = await house.orders("main", wanted, Page(5, max(0, offset)))
+            found, total = await fixture.orders("main", wanted, Page(5, max(0, offset)))
             shown = expected[max(0, offset) : max(0, offset) + 5]
             assert (total, [each.order for each in found]) == (len(expected), shown), (wanted, offset)
             assert all((each.login_id, each.archived) == (login_id, False) for each in found)

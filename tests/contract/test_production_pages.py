@@ -17,7 +17,7 @@ from bullion.store.engine import Engine, Transaction
 from bullion.store.order_sums import sum_blocks
 from bullion.store.postgres import PostgresEngine
 from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import NOW_US
+from tests.booking.fixtures import NOW_US
 
 from .dealings import Dealings
 

@@ -9,7 +9,7 @@ from bullion.hedge.simulated import Mode, SimulatedVenue
 from bullion.hedge.venue import Venue
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import furnish, rows
+from tests.booking.fixtures import furnish, rows
 from tests.contract.conftest import MakeEngine
 from tests.support.venue_contract import VenueContract, VenueTrial
 from tests.support.venues import behave, store_clock, venue_book_of

@@ -12,7 +12,7 @@ from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.house import furnish, rows
+from tests.booking.fixtures import furnish, rows
 from tests.support.venues import behave, venue_book_of
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from bullion.orders.trace import Trace
 from bullion.settings import read_settings
 from bullion.store.traces import StoredTraces
 from bullion.wiring.store import open_store
-from tests.booking.house import rows
+from tests.booking.fixtures import rows
 from tests.desk.test_dealing_cli import Shell, shell  # noqa: F401 - fixture
 from tests.support.command import PROGRAM, environment
 from tests.support.node import SECRET, until

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.docs.likeness import differences, head_differences, text_differences, without_prices
+from tests.docs.comparison import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import Block, blocks
 
 _SHOWS = {"json", "http", "text"}

@@ -15,7 +15,7 @@ import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.settings import _READERS
-from tests.docs.accounted import APART, BEFORE
+from tests.docs.blocks_not_run import APART, BEFORE
 from tests.docs.examples import done_before, examples
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, name_of
 
@@ -32,7 +32,7 @@ def test_every_block_is_run_or_it_is_said_why_not() -> None:
             assert (block.place in run) + apart + _is_before(block) == 1, (
                 f"{block.place}: {'more than one test accounts' if apart else 'no test accounts'} for this "
                 f"block. Run its page with run_shell or run_python, or write into "
-                f"tests/docs/accounted.py who runs it, or why nobody can."
+                f"tests/docs/blocks_not_run.py who runs it, or why nobody can."
             )
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from bullion.desk_api.app import BASE
 from bullion.desk_api.routes import desk_routes
+from tests.docs.comparison import differences, head_differences, text_differences, without_prices
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
-from tests.docs.likeness import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import ROOT, blocks
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, Node, running, until

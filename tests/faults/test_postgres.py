@@ -12,7 +12,7 @@ from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault,
 from bullion.store import postgres as postgres_module
 from bullion.store.engine import Transaction, one_row
 from bullion.store.postgres import PostgresEngine
-from tests.support.proxy import Line, proxy
+from tests.support.cutting_proxy import Line, proxy
 from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ from tests.support.production import LiveTrader
 from tests.support.servers import Postgres, Redis
 from tests.support.wire import Cut, Trap
 
-from .production_room import NOTHING_BOOKED, PATIENCE_S, Room, open_room
+from .production_deployment import NOTHING_BOOKED, PATIENCE_S, Deployment, open_deployment
 
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 TURNS = min(20 * SCALE, 200)
@@ -37,19 +37,21 @@ class Call:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres, redis: Redis) -> Iterator[Room]:
+def deployment(
+    tmp_path_factory: pytest.TempPathFactory, postgres: Postgres, redis: Redis
+) -> Iterator[Deployment]:
     assert postgres.port, "skipped, or failed, where there is none"
-    with open_room(tmp_path_factory.mktemp("commits"), redis) as room:
-        room.market.live("STOCKED", stock="1000000")
-        yield room
+    with open_deployment(tmp_path_factory.mktemp("commits"), redis) as deployment:
+        deployment.market.live("STOCKED", stock="1000000")
+        yield deployment
 
 
 class Campaign:
-    def __init__(self, room: Room, seed: int) -> None:
-        self.room = room
+    def __init__(self, deployment: Deployment, seed: int) -> None:
+        self.deployment = deployment
         self.chance = random.Random(seed)  # noqa: S311
-        self.traders = [room.market.trader() for _ in range(TRADERS)]
-        self.books = {trader.login_id: room.book_of(trader) for trader in self.traders}
+        self.traders = [deployment.market.trader() for _ in range(TRADERS)]
+        self.books = {trader.login_id: deployment.book_of(trader) for trader in self.traders}
         self.told: Counter[str] = Counter()
         self.calls: list[Call] = []
 
@@ -84,14 +86,14 @@ class Campaign:
 
     def _begin(self, calls: list[Call]) -> None:
         for call in calls:
-            call.answer = self.room.call(call.trader, call.key, **call.body)
+            call.answer = self.deployment.call(call.trader, call.key, **call.body)
 
     def _read(self, calls: list[Call]) -> list[str]:
         """The answers, each compared with the store."""
         codes = []
         for call in calls:
             assert call.answer is not None
-            codes.append(self.room.told(call.trader, call.answer.result(), call.key))
+            codes.append(self.deployment.told(call.trader, call.answer.result(), call.key))
         self.told.update(codes)
         return codes
 
@@ -101,7 +103,7 @@ class Campaign:
 
     def _definitive(self, call: Call) -> bool:
         answer = call.trader.place(call.key, **call.body)
-        told = self.room.told(call.trader, answer, call.key)
+        told = self.deployment.told(call.trader, answer, call.key)
         assert told in ("order", "replayed") or answer.status_code in (409, 503), answer.text
         return told in ("order", "replayed")
 
@@ -115,34 +117,34 @@ class Campaign:
         then = b"COMMIT" if locked and cut is not Cut.LATER else None
         refuses = self.chance.random() < 0.2
         late = self.chance.random() < 0.5
-        trap = self.room.wire.set_trap(Trap(victim.key.encode(), cut, then, refuses=refuses))
+        trap = self.deployment.wire.set_trap(Trap(victim.key.encode(), cut, then, refuses=refuses))
         self._begin(calls)
         assert trap.sprung.wait(PATIENCE_S)
         try:
             codes = self._read(calls)
         finally:
-            self.room.wire.refusing = False
+            self.deployment.wire.refusing = False
         if cut is Cut.LATER:
             if late:
                 self._send_again(calls)
             trap.let_go()
             if not late:  # What was told not to be booked is not, also now that it has arrived.
                 for call, code in zip(calls, codes, strict=True):
-                    assert code not in NOTHING_BOOKED or self.room.orders(call.key) == []
+                    assert code not in NOTHING_BOOKED or self.deployment.orders(call.key) == []
         self._send_again(calls)
 
     def _park(self, calls: list[Call]) -> None:
-        self.room.park()
+        self.deployment.park()
         self._begin(calls)
         books = [self.books[call.trader.login_id] for call in calls]
-        until(lambda: any(self.room.parked_commits(book) for book in books), within_s=PATIENCE_S)
+        until(lambda: any(self.deployment.parked_commits(book) for book in books), within_s=PATIENCE_S)
 
     def _terminate(self, calls: list[Call]) -> None:
         """The sessions of parked commits are ended: committed, and the answer is lost."""
         self._park(calls)
         for call in calls:
-            self.room.terminate(*self.room.parked_commits(self.books[call.trader.login_id]))
-        self.room.unpark()
+            self.deployment.terminate(*self.deployment.parked_commits(self.books[call.trader.login_id]))
+        self.deployment.unpark()
         self._read(calls)
         self._send_again(calls)
 
@@ -150,11 +152,11 @@ class Campaign:
         """The same, but whoever verifies is parked as well."""
         self._park(calls)
         for call in calls:
-            self.room.terminate(*self.room.parked_commits(self.books[call.trader.login_id]))
+            self.deployment.terminate(*self.deployment.parked_commits(self.books[call.trader.login_id]))
         try:
             self._read(calls)
         finally:
-            self.room.unpark()
+            self.deployment.unpark()
         self._send_again(calls)
 
     def _past_the_deadline(self, calls: list[Call]) -> None:
@@ -162,18 +164,18 @@ class Campaign:
         try:
             self._read(calls)
         finally:
-            self.room.unpark()
+            self.deployment.unpark()
         self._send_again(calls)
 
     def _kill(self, calls: list[Call]) -> None:
         """The server dies with parked commits in its log."""
         self._park(calls)
-        self.room.server.stop(signal.SIGQUIT)
+        self.deployment.server.stop(signal.SIGQUIT)
         for call in calls:
             assert call.answer is not None
             call.answer.result()
-        self.room.server.start()
-        self.room.unpark()
+        self.deployment.server.start()
+        self.deployment.unpark()
         self._read(calls)
         self._send_again(calls)
 
@@ -182,8 +184,8 @@ class Campaign:
     def settled(self) -> None:
         """Every order is open, was executed once, and its book holds what its orders sum up to."""
         pending = "SELECT count(*) FROM orders WHERE status <> 'open' AND idempotency_key LIKE 'turn%'"
-        until(lambda: self.room.sql(pending) == "0", within_s=PATIENCE_S)
-        rows = self.room.rows(
+        until(lambda: self.deployment.sql(pending) == "0", within_s=PATIENCE_S)
+        rows = self.deployment.rows(
             "SELECT orders.idempotency_key, orders.quantity_e4, taken.quantity_e4, taken.outcome "
             "FROM orders LEFT JOIN venue_orders AS taken ON taken.order_id = orders.id "
             "WHERE orders.idempotency_key LIKE 'turn%'"
@@ -192,7 +194,7 @@ class Campaign:
         assert len(rows) == len(wanted)
         for key, ours, theirs, outcome in rows:
             assert (ours, theirs, outcome) == (wanted[key], wanted[key], "confirmed")
-        self.room.nothing_strange_was_executed()
+        self.deployment.nothing_strange_was_executed()
         for trader in self.traders:
             signed = [
                 call.body["quantity"] * (1 if call.body["trade_type"] == "buy" else -1)
@@ -202,8 +204,8 @@ class Campaign:
             assert trader.net() == f"{sum(signed)}.0000"
 
 
-def test_no_lost_commit_is_answered_wrongly(room: Room) -> None:
-    campaign = Campaign(room, SEED)
+def test_no_lost_commit_is_answered_wrongly(deployment: Deployment) -> None:
+    campaign = Campaign(deployment, SEED)
     for number in range(TURNS):
         campaign.turn(number)
     campaign.settled()

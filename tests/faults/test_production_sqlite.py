@@ -17,11 +17,11 @@ import pytest
 from tests.support.node import Node, running, until
 from tests.support.production import LiveMarket, LiveTrader
 
-from .production_room import PATIENCE_S, true_words
+from .production_deployment import PATIENCE_S, true_words
 
 
 @dataclass
-class Room:
+class Deployment:
     path: Path
     node: Node
     market: LiveMarket
@@ -53,15 +53,15 @@ class Room:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("sqlite")
     with running(folder, BULLION_PRODUCTION="on") as node, LiveMarket.open(node) as market:
-        yield Room(folder / "var" / "bullion.db", node, market)
+        yield Deployment(folder / "var" / "bullion.db", node, market)
 
 
 @pytest.fixture
-def trader(room: Room) -> LiveTrader:
-    return room.market.trader()
+def trader(deployment: Deployment) -> LiveTrader:
+    return deployment.market.trader()
 
 
 @pytest.fixture
@@ -70,9 +70,9 @@ def key() -> str:
 
 
 @contextlib.contextmanager
-def locked(room: Room) -> Iterator[None]:
+def locked(deployment: Deployment) -> Iterator[None]:
     """Somebody at the prompt has begun to write, and has left for lunch."""
-    with contextlib.closing(sqlite3.connect(room.path, isolation_level=None, timeout=10)) as prompt:
+    with contextlib.closing(sqlite3.connect(deployment.path, isolation_level=None, timeout=10)) as prompt:
         prompt.execute("BEGIN IMMEDIATE")
         yield
         prompt.execute("ROLLBACK")
@@ -90,51 +90,53 @@ def calls(trader: LiveTrader, *keys: str) -> list[httpx.Response]:
 
 
 def test_a_store_that_stays_locked_is_busy_and_one_key_sent_thrice_conflicts(
-    room: Room, trader: LiveTrader
+    deployment: Deployment, trader: LiveTrader
 ) -> None:
-    other = room.market.trader()
-    with locked(room), ThreadPoolExecutor(3) as both:
+    other = deployment.market.trader()
+    with locked(deployment), ThreadPoolExecutor(3) as both:
         # Another write of the node waits before them.
-        both.submit(room.market.desk.post, "/accounts", json={"login_id": "late", "group": "retail"})
+        both.submit(deployment.market.desk.post, "/accounts", json={"login_id": "late", "group": "retail"})
         alone = both.submit(calls, trader, "alone")
         thrice = both.submit(calls, other, *["thrice"] * 3)
-        told = room.told(alone.result()[0], "alone")
-        codes = Counter(room.told(each, "thrice") for each in thrice.result())
+        told = deployment.told(alone.result()[0], "alone")
+        codes = Counter(deployment.told(each, "thrice") for each in thrice.result())
     assert told == "booking_busy"
     assert codes["booking_conflict"] >= 1
     assert codes.keys() <= {"booking_conflict", "booking_busy"}
     # Nobody booked them when the lock was let go.
     until(lambda: trader.place("new").status_code == 201, within_s=PATIENCE_S)
-    assert room.orders("alone") == room.orders("thrice") == []
-    room.same_key_tells(trader, "alone")
-    room.same_key_tells(other, "thrice")
+    assert deployment.orders("alone") == deployment.orders("thrice") == []
+    deployment.same_key_tells(trader, "alone")
+    deployment.same_key_tells(other, "thrice")
 
 
-def test_a_file_that_was_taken_away_is_unavailable(room: Room, trader: LiveTrader, key: str) -> None:
-    order = room.same_key_tells(trader, "before")
-    away = room.path.with_name("away.db")
-    room.path.rename(away)
+def test_a_file_that_was_taken_away_is_unavailable(
+    deployment: Deployment, trader: LiveTrader, key: str
+) -> None:
+    order = deployment.same_key_tells(trader, "before")
+    away = deployment.path.with_name("away.db")
+    deployment.path.rename(away)
     try:
         answers = [trader.place(key) for _ in range(3)]
     finally:
-        away.rename(room.path)
-    assert {room.told(each, key) for each in answers} == {"booking_unavailable"}
-    room.same_key_tells(trader, key)
-    assert room.same_key_tells(trader, "before") == order
+        away.rename(deployment.path)
+    assert {deployment.told(each, key) for each in answers} == {"booking_unavailable"}
+    deployment.same_key_tells(trader, key)
+    assert deployment.same_key_tells(trader, "before") == order
 
 
 def test_a_file_that_cannot_grow_has_no_orders_that_were_not_told(
-    room: Room, trader: LiveTrader, key: str
+    deployment: Deployment, trader: LiveTrader, key: str
 ) -> None:
     """As on a full disk, every write of the node's process fails: the commit, and that of who verifies."""
-    before = resource.prlimit(room.node.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(room.node.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    before = resource.prlimit(deployment.node.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(deployment.node.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
     try:
         answers = [trader.place(key) for _ in range(3)]
     finally:
-        resource.prlimit(room.node.process.pid, resource.RLIMIT_FSIZE, before)
-    told = {room.told(each, key) for each in answers}
+        resource.prlimit(deployment.node.process.pid, resource.RLIMIT_FSIZE, before)
+    told = {deployment.told(each, key) for each in answers}
     assert told <= {"booking_outcome_unknown", "booking_unavailable", "booking_not_completed"}
     assert "order" not in told
-    assert room.orders(key) == []
-    room.same_key_tells(trader, key)
+    assert deployment.orders(key) == []
+    deployment.same_key_tells(trader, key)

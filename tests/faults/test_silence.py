@@ -13,8 +13,8 @@ from bullion.faults import OutcomeUnknown, StoreUnavailable
 from bullion.store import postgres as postgres_module
 from bullion.store.engine import Transaction
 from bullion.store.postgres import PostgresEngine
-from tests.support.cable import Cable, cable
 from tests.support.servers import Postgres
+from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 
 pytestmark = pytest.mark.anyio
 
@@ -24,8 +24,8 @@ HOLD = "SELECT * FROM catalogue FOR UPDATE"
 
 
 @pytest.fixture
-def line(postgres: Postgres) -> Iterator[Cable]:
-    with cable(postgres.port) as laid:
+def line(postgres: Postgres) -> Iterator[TcpProxy]:
+    with tcp_proxy(postgres.port) as laid:
         yield laid
 
 
@@ -35,7 +35,9 @@ async def address(postgres: Postgres) -> str:
 
 
 @pytest.fixture
-async def engine(address: str, line: Cable, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PostgresEngine]:
+async def engine(
+    address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[PostgresEngine]:
     """Behind the line; queries of the tests have names of their own. The server ends no session by itself."""
     monkeypatch.setitem(postgres_module._SERVER_SETTINGS, "idle_in_transaction_session_timeout", "60s")
     engine = PostgresEngine(address.replace(address.rpartition(":")[2].partition("/")[0], str(line.port)))
@@ -58,7 +60,7 @@ async def fails_within(engine: PostgresEngine, body: Callable[[Transaction], obj
 
 
 async def test_a_silent_connection_is_given_up_and_the_next_works(
-    engine: PostgresEngine, line: Cable
+    engine: PostgresEngine, line: TcpProxy
 ) -> None:
     line.silence()
     with capture_logs() as logs:
@@ -68,7 +70,7 @@ async def test_a_silent_connection_is_given_up_and_the_next_works(
 
 
 async def test_all_idle_connections_are_renewed_with_the_first_that_is_found(
-    engine: PostgresEngine, line: Cable
+    engine: PostgresEngine, line: TcpProxy
 ) -> None:
     await asyncio.gather(*(engine.write("many", put) for _ in range(8)))
     line.silence()
@@ -113,7 +115,7 @@ async def test_a_transaction_of_many_statements_is_left_alone(engine: PostgresEn
 
 
 async def test_what_a_silent_transaction_holds_is_free_again(
-    engine: PostgresEngine, line: Cable, address: str
+    engine: PostgresEngine, line: TcpProxy, address: str
 ) -> None:
     """The server itself would end it later: it is idle in a transaction, and its machine answers."""
 
@@ -129,7 +131,7 @@ async def test_what_a_silent_transaction_holds_is_free_again(
     await other.close()
 
 
-async def test_a_commit_into_silence_is_an_unknown_outcome(engine: PostgresEngine, line: Cable) -> None:
+async def test_a_commit_into_silence_is_an_unknown_outcome(engine: PostgresEngine, line: TcpProxy) -> None:
     async def body(transaction: Transaction) -> None:
         await put(transaction)
         line.silence()
@@ -140,7 +142,9 @@ async def test_a_commit_into_silence_is_an_unknown_outcome(engine: PostgresEngin
     assert time.monotonic() - started < SOON_S
 
 
-async def test_a_session_of_another_server_is_not_taken_for_ours(engine: PostgresEngine, line: Cable) -> None:
+async def test_a_session_of_another_server_is_not_taken_for_ours(
+    engine: PostgresEngine, line: TcpProxy
+) -> None:
     """After a fail-over a process of the same number may be at work for somebody else."""
 
     async def body(transaction: Transaction) -> None:
@@ -161,7 +165,7 @@ async def test_the_system_looks_whether_the_server_is_still_there(engine: Postgr
 
 
 async def test_who_follows_the_store_goes_on_while_the_listener_cannot_be_had(
-    engine: PostgresEngine, line: Cable, postgres: Postgres
+    engine: PostgresEngine, line: TcpProxy, postgres: Postgres
 ) -> None:
     """New connections are swallowed; those that there are work."""
     assert await engine.join(alone=False)

@@ -8,19 +8,19 @@ import pytest
 from tests.support.node import running
 from tests.support.production_invariants import Row, Rows, place, problems, production
 
-from .house import House
+from .fixtures import Deployment
 
 Break = Callable[[Rows], object]
 
 
 @pytest.fixture(scope="module")
-def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[House, Rows]:
-    house = House(tmp_path_factory.mktemp("checker"), {})
-    with running(house.folder, **house.settings) as node:
-        house.furnish(node, ["filling", "refusing", "holding"])
-        house.wishes(5)
-        house.learn_all(node)
-        return house, house.check()
+def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[Deployment, Rows]:
+    deployment = Deployment(tmp_path_factory.mktemp("checker"), {})
+    with running(deployment.folder, **deployment.settings) as node:
+        deployment.furnish(node, ["filling", "refusing", "holding"])
+        deployment.wishes(5)
+        deployment.learn_all(node)
+        return deployment, deployment.check()
 
 
 def one(tables: Rows, status: str, **fields: object) -> Row:
@@ -109,16 +109,18 @@ def one_test(tables: Rows) -> Row:
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_rule_is_seen(left: tuple[House, Rows], name: str) -> None:
-    house, tables = left
+def test_a_broken_rule_is_seen(left: tuple[Deployment, Rows], name: str) -> None:
+    deployment, tables = left
     changed = deepcopy(tables)
     BREAKS[name](changed)
-    assert problems(changed, stocks_e4=house.stocks_e4)
+    assert problems(changed, stocks_e4=deployment.stocks_e4)
 
 
-def test_an_order_that_waits_or_was_sent_twice_is_seen_where_it_must_not_be(left: tuple[House, Rows]) -> None:
-    house, tables = left
-    assert not problems(tables, stocks_e4=house.stocks_e4, submitted_once=True)
+def test_an_order_that_waits_or_was_sent_twice_is_seen_where_it_must_not_be(
+    left: tuple[Deployment, Rows],
+) -> None:
+    deployment, tables = left
+    assert not problems(tables, stocks_e4=deployment.stocks_e4, submitted_once=True)
     assert problems(tables, settled=True)
     changed = deepcopy(tables)
     changed["venue_orders"][0]["submissions"] = 2
@@ -126,7 +128,7 @@ def test_an_order_that_waits_or_was_sent_twice_is_seen_where_it_must_not_be(left
     assert problems(changed, submitted_once=True)
 
 
-def test_an_execution_of_no_order_is_right_where_the_desk_is_shown_it(left: tuple[House, Rows]) -> None:
+def test_an_execution_of_no_order_is_right_where_the_desk_is_shown_it(left: tuple[Deployment, Rows]) -> None:
     _, tables = left
     changed = deepcopy(tables)
     stray = {**at_venue(changed, one(changed, "open")), "order_id": "none", "execution_id": "own"}

@@ -11,7 +11,7 @@ from tests.support.failpoints import ARMED, POINTS
 from tests.support.node import running, start, until
 from tests.support.stacks import STACKS, stack
 
-from .house import House, flood
+from .fixtures import Deployment, flood
 from .scale import SCALE
 
 AT_ONCE = 4
@@ -19,13 +19,13 @@ NAMES = [name for name, point in POINTS.items() if point.often or SCALE > 1]
 
 
 def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
-    house = House(folder, settings, seed=NAMES.index(name))
-    node = start(folder, "tests.support.failpoints", KILL_AT=name, **house.settings)
+    deployment = Deployment(folder, settings, seed=NAMES.index(name))
+    node = start(folder, "tests.support.failpoints", KILL_AT=name, **deployment.settings)
     try:
-        house.furnish(node)
-        house.wishes(1)
-        house.learn_all(node)
-        programs = house.wishes(6)
+        deployment.furnish(node)
+        deployment.wishes(1)
+        deployment.learn_all(node)
+        programs = deployment.wishes(6)
         # One client's program runs twice: it sends the same keys at the same time.
         twice = programs[0]
         (folder / "arming").write_text(str(POINTS[name].time))
@@ -35,12 +35,12 @@ def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
         assert node.process.returncode == -signal.SIGKILL
     finally:
         node.stop(signal.SIGKILL)
-    house.check(dead=True)
-    with running(folder, **house.settings) as plain:
-        house.learn_all(plain)
-        house.check()
-        house.settle(plain)
-        house.conclude(plain)
+    deployment.check(dead=True)
+    with running(folder, **deployment.settings) as plain:
+        deployment.learn_all(plain)
+        deployment.check()
+        deployment.settle(plain)
+        deployment.conclude(plain)
 
 
 @pytest.fixture(scope="module", params=STACKS)

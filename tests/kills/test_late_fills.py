@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.held_line import HELD
+from tests.support.held_venue import HELD
 from tests.support.node import Node, running, start, until
 from tests.support.production import (
     PATIENCE_S,
@@ -25,7 +25,7 @@ on_both = pytest.mark.parametrize("name", STACKS)
 @pytest.fixture
 def node(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Node]:
     settings = {"BULLION_PRODUCTION": "on", "LATE_S": "3", **stack(name, request)}
-    with running(tmp_path, "tests.support.held_line", **settings) as node:
+    with running(tmp_path, "tests.support.held_venue", **settings) as node:
         yield node
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.node import running, start
 from tests.support.stacks import STACKS, stack
 
-from .house import House, flood, together
+from .fixtures import Deployment, flood, together
 from .scale import SCALE
 
 KILLS = 2 * SCALE
@@ -27,16 +27,16 @@ def test_a_node_killed_at_any_moment_loses_nothing(
     seed = random.randrange(1 << 32) if CAMPAIGN else 7  # noqa: S311
     print(f"seed {seed}")
     chance = random.Random(seed)  # noqa: S311
-    house = House(tmp_path, stack(name, request), seed)
-    with running(tmp_path, **house.settings) as first:
-        house.furnish(first)
-        house.wishes(1)
-        house.learn_all(first)
+    deployment = Deployment(tmp_path, stack(name, request), seed)
+    with running(tmp_path, **deployment.settings) as first:
+        deployment.furnish(first)
+        deployment.wishes(1)
+        deployment.learn_all(first)
     for _ in range(KILLS):
-        node = start(tmp_path, **house.settings)
+        node = start(tmp_path, **deployment.settings)
         try:
             # What earlier nodes left unfinished is settled while the next orders are under way.
-            programs = [(node, wishes) for wishes in house.wishes(8)]
+            programs = [(node, wishes) for wishes in deployment.wishes(8)]
             after_s = chance.uniform(0.05, 1.5)
 
             def kill(node=node, after_s=after_s) -> None:  # type: ignore[no-untyped-def]
@@ -47,8 +47,8 @@ def test_a_node_killed_at_any_moment_loses_nothing(
             assert node.process.wait(timeout=30) == -signal.SIGKILL
         finally:
             node.stop(signal.SIGKILL)
-        house.check(dead=True)
-    with running(tmp_path, **house.settings) as last:
-        house.learn_all(last)
-        house.settle(last)
-        house.conclude(last)
+        deployment.check(dead=True)
+    with running(tmp_path, **deployment.settings) as last:
+        deployment.learn_all(last)
+        deployment.settle(last)
+        deployment.conclude(last)

@@ -12,10 +12,10 @@ import pytest
 from tests.support.node import Node, running
 from tests.support.servers import Postgres, Redis
 
-from .house import House, flood, resolved, together
+from .fixtures import Deployment, flood, resolved, together
 from .scale import SCALE
 
-Pair = tuple[House, Node, Node]
+Pair = tuple[Deployment, Node, Node]
 ORDERS = 12
 STILL_S = 8.0 if SCALE == 1 else 30.0
 """Longer than the lease of a hedge request, and than PostgreSQL lets a transaction stand open."""
@@ -23,13 +23,18 @@ STILL_S = 8.0 if SCALE == 1 else 30.0
 
 @pytest.fixture
 def pair(postgres: Postgres, redis: Redis, tmp_path: Path) -> Iterator[Pair]:
-    house = House(tmp_path, {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url})
-    with running(tmp_path, **house.settings) as first, running(tmp_path, **house.settings) as second:
-        house.furnish(first)
-        house.wishes(1)
-        house.learn_all(second)
-        house.learn_all(first)
-        yield house, first, second
+    deployment = Deployment(
+        tmp_path, {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    )
+    with (
+        running(tmp_path, **deployment.settings) as first,
+        running(tmp_path, **deployment.settings) as second,
+    ):
+        deployment.furnish(first)
+        deployment.wishes(1)
+        deployment.learn_all(second)
+        deployment.learn_all(first)
+        yield deployment, first, second
 
 
 @contextmanager
@@ -42,41 +47,41 @@ def standing_still(node: Node) -> Iterator[None]:
 
 
 def test_no_order_is_sent_twice_while_nothing_fails(pair: Pair) -> None:
-    house, first, second = pair
+    deployment, first, second = pair
     for _ in range(SCALE):
-        programs = [(node, house.wishes(ORDERS)) for node in (first, second)]
+        programs = [(node, deployment.wishes(ORDERS)) for node in (first, second)]
         flood([(node, wishes) for node, lists in programs for wishes in lists])
     # Both nodes settle what the holding venue did not decide; some pass from one to the other.
     time.sleep(2)
-    house.settle(first)
-    house.conclude(second)
-    house.check(settled=True, submitted_once=True)
+    deployment.settle(first)
+    deployment.conclude(second)
+    deployment.check(settled=True, submitted_once=True)
 
 
 def test_the_same_keys_sent_to_both_nodes_are_one_order_each(pair: Pair) -> None:
-    house, first, second = pair
-    lists = house.wishes(ORDERS)
+    deployment, first, second = pair
+    lists = deployment.wishes(ORDERS)
     flood([(node, wishes) for wishes in lists for node in (first, second)])
-    house.settle(second)
-    house.conclude(first)
-    house.check(settled=True, submitted_once=True)
+    deployment.settle(second)
+    deployment.conclude(first)
+    deployment.check(settled=True, submitted_once=True)
 
 
 def test_a_node_that_stood_still_does_no_harm_when_it_goes_on(pair: Pair) -> None:
     """In the middle of whatever it was doing; the other one takes over, and has done it all by then."""
-    house, first, second = pair
-    lists, others = house.wishes(ORDERS), house.wishes(ORDERS // 2)
+    deployment, first, second = pair
+    lists, others = deployment.wishes(ORDERS), deployment.wishes(ORDERS // 2)
 
     def stand_still() -> None:
         time.sleep(0.3)
         with standing_still(first):
             ends_at = time.monotonic() + STILL_S
             flood([(second, wishes) for wishes in others])
-            resolved(house, 20, but="holding")
-            house.check()
+            resolved(deployment, 20, but="holding")
+            deployment.check()
             time.sleep(max(0.0, ends_at - time.monotonic()))
 
     together([lambda: flood([(first, wishes) for wishes in lists]), stand_still])
-    house.check()
-    house.settle(first)
-    house.conclude(second)
+    deployment.check()
+    deployment.settle(first)
+    deployment.conclude(second)

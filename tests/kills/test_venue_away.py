@@ -10,7 +10,7 @@ import pytest
 from tests.support.node import Node, running, start
 from tests.support.stacks import STACKS, stack
 
-from .house import Client, House, Wish, code_of, flood, resolved
+from .fixtures import Client, Deployment, Wish, code_of, flood, resolved
 from .scale import SCALE
 
 AWAY_S = 12.0 if SCALE == 1 else 180.0
@@ -20,9 +20,9 @@ BACK_WITHIN_S = 8.0
 on_both = pytest.mark.parametrize("name", STACKS)
 
 
-def placed(house: House, node: Node, each: int) -> list[Wish]:
+def placed(deployment: Deployment, node: Node, each: int) -> list[Wish]:
     """Some orders of every client that its venue has taken and not decided."""
-    lists = [[house.wish(client) for _ in range(each)] for client in house.clients]
+    lists = [[deployment.wish(client) for _ in range(each)] for client in deployment.clients]
     flood([(node, wishes) for wishes in lists])
     wishes = [wish for each_list in lists for wish in each_list]
     assert {wish.told[-1].status_code for wish in wishes} == {202}
@@ -60,10 +60,10 @@ def refused_meanwhile(node: Node, wish: Wish) -> bool:
     return code_of(answer) == "production_prerequisites_unmet"
 
 
-def first_refused(house: House, node: Node) -> Wish:
+def first_refused(deployment: Deployment, node: Node) -> Wish:
     """Some may still get in, on the venue's last good word; then they wait like the others."""
     give_up_at = time.monotonic() + 10
-    while not refused_meanwhile(node, wish := house.wish(house.clients[0])):
+    while not refused_meanwhile(node, wish := deployment.wish(deployment.clients[0])):
         assert time.monotonic() < give_up_at
         time.sleep(0.1)
     return wish
@@ -73,36 +73,36 @@ def first_refused(house: House, node: Node) -> Wish:
 def test_orders_outlast_a_venue_that_is_away_for_long(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    house = House(tmp_path, stack(name, request))
-    node = start(tmp_path, **house.settings)
+    deployment = Deployment(tmp_path, stack(name, request))
+    node = start(tmp_path, **deployment.settings)
     try:
-        house.furnish(node, ["holding"])
-        with house.clients[0].http(node) as http:
-            house.wish(house.clients[0]).learn(http)
-        wishes = placed(house, node, 5)
-        house.conduct(node, "holding", mode="down")
-        late = first_refused(house, node)
+        deployment.furnish(node, ["holding"])
+        with deployment.clients[0].http(node) as http:
+            deployment.wish(deployment.clients[0]).learn(http)
+        wishes = placed(deployment, node, 5)
+        deployment.conduct(node, "holding", mode="down")
+        late = first_refused(deployment, node)
         killed = False
         back_at = time.monotonic() + AWAY_S
         while time.monotonic() < back_at:
             assert refused_meanwhile(node, late)
-            for client in house.clients:
+            for client in deployment.clients:
                 check_pending(node, client)
-            house.check()
+            deployment.check()
             if not killed and time.monotonic() > back_at - AWAY_S / 2:
                 killed = True
                 node.stop(signal.SIGKILL)
-                house.check(dead=True)
-                node = start(tmp_path, **house.settings)
+                deployment.check(dead=True)
+                node = start(tmp_path, **deployment.settings)
             time.sleep(1)
-        house.conduct(node, "holding", mode="fill")
-        took_s = resolved(house, BACK_WITHIN_S)
+        deployment.conduct(node, "holding", mode="fill")
+        took_s = resolved(deployment, BACK_WITHIN_S)
         print(f"resolved after {took_s:.1f} s")
         with late.client.http(node) as http:
             assert late.learn(http, within_s=5).status_code == 201
         assert {wish.told[-1].status_code for wish in wishes} == {200}
-        house.conclude(node)
-        house.check(settled=True, submitted_once=True)
+        deployment.conclude(node)
+        deployment.check(settled=True, submitted_once=True)
     finally:
         node.stop()
 
@@ -111,29 +111,29 @@ def test_orders_outlast_a_venue_that_is_away_for_long(
 def test_orders_outlast_restarts_until_the_desk_answers_them(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    house = House(tmp_path, {"BULLION_HEDGE": "desk", **stack(name, request)})
-    with running(tmp_path, **house.settings) as node:
-        house.furnish(node, ["filling"])
-        with house.clients[0].http(node) as http:
-            house.wish(house.clients[0]).learn(http)
-        placed(house, node, 2)
+    deployment = Deployment(tmp_path, {"BULLION_HEDGE": "desk", **stack(name, request)})
+    with running(tmp_path, **deployment.settings) as node:
+        deployment.furnish(node, ["filling"])
+        with deployment.clients[0].http(node) as http:
+            deployment.wish(deployment.clients[0]).learn(http)
+        placed(deployment, node, 2)
     for number in (signal.SIGKILL, signal.SIGTERM):
-        node = start(tmp_path, **house.settings)
+        node = start(tmp_path, **deployment.settings)
         try:
-            for client in house.clients:
+            for client in deployment.clients:
                 check_pending(node, client)
-            house.check()
+            deployment.check()
         finally:
             node.stop(number)
-    with running(tmp_path, **house.settings) as node, house.desk(node, "filling") as desk:
-        orders = [wish.order for wish in house.all_wishes() if wish.order is not None]
+    with running(tmp_path, **deployment.settings) as node, deployment.desk(node, "filling") as desk:
+        orders = [wish.order for wish in deployment.all_wishes() if wish.order is not None]
         assert {order["id"] for order in orders} == {
             each["order_id"] for each in desk.do("GET", "/hedge/queue?limit=200")["items"]
         }
         for index, order in enumerate(orders):
             desk.do("POST", f"/orders/{order['id']}/{'refuse' if index % 3 == 0 else 'confirm'}")
-        house.learn_all(node)
-        tables = house.check(settled=True)
+        deployment.learn_all(node)
+        tables = deployment.check(settled=True)
         states = {order["id"]: order["status"] for order in tables["orders"]}
         assert [states[order["id"]] for order in orders] == [
             "rejected" if index % 3 == 0 else "open" for index in range(len(orders))

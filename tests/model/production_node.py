@@ -37,7 +37,7 @@ from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
-from tests.booking.house import NOW_US, CheckBy
+from tests.booking.fixtures import NOW_US, CheckBy
 
 LOST_ON_THE_WAY, LOST_ON_THE_WAY_BACK, NOT_WRITTEN, DIED = "to the venue", "from the venue", "commit", "died"
 HELD = "held"

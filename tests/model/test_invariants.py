@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import Node, asked, furnish, reset
+from tests.booking.fixtures import Node, asked, furnish, reset
 from tests.booking.small_blocks import keep_small_blocks
 
 from . import invariants

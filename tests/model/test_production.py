@@ -48,7 +48,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import GOLD, GROUP, NOW_US
+from tests.booking.fixtures import GOLD, GROUP, NOW_US
 from tests.booking.small_blocks import keep_small_blocks
 from tests.support.servers import Postgres
 from tests.support.venues import behave
@@ -117,7 +117,7 @@ PICK = st.integers(0, 10**6)
 
 
 @dataclass
-class House:
+class Deployment:
     """A store with two nodes' engines on it, in one loop."""
 
     runner: asyncio.Runner
@@ -143,7 +143,7 @@ class House:
 
 
 class Machine(RuleBasedStateMachine):
-    house: House
+    deployment: Deployment
 
     @initialize(gold=st.sampled_from(LIMITS[2:]), coins=st.sampled_from(STOCKS))
     def open(self, gold: int, coins: int) -> None:
@@ -156,7 +156,7 @@ class Machine(RuleBasedStateMachine):
         self.test_orders = [0, 0]
         self.sent: list[tuple[int, str, str, Body]] = []
         self.dealt: dict[str, int] = {}
-        self.house.run(self._furnish(limits, coins))
+        self.deployment.run(self._furnish(limits, coins))
 
     async def _furnish(self, limits: dict[str, int], coins: int) -> None:
         async def body(records: Records) -> list[int]:
@@ -193,14 +193,14 @@ class Machine(RuleBasedStateMachine):
                 ids.append(client.account.id)
             return ids
 
-        self.ids = await RecordStore(self.house.engines[0]).write("furnish", body)
+        self.ids = await RecordStore(self.deployment.engines[0]).write("furnish", body)
         self.nodes = [
             ProductionNode(engine, f"{self.broker} {number}")
-            for number, engine in enumerate(self.house.engines)
+            for number, engine in enumerate(self.deployment.engines)
         ]
         # Each example at a time of its own: chance is the same in all of them, and ids are made of both.
         self._time_passes(next(_numbers) * EXAMPLE_US)
-        self.readers = [_reader(engine) for engine in self.house.engines]
+        self.readers = [_reader(engine) for engine in self.deployment.engines]
         await self._refresh()
 
     def _switches(self, *, paused: bool) -> Switches:
@@ -254,7 +254,7 @@ class Machine(RuleBasedStateMachine):
         self._place(who, node, other, key, body)
 
     def _place(self, who: int, node: int, source: str, key: str, body: Body, lose: str | None = None) -> None:
-        outcome = self.house.run(self.nodes[node].place(self.ids[who], source, key, _asked(body), lose))
+        outcome = self.deployment.run(self.nodes[node].place(self.ids[who], source, key, _asked(body), lose))
         word, order = self.model.place(who, source, key, body)
         if word == "booked" and order is not None:
             arrived = lose not in (LOST_ON_THE_WAY, DIED, HELD)
@@ -286,7 +286,7 @@ class Machine(RuleBasedStateMachine):
             )
             return await asyncio.gather(*calls)
 
-        outcomes = self.house.run(all_at_once())
+        outcomes = self.deployment.run(all_at_once())
         word, order = self.model.place(who, source, key, body)
         if order is not None:
             self.model.sent(order)
@@ -312,7 +312,7 @@ class Machine(RuleBasedStateMachine):
         if len(self.model.orders) > before:
             order = self.model.accounts[who].orders[-1]
             self.model.change(order, "delete", 1)
-            assert self.house.run(self._change(node, order, Event.DELETE, 1))
+            assert self.deployment.run(self._change(node, order, Event.DELETE, 1))
 
     @rule(who=WHO, node=NODE, side=st.sampled_from(["buy", "sell"]), off_by=st.sampled_from([0, 1]))
     def all_that_the_allocation_has_left_and_one_grain_more(
@@ -347,7 +347,7 @@ class Machine(RuleBasedStateMachine):
             )
             return await asyncio.gather(*calls)
 
-        for who, outcome in enumerate(self.house.run(all_at_once())):
+        for who, outcome in enumerate(self.deployment.run(all_at_once())):
             word, order = self.model.place(who, "api", key, bodies[who])
             if order is not None:
                 self.model.sent(order)
@@ -358,7 +358,7 @@ class Machine(RuleBasedStateMachine):
         """It meets neither venue nor stock, and touches nothing of production: the tables are compared."""
         asked = _asked(replace(body, symbol="SILVER", quantity_e4=1, side="buy", expected_paise=None))
         key = f"test {next(_numbers)}"
-        outcome = self.house.run(self.nodes[node].place_test(self.ids[who], key, asked))
+        outcome = self.deployment.run(self.nodes[node].place_test(self.ids[who], key, asked))
         fits = self.test_orders[who] < self.model.accounts[who].limits_e4["silver"]
         assert told(outcome) == ("booked" if fits else "limit_exceeded")
         self.test_orders[who] += fits
@@ -368,7 +368,7 @@ class Machine(RuleBasedStateMachine):
     @rule(mode=st.sampled_from(["fill", "fill", "refuse", "hold", "down"]))
     def the_venue_is(self, mode: str) -> None:
         self.model.mode = mode
-        self.house.run(behave(self.house.engines[0], Mode(mode), broker=self.broker))
+        self.deployment.run(behave(self.deployment.engines[0], Mode(mode), broker=self.broker))
 
     @rule(node=NODE, together=st.booleans())
     def time_passes_and_orders_are_settled(self, node: int, together: bool) -> None:
@@ -380,7 +380,7 @@ class Machine(RuleBasedStateMachine):
             else:
                 await self.nodes[node].hedging.settle()
 
-        self.house.run(settle())
+        self.deployment.run(settle())
         self.model.settle()
 
     @precondition(lambda self: any(order.held for order in self.model.orders))
@@ -393,7 +393,7 @@ class Machine(RuleBasedStateMachine):
         venue = self.nodes[node].venue
         (request,) = [each for each in venue.held if each.order_id == order.id]
         if self.model.arrive(order):
-            self.house.run(venue.release(request))
+            self.deployment.run(venue.release(request))
 
     @rule(node=NODE, together=st.booleans())
     def executions_are_reconciled(self, node: int, together: bool) -> None:
@@ -402,15 +402,15 @@ class Machine(RuleBasedStateMachine):
             with suppress(VenueUnreachable):
                 await asyncio.gather(*(each.reconciliation.reconcile(self.broker) for each in nodes))
 
-        self.house.run(reconcile())
+        self.deployment.run(reconcile())
         self.model.reconcile()
         if self.model.mode == "down":
             return
         tables = self._read()
         wrong = production_invariants.problems(tables, by_venue=True, reconciled=True)
         assert not wrong, "\n".join(wrong)
-        records = RecordStore(self.house.engines[node])
-        exposure = self.house.run(records.read("exposure", lambda each: each.exposure(self.broker)))
+        records = RecordStore(self.deployment.engines[node])
+        exposure = self.deployment.run(records.read("exposure", lambda each: each.exposure(self.broker)))
         for metal in Metal:
             assert exposure[metal].hedged_e4 == self.model.hedged_e4(metal.value)
 
@@ -424,7 +424,7 @@ class Machine(RuleBasedStateMachine):
             return
         order = self.model.accounts[who].orders[-1]
         self.model.change(order, "delete", 1)
-        assert self.house.run(self._change(node, order, Event.DELETE, 1))
+        assert self.deployment.run(self._change(node, order, Event.DELETE, 1))
         self.time_passes_and_orders_are_settled(node, together=False)
         assert order.request == "withdrawn"
         self.the_venue_is(late)
@@ -445,8 +445,8 @@ class Machine(RuleBasedStateMachine):
             assert found is not None
             assert await records.resolve_break(found.order, "dealer", "squared")
 
-        records = RecordStore(self.house.engines[node])
-        self.house.run(records.write("resolve", work, catalogue=False))
+        records = RecordStore(self.deployment.engines[node])
+        self.deployment.run(records.write("resolve", work, catalogue=False))
 
     @precondition(lambda self: self.model.orders)
     @rule(
@@ -458,7 +458,7 @@ class Machine(RuleBasedStateMachine):
     def the_desk_deals_with_an_order(self, pick: int, node: int, event: str, close: int) -> None:
         order = self.model.orders[pick % len(self.model.orders)]
         allowed = self.model.change(order, event, close)
-        assert self.house.run(self._change(node, order, Event(event), close)) is allowed
+        assert self.deployment.run(self._change(node, order, Event(event), close)) is allowed
 
     @precondition(lambda self: any(order.status == "open" for order in self.model.orders))
     @rule(pick=PICK, node=NODE, close=st.sampled_from([1, 7_000_014]))
@@ -467,7 +467,7 @@ class Machine(RuleBasedStateMachine):
         order = opened[pick % len(opened)]
         for event in ("close", "complete"):
             assert self.model.change(order, event, close)
-            assert self.house.run(self._change(node, order, Event(event), close))
+            assert self.deployment.run(self._change(node, order, Event(event), close))
             self.tables_are_sound()  # Also in between, while it is closing.
 
     async def _change(self, node: int, order: Order, event: Event, close: int) -> bool:
@@ -481,7 +481,7 @@ class Machine(RuleBasedStateMachine):
             await order_changes.write(transaction, held, now, NOW_US, "dealer")
 
         try:
-            await self.house.engines[node].write("change", body)
+            await self.deployment.engines[node].write("change", body)
         except life.NotAllowed:
             return False
         return True
@@ -511,7 +511,7 @@ class Machine(RuleBasedStateMachine):
 
     def _by_desk(self, work: Callable[[Records], Awaitable[None]]) -> None:
         """The nodes are not told: whoever places the next order finds out."""
-        self.house.run(RecordStore(self.house.engines[0]).write("desk", work))
+        self.deployment.run(RecordStore(self.deployment.engines[0]).write("desk", work))
 
     # --- What must be true ----------------------------------------------------------------------------
 
@@ -528,7 +528,7 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         limit, offset = page
         query = ListQuery(limit, offset, symbol, side, status=status)
-        found, total = self.house.run(self.readers[node].whole_page(2 * self.ids[who] + 1, query))
+        found, total = self.deployment.run(self.readers[node].whole_page(2 * self.ids[who] + 1, query))
         wanted = self.model.listed(self.model.accounts[who], status, symbol, side)
         assert total == len(wanted)
         assert [(order.id, order.status) for order in found] == [
@@ -538,7 +538,7 @@ class Machine(RuleBasedStateMachine):
     @rule(who=WHO, node=NODE)
     def positions(self, who: int, node: int) -> None:
         account = self.model.accounts[who]
-        book, weights = self.house.run(self.readers[node].open_book(2 * self.ids[who] + 1))
+        book, weights = self.deployment.run(self.readers[node].open_book(2 * self.ids[who] + 1))
         assert (book.gold.net_e4, book.silver.net_e4) == (
             self.model.net_e4(account, "gold"),
             self.model.net_e4(account, "silver"),
@@ -596,7 +596,7 @@ class Machine(RuleBasedStateMachine):
             **dict.fromkeys(("unmatched_executions", "execution_cursors"), own),
             "block_levels": "size > 0",
         }
-        return self.house.read(
+        return self.deployment.read(
             {
                 name: f"SELECT * FROM {name} WHERE {where.get(name, f'book_id {books}')} ORDER BY 1, 2"
                 for name in production_invariants.TABLES
@@ -617,7 +617,7 @@ def _reader(engine: Engine) -> StoredOrders:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
+def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Deployment]:
     engines: list[Engine]
     store: str | Path
     if request.param == "sqlite":
@@ -642,23 +642,23 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
 
     with asyncio.Runner() as runner:
         link = runner.run(open_all())
-        yield House(runner, engines, store, link)
+        yield Deployment(runner, engines, store, link)
         runner.run(close_all(link))
 
 
 @pytest.mark.slow
-def test_production_does_what_the_model_does(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_production_does_what_the_model_does(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     MET.clear()
     monkeypatch.setattr(hedging, "LATE_US", 0)  # Calls here are over when they are over.
     monkeypatch.setattr(hedging, "WAIT_S", 60.0)  # However busy the machine: time passes by the clock alone.
 
     # Blocks are filled by a few orders, so that what becomes of an order meets counts of it.
-    house.run(keep_small_blocks(house.engines[0], monkeypatch, (2, 8, 32)))
+    deployment.run(keep_small_blocks(deployment.engines[0], monkeypatch, (2, 8, 32)))
 
     class OnThisStore(Machine):
         pass
 
-    OnThisStore.house = house
+    OnThisStore.house = deployment
     run_state_machine_as_test(
         OnThisStore,
         settings=settings(
@@ -675,7 +675,7 @@ def test_production_does_what_the_model_does(house: House, monkeypatch: pytest.M
     missed = EVERY_KIND - set(+MET)
     assert len(missed) <= (2 if SCALE == 1 else 0), missed
     assert set(+MET) <= EVERY_KIND
-    tables = asyncio.run(production_invariants.read(house.store))
+    tables = asyncio.run(production_invariants.read(deployment.store))
     assert production_invariants.problems(tables, by_venue=True) == []
     assert len(tables["orders"]) > EXAMPLES
     assert {row["environment"] for row in tables["books"]} == {each.value for each in Environment}

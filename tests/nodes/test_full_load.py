@@ -30,7 +30,7 @@ _CONNECTIONS = 8
 
 
 @dataclass
-class House:
+class Deployment:
     postgres: Postgres
     database_url: str
     nodes: list[Node]
@@ -43,7 +43,9 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def deployment(
+    postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
     settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
     folder = tmp_path_factory.mktemp("full-load")
     with contextlib.ExitStack() as stack:
@@ -51,7 +53,7 @@ def house(postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFac
         for _ in range(3):
             nodes.append(stack.enter_context(running(folder, "bullion", interpreter, **settings)))
             start_cpu_s.append(cpu_s(nodes[-1].process.pid))
-        yield House(postgres, settings["BULLION_DATABASE_URL"], nodes, start_cpu_s)
+        yield Deployment(postgres, settings["BULLION_DATABASE_URL"], nodes, start_cpu_s)
 
 
 @dataclass(frozen=True)
@@ -104,27 +106,27 @@ def orders(chance: random.Random, count: int) -> Iterator[tuple[str, dict[str, A
         )
 
 
-def test_a_node_starts_within_two_seconds_where_the_store_is_there(house: House) -> None:
+def test_a_node_starts_within_two_seconds_where_the_store_is_there(deployment: Deployment) -> None:
     """Told by what its processor did, which does not grow with whatever else the machine has to do."""
-    print(f"\nto its first call: {[f'{each:.2f} s' for each in house.start_cpu_s]} of processor time")
-    assert min(house.start_cpu_s[1:]) < 2
+    print(f"\nto its first call: {[f'{each:.2f} s' for each in deployment.start_cpu_s]} of processor time")
+    assert min(deployment.start_cpu_s[1:]) < 2
 
 
 def codes(answers: Sequence[Answered]) -> Counter[str]:
     return Counter(answer.said for answer in answers)
 
 
-def test_budgets_allocations_and_keys_hold_on_two_nodes_at_full_load(house: House) -> None:
+def test_budgets_allocations_and_keys_hold_on_two_nodes_at_full_load(deployment: Deployment) -> None:
     """The same calls with the same keys, to both nodes at once."""
     chance = random.Random(SCALE)  # noqa: S311
-    nodes = house.nodes[:2]
+    nodes = deployment.nodes[:2]
     budget = 40 * SCALE
     most: list[int] = []
     done = threading.Event()
 
     def watch() -> None:
         while not done.is_set():
-            most.append(house.sessions())
+            most.append(deployment.sessions())
             time.sleep(0.1)
 
     with Market.open(nodes[0]) as market:
@@ -154,18 +156,18 @@ def test_budgets_allocations_and_keys_hold_on_two_nodes_at_full_load(house: Hous
         metered_answers = send(metered_jobs)
         assert time.monotonic() - began < 55, "the window has moved on; the count below means nothing"
     print(f"\n{len(jobs)} calls in {took_s:.1f} s, sessions at most {max(most)}: {dict(codes(answers))}")
-    assert max(most) <= len(house.nodes) * (POOL_SIZE + 1)
+    assert max(most) <= len(deployment.nodes) * (POOL_SIZE + 1)
     assert set(codes(answers)) <= {"201", "200", "limit_exceeded"}
     assert codes(metered_answers) == {"201": budget, "rate_limited": budget}
-    ledger = Ledger(house.postgres, house.database_url)
+    ledger = Ledger(deployment.postgres, deployment.database_url)
     ledger.check()
     ledger.check_answers([*answers, *metered_answers])
 
 
-def test_books_that_three_nodes_want_to_change_at_once(house: House) -> None:
+def test_books_that_three_nodes_want_to_change_at_once(deployment: Deployment) -> None:
     """First each account at one node, then every account at all: the difference is what retries cost."""
     count = 300 * SCALE
-    with Market.open(house.nodes[0]) as market:
+    with Market.open(deployment.nodes[0]) as market:
         traders = [market.trader() for _ in range(20)]
         answers: list[Answered] = []
         rates: dict[str, float] = {}
@@ -173,7 +175,7 @@ def test_books_that_three_nodes_want_to_change_at_once(house: House) -> None:
             jobs = [
                 Job(
                     traders[number % 20],
-                    house.nodes[(number + number // 20 * spread) % 20 % 3],
+                    deployment.nodes[(number + number // 20 * spread) % 20 % 3],
                     f"{way} {number}",
                     BUY,
                 )
@@ -186,7 +188,7 @@ def test_books_that_three_nodes_want_to_change_at_once(house: House) -> None:
     print(f"\n{rates['apart']:.0f} orders/s apart, {rates['contended']:.0f} contended: {ratio:.2f}")
     assert ratio > 0.1, "far less than retries can cost: each turn of a book is one node's, two decide again"
     assert codes(answers) == {"201": 2 * count}
-    ledger = Ledger(house.postgres, house.database_url)
+    ledger = Ledger(deployment.postgres, deployment.database_url)
     ledger.check()
     mine = {trader.login_id for trader in traders}
     assert {len(ledger.rows[login]) for login in mine} == {2 * count // 20}

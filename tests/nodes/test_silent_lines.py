@@ -11,11 +11,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.cable import Cable, cable
 from tests.support.node import running
 from tests.support.orders import Market, Trader
 from tests.support.production import LiveMarket
 from tests.support.servers import Postgres, Redis
+from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 
 NORMAL_WITHIN_S = 5.0
 CLIENTS = 6
@@ -100,21 +100,21 @@ class Case:
     """What happens to the lines, and from when on the 5 s count."""
 
     lines: int
-    happens: Callable[[list[Cable]], float]
+    happens: Callable[[list[TcpProxy]], float]
 
 
-def _old_ones_go_silent(lines: list[Cable]) -> float:
+def _old_ones_go_silent(lines: list[TcpProxy]) -> float:
     lines[0].silence()
     return time.monotonic()
 
 
-def _one_host_goes_silent(lines: list[Cable]) -> float:
+def _one_host_goes_silent(lines: list[TcpProxy]) -> float:
     lines[0].swallow_new()
     lines[0].silence()
     return time.monotonic()
 
 
-def _all_is_silent_for_a_while(lines: list[Cable]) -> float:
+def _all_is_silent_for_a_while(lines: list[TcpProxy]) -> float:
     _one_host_goes_silent(lines)
     time.sleep(3)  # Long enough for statements and for new connections to be under way.
     lines[0].pass_new()
@@ -128,7 +128,7 @@ CASES = {
 }
 
 
-def _through(address: str, lines: list[Cable]) -> str:
+def _through(address: str, lines: list[TcpProxy]) -> str:
     login, _, place = address.rpartition("@")
     hosts = ",".join(f"127.0.0.1:{line.port}" for line in lines)
     return f"{login}@{hosts}/{place.partition('/')[2]}"
@@ -137,7 +137,7 @@ def _through(address: str, lines: list[Cable]) -> str:
 def _not_normal_for_s(case: Case, environment: str, folder: Path, postgres: Postgres, redis: Redis) -> float:
     address = postgres.new_database()
     with ExitStack() as stack:
-        lines = [stack.enter_context(cable(postgres.port)) for _ in range(case.lines)]
+        lines = [stack.enter_context(tcp_proxy(postgres.port)) for _ in range(case.lines)]
         settings = {"BULLION_DATABASE_URL": _through(address, lines), "BULLION_REDIS_URL": redis.url}
         node = stack.enter_context(running(folder, BULLION_PRODUCTION="on", **settings))
         market = stack.enter_context((Market if environment == "test" else LiveMarket).open(node))

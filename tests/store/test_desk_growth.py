@@ -28,7 +28,7 @@ from bullion.store.order_timeline import _SPAN
 from bullion.store.postgres import _CUSTOM_PLANS, _SERVER_SETTINGS, PostgresEngine
 from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.house import rows
+from tests.booking.fixtures import rows
 from tests.support.servers import Postgres
 
 SMALL, GROWN = 20, 240

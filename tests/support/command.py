@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .forked import run
+from .forked_process import run
 
 PROGRAM = (sys.executable, "-m", "bullion")
 """In an interpreter of its own."""
@@ -17,7 +17,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def bullion(folder: Path, *words: str, stdin: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, in a forked process: see `forked.py`."""
+    """Run a command to its end, in a forked process: see `forked_process.py`."""
     return run(words, folder, environment(**settings), stdin)
 
 

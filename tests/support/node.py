@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 import httpx
 
-from .forked import CHECKOUT, Process, serving
+from .forked_process import CHECKOUT, Process, serving
 
 DESK_TOKEN = "first-desk-token-of-the-tests"
 SECRET = "the-deployment-secret-of-the-tests"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from .forked import CHECKOUT
+from .forked_process import CHECKOUT
 
 _PAUSE_S = 0.002
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.forked import ForkedProcess
+from tests.support.forked_process import ForkedProcess
 
 _OWN = ("tests.", "bench.", "tools.")
 """The code that is looked through, by the beginning of its module's name."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.client.cli.line import Line, line_to
+from tests.client.cli.lossy_proxy import LossyProxy, line_to
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
 from tests.client.stub_server import serving
@@ -19,7 +19,7 @@ TERMS = {"buy_premium": "0", "sell_premium": "0"}
 
 
 @pytest.fixture
-def line(shell: Shell, shop: Shop) -> Iterator[Line]:
+def line(shell: Shell, shop: Shop) -> Iterator[LossyProxy]:
     """The shell's way to the service leads over it."""
     with line_to(shop.api_url) as line:
         shell.base_url = line.url
@@ -234,7 +234,7 @@ def test_a_budget_that_is_used_up(shell: Shell, shop: Shop) -> None:
 
 
 def test_when_answers_get_lost_it_says_how_to_go_on_and_there_is_one_order(
-    shell: Shell, shop: Shop, line: Line
+    shell: Shell, shop: Shop, line: LossyProxy
 ) -> None:
     line.loses = True
     done = shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
@@ -254,7 +254,7 @@ def test_when_answers_get_lost_it_says_how_to_go_on_and_there_is_one_order(
     assert shell.done("resume").out == "No unsettled orders.\n"
 
 
-def test_another_one_can_be_meant(shell: Shell, shop: Shop, line: Line) -> None:
+def test_another_one_can_be_meant(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     line.loses = True
     shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
     line.loses = False
@@ -266,7 +266,7 @@ def test_another_one_can_be_meant(shell: Shell, shop: Shop, line: Line) -> None:
     assert len(shell.unsettled()) == 1
 
 
-def test_without_a_journal_the_whole_command_is_told(shell: Shell, shop: Shop, line: Line) -> None:
+def test_without_a_journal_the_whole_command_is_told(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     line.loses = True
     done = shell.failed(
         4, "buy", "GOLD", "5", "--no-journal", "--client-order-id=-x y", "--deadline", "0.1", "--json"

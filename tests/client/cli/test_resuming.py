@@ -6,21 +6,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.client.cli.line import Line, line_to
+from tests.client.cli.lossy_proxy import LossyProxy, line_to
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
 from tests.support.node import until
 
 
 @pytest.fixture
-def line(shell: Shell, shop: Shop) -> Iterator[Line]:
+def line(shell: Shell, shop: Shop) -> Iterator[LossyProxy]:
     """The shell's way to the service leads over it."""
     with line_to(shop.api_url) as line:
         shell.base_url = line.url
         yield line
 
 
-def test_a_command_killed_between_its_order_and_the_answer(shell: Shell, shop: Shop, line: Line) -> None:
+def test_a_command_killed_between_its_order_and_the_answer(
+    shell: Shell, shop: Shop, line: LossyProxy
+) -> None:
     line.holds = True
     with shell.process("buy", "GOLD", "5", "--client-order-id", "mine") as process:
         assert line.kept_back.wait(30)
@@ -41,7 +43,7 @@ def test_a_command_killed_between_its_order_and_the_answer(shell: Shell, shop: S
     assert shell.unsettled() == []
 
 
-def test_a_command_killed_before_its_order_arrives(shell: Shell, shop: Shop, line: Line) -> None:
+def test_a_command_killed_before_its_order_arrives(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     """Noted, but never sent as far as the service knows: going on places it, once."""
     line.cuts = True
     shell.failed(4, "sell", "SILVER", "2", "--deadline", "0.1")
@@ -53,7 +55,7 @@ def test_a_command_killed_before_its_order_arrives(shell: Shell, shop: Shop, lin
     assert len(shop.orders(shell.key)) == 1
 
 
-def test_ctrl_c_while_an_order_is_under_way(shell: Shell, shop: Shop, line: Line) -> None:
+def test_ctrl_c_while_an_order_is_under_way(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     line.holds = True
     with shell.process("buy", "GOLD", "5", "--json") as process:
         assert line.kept_back.wait(30)
@@ -85,7 +87,7 @@ def test_ctrl_c_while_waiting_for_a_deal(live_shell: Shell, shop: Shop) -> None:
         assert [order["status"] for order in shop.orders(live_shell.key)] == ["pending"]
 
 
-def test_several_at_once_and_some_of_them_refused(shell: Shell, shop: Shop, line: Line) -> None:
+def test_several_at_once_and_some_of_them_refused(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     shell.key = shop.key(shop.account(allocation={"gold": "10", "silver": "10"}))
     line.cuts = True
     for quantity in ("8", "9"):
@@ -107,7 +109,7 @@ def test_several_at_once_and_some_of_them_refused(shell: Shell, shop: Shop, line
     assert first.idempotency_key != second.idempotency_key
 
 
-def test_an_order_can_be_struck_out(shell: Shell, shop: Shop, line: Line) -> None:
+def test_an_order_can_be_struck_out(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     line.cuts = True
     shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
     line.cuts = False
@@ -120,7 +122,7 @@ def test_an_order_can_be_struck_out(shell: Shell, shop: Shop, line: Line) -> Non
     assert shop.orders(shell.key) == []
 
 
-def test_what_waits_for_another_account_is_named(shell: Shell, shop: Shop, line: Line) -> None:
+def test_what_waits_for_another_account_is_named(shell: Shell, shop: Shop, line: LossyProxy) -> None:
     line.cuts = True
     shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
     line.cuts = False
@@ -137,7 +139,7 @@ def test_what_waits_for_another_account_is_named(shell: Shell, shop: Shop, line:
 
 
 def test_as_long_as_it_cannot_be_sent_again_its_end_stays_unknown(
-    shell: Shell, shop: Shop, line: Line
+    shell: Shell, shop: Shop, line: LossyProxy
 ) -> None:
     """What is out of reach or refused now may have been booked before: no code may say that it was not."""
     line.loses = True

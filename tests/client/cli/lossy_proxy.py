@@ -8,7 +8,7 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 from urllib.parse import urlsplit
 
 
-class Line(ThreadingTCPServer):
+class LossyProxy(ThreadingTCPServer):
     """Passes everything on until it is told otherwise."""
 
     daemon_threads = True
@@ -36,7 +36,7 @@ class Line(ThreadingTCPServer):
 
 
 class _Passing(BaseRequestHandler):
-    server: Line
+    server: LossyProxy
     request: socket.socket
 
     def handle(self) -> None:
@@ -69,8 +69,8 @@ class _Passing(BaseRequestHandler):
 
 
 @contextmanager
-def line_to(url: str) -> Iterator[Line]:
-    with Line(url) as line:
+def line_to(url: str) -> Iterator[LossyProxy]:
+    with LossyProxy(url) as line:
         thread = threading.Thread(target=line.serve_forever, args=(0.01,))
         thread.start()
         try:

@@ -13,7 +13,7 @@ from .desk import Office
 
 
 @dataclass
-class Clerk:
+class ConsoleClient:
     """A session that is logged in and sends what the browser would send."""
 
     console: ConsoleProcess
@@ -69,6 +69,6 @@ class Clerk:
 
 
 @contextmanager
-def clerk(console: ConsoleProcess, office: Office) -> Iterator[Clerk]:
+def console_client(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:
     with session_of(console, office.admin_token["token"]) as (client, csrf):
-        yield Clerk(console, client, csrf)
+        yield ConsoleClient(console, client, csrf)

@@ -1,4 +1,4 @@
-"""The fork server, which starts processes for the tests: `python -m tests.support.nursery <descriptor>`.
+"""The fork server, which starts processes for the tests: `python -m tests.support.fork_server <descriptor>`.
 
 Each message on the descriptor is a `StartRequest`, together with the child's standard streams and a socket
 for reports. The server forks, and the child goes on as `python -m` would. The server reports the child's pid
@@ -21,7 +21,7 @@ import bullion.__main__
 import bullion.demo
 import bullion.doctor
 import bullion.workers.alone  # noqa: F401
-from tests.support.forked import NUMBER, StartRequest
+from tests.support.forked_process import NUMBER, StartRequest
 
 _REQUEST_SIZE_MAX = 1 << 18
 _STREAMS = 3

@@ -38,7 +38,7 @@ def true_words(answer: httpx.Response, stored: list[str]) -> str:
 
 
 @dataclass
-class Room:
+class Deployment:
     server: Postgres
     database: str
     wire: Wire
@@ -172,7 +172,7 @@ def _placed(trader: LiveTrader, key: str, body: dict[str, Any]) -> httpx.Respons
 
 
 @contextmanager
-def open_room(folder: Path, redis: Redis) -> Iterator[Room]:
+def open_deployment(folder: Path, redis: Redis) -> Iterator[Deployment]:
     server = Postgres()
     try:
         server.make()
@@ -185,6 +185,6 @@ def open_room(folder: Path, redis: Redis) -> Iterator[Room]:
                 "BULLION_PRODUCTION": "on",
             }
             with running(folder, **settings) as node, LiveMarket.open(node) as market:
-                yield Room(server, database, line, node, market, market.trader(), callers)
+                yield Deployment(server, database, line, node, market, market.trader(), callers)
     finally:
         server.remove()

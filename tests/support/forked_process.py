@@ -1,7 +1,7 @@
 """Processes of the service that start quickly: forks of a process that has imported the service already.
 
 A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
-of processes. So each test process has a fork server (see `nursery.py`), which imports it once. A forked
+of processes. So each test process has a fork server (see `fork_server.py`), which imports it once. A forked
 process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
 interpreter: those of `serve`, `demo` and workers, and the examples of the documentation.
 """
@@ -113,7 +113,7 @@ def _fork_server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.nursery", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.support.fork_server", str(theirs.fileno())],
             cwd=CHECKOUT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -16,7 +16,7 @@ _numbers = count(1)
 
 
 @dataclass
-class House:
+class Deployment:
     node: Node
     desk: DeskClient
 
@@ -42,17 +42,17 @@ class House:
 
 
 @contextmanager
-def open_house(folder: Path) -> Iterator[House]:
+def open_deployment(folder: Path) -> Iterator[Deployment]:
     with shared(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
         desk.furnish()
-        house = House(node, desk)
-        house.switch(production=True, budgets=WIDE_OPEN)
+        deployment = Deployment(node, desk)
+        deployment.switch(production=True, budgets=WIDE_OPEN)
         desk.do("PUT", "/symbols/GOLD", GOLD)
-        key = house.key(house.account(), Environment.PRODUCTION)
+        key = deployment.key(deployment.account(), Environment.PRODUCTION)
         with node.api(key) as api:
             # A node that has just started has not heard from its venue yet.
             until(
                 lambda: api.get("/api/trading/v1/quotes").json()["items"][0]["tradable"],
                 within_s=20,
             )
-        yield house
+        yield deployment

@@ -1,4 +1,4 @@
-"""The service with a line to its venue that can be held: `python -m tests.support.held_line serve`.
+"""The service with a line to its venue that can be held: `python -m tests.support.held_venue serve`.
 
 While a file `held` is in its working directory, submissions wait on the line: the call ends in a timeout, and
 the order arrives at the venue once the file is gone. `LATE_S` shortens the time after which a deleted order

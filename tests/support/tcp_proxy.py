@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 
-class Cable:
+class TcpProxy:
     def __init__(self, to_port: int) -> None:
         self._to_port = to_port
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -18,13 +18,13 @@ class Cable:
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
-    def pull(self) -> None:
+    def cut(self) -> None:
         """End every connection, and refuse new ones."""
         self._connected = False
         for line in list(self._open):
             _end(line)
 
-    def plug(self) -> None:
+    def restore(self) -> None:
         self._connected = True
 
     def silence(self) -> None:
@@ -40,7 +40,7 @@ class Cable:
         self._swallows = False
 
     def remove(self) -> None:
-        self.pull()
+        self.cut()
         _end(self._listener)
         self._accepting.join(timeout=5)
         for line in (self._listener, *self._open):
@@ -82,8 +82,8 @@ def _end(line: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def cable(to_port: int) -> Iterator[Cable]:
-    proxy = Cable(to_port)
+def tcp_proxy(to_port: int) -> Iterator[TcpProxy]:
+    proxy = TcpProxy(to_port)
     try:
         yield proxy
     finally:

@@ -152,7 +152,7 @@ def agree(known: Row | None, answer: httpx.Response) -> None:
     }
 
 
-class House:
+class Deployment:
     def __init__(self, folder: Path, settings: dict[str, str], seed: int = 1) -> None:
         self.folder = folder
         self.settings = {"BULLION_PRODUCTION": "on", "BULLION_FEED": "desk", **settings}
@@ -281,10 +281,10 @@ class House:
         assert states <= ({"rejected"} if client.broker == "refusing" else {"open"})
 
 
-def resolved(house: House, within_s: float, but: str = "") -> float:
+def resolved(deployment: Deployment, within_s: float, but: str = "") -> float:
     """Wait until nothing is pending, and say how long it took. A look costs something: not too often."""
     started = time.monotonic()
-    while left := house.pending(but):
+    while left := deployment.pending(but):
         assert time.monotonic() - started < within_s, f"{left} orders are pending after {within_s} s"
         time.sleep(0.2)
     return time.monotonic() - started
