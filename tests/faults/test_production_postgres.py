@@ -251,7 +251,7 @@ def test_a_booking_that_the_operator_ends_is_not_booked(
     deployment: Deployment, trader: LiveTrader, key: str, how: str, told: set[str]
 ) -> None:
     url = f"postgresql://bullion@127.0.0.1:{deployment.server.port}/{deployment.database}"
-    ours = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%A batch of bookings%'"
+    ours = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '-- record_plans%'"
     with holding(url, "LOCK TABLE hedge_requests IN SHARE MODE"):
         call = deployment.call(trader, key)
         until(lambda: deployment.sql(f"SELECT count(*) {ours}") == "1", within_s=PATIENCE_S)

@@ -26,16 +26,16 @@ def stored() -> list[Statement]:
 
 def test_a_text_of_one_engine_goes_before_the_text_for_both() -> None:
     text = "-- name: look (sqlite)\nSELECT 1\n\n-- name: look\nSELECT 2\n"
-    assert loaded("sqlite", a=text) == {"look": "SELECT 1"}
-    assert loaded("postgres", a=text) == {"look": "SELECT 2"}
+    assert loaded("sqlite", a=text) == {"look": "-- look\nSELECT 1"}
+    assert loaded("postgres", a=text) == {"look": "-- look\nSELECT 2"}
 
 
-def test_fragments_are_included_with_their_arguments_and_comments_left_out() -> None:
+def test_fragments_are_included_with_their_arguments_and_the_name_is_the_only_comment() -> None:
     one = "-- A header.\n\n-- name: look\n-- Why.\nSELECT @two(a, CAST($1 AS TEXT)) FROM t\n@end\n"
     other = "-- fragment: two(left, right)\n{left}, @one({right})\n-- fragment: one(x)\n{x} + {x}\n"
     other += "-- fragment: end\n-- Nothing.\n"
     assert loaded("sqlite", one=one, other=other) == {
-        "look": "SELECT a, CAST($1 AS TEXT) + CAST($1 AS TEXT) FROM t\n"
+        "look": "-- look\nSELECT a, CAST($1 AS TEXT) + CAST($1 AS TEXT) FROM t\n"
     }
 
 

@@ -7,7 +7,8 @@ A file is a list of statements, each under its marker:
     -- fragment: for_update (postgres)      a text that other statements include
     -- fragment: level_sum(level, first)    one with arguments: `{level}` and `{first}` in its text
 
-A statement includes a fragment by `@for_update` or `@level_sum(0, $6)`. Comments are not sent to the engine.
+A statement includes a fragment by `@for_update` or `@level_sum(0, $6)`. Of the comments,
+the engine gets the name alone: people see it in `pg_stat_activity`.
 """
 
 import re
@@ -107,7 +108,8 @@ def build(engine: str, found: Iterable[Statement]) -> Queries:
     def expand(statement: Statement, text: str) -> str:
         return _INCLUDE.sub(lambda used: include(statement, used), text)
 
-    return Queries((each.name, expand(each, each.text)) for each in by_name.values() if not each.is_fragment)
+    named = [each for each in by_name.values() if not each.is_fragment]
+    return Queries((each.name, f"-- {each.name}\n{expand(each, each.text)}") for each in named)
 
 
 def included(text: str) -> set[str]:
