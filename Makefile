@@ -8,6 +8,11 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 # Tests start hundreds of interpreters: what they import is compiled once, also where a shell says not to keep it.
 COMPILED := PYTHONDONTWRITEBYTECODE=
+# SQLite waits for the disk at every commit. No test cuts the power, so their files are kept in memory, if 4 GB are free.
+MEMORY := /dev/shm
+FREE_KB := $(shell df -Pk $(MEMORY) 2>/dev/null | awk 'NR == 2 { print $$4 }')
+IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 4000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
+PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots client clean
@@ -25,16 +30,16 @@ run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
-	@$(COMPILED) $(BIN)/python -m pytest -n auto --dist loadgroup
+	@$(PYTEST)
 
 quick: check ## Run every check, and the tests that start no process and take no second: under two minutes
 	@echo "Running the quick tests."
-	@$(COMPILED) $(BIN)/python -m pytest --quick -n auto --dist loadgroup -q
+	@$(PYTEST) --quick -q
 
 campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
 	@$(BIN)/python -m tools.servers
 	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes well over ten minutes."
-	@$(COMPILED) BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(BIN)/python -m pytest -n auto --dist loadgroup -v \
+	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(PYTEST) -v \
 		-o faulthandler_timeout=3600 tests/model tests/booking/test_queue_races.py tests/acceptance/test_order_races.py \
 		tests/desk/test_order_races.py tests/faults/test_production_commits.py tests/kills tests/nodes \
 		tests/client/test_faulty_network.py
