@@ -658,7 +658,7 @@ def test_production_does_what_the_model_does(deployment: Deployment, monkeypatch
     class OnThisStore(Machine):
         pass
 
-    OnThisStore.house = deployment
+    OnThisStore.deployment = deployment
     run_state_machine_as_test(
         OnThisStore,
         settings=settings(

@@ -82,4 +82,5 @@ class ConsoleWatch:
         # In this order: whoever comes now is refused, and does not wait for a console that will not come.
         self._bound.close()
         worker.line.close()
-        worker.wait(time.monotonic() + _GRACE_S, "console_killed")
+        if not worker.wait(time.monotonic() + _GRACE_S):
+            _log.error("console_killed", pid=worker.process.pid)

@@ -205,7 +205,7 @@ class Workers:
                 return
             time.sleep(LOOK_EVERY_S)
             self._replace_dead()
-        worker.wait(give_up_at)
+        _wait_for(worker, give_up_at)
         self._passing = []
 
     # The end
@@ -247,4 +247,9 @@ class Workers:
     def _wait_for_end(self, workers: list[Worker]) -> None:
         give_up_at = time.monotonic() + _GRACE_S
         for worker in workers:
-            worker.wait(give_up_at)
+            _wait_for(worker, give_up_at)
+
+
+def _wait_for(worker: Worker, give_up_at: float) -> None:
+    if not worker.wait(give_up_at):
+        _log.error("worker_killed", pid=worker.process.pid)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-import structlog
-
 from bullion.serve import Serving, unblock_signals
 
 LOOK_EVERY_S = 0.05
@@ -24,9 +22,6 @@ _GO = b"g"
 _LEAVE = b"l"
 _DRAIN = b"d"
 _STOP = b"s"
-
-
-_log = structlog.get_logger("bullion")
 
 
 class Stage(Enum):
@@ -104,15 +99,16 @@ class Worker:
         """Tell it to stop: nobody will answer at its ports."""
         self._tell_if_serving(_STOP)
 
-    def wait(self, give_up_at: float, killed: str = "worker_killed") -> None:
-        """Return when it has ended. At `give_up_at`, by `time.monotonic`, kill it and log `killed`."""
+    def wait(self, give_up_at: float) -> bool:
+        """Return when it has ended: whether by itself, or killed at `give_up_at`, by `time.monotonic`."""
         while self.process.poll() is None and time.monotonic() < give_up_at:
             time.sleep(LOOK_EVERY_S)
-        if self.process.poll() is None:
-            _log.error(killed, pid=self.process.pid)
+        ended = self.process.poll() is not None
+        if not ended:
             self.process.kill()
         self.process.wait()
         self.line.close()
+        return ended
 
     def signal(self, number: int) -> None:
         if self.process.poll() is None:

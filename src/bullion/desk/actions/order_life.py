@@ -221,8 +221,9 @@ async def _refused(records: Records, found: FoundOrder, event: Event) -> Refusal
         return RefusalError(CONFLICT, f"This is a test order. Only production orders can be {done}.")
     *others, last = (status.value for status in TRANSITIONS[event])
     wanted = f"{', '.join(others)} or {last}" if others else last
-    events = await records.order_events(order)
-    since = f", by {events[-1].actor} at {instant_text(events[-1].at_us)}" if events else ""
+    # By its status, not by its time: nodes and store have clocks of their own.
+    made_by = [each for each in await records.order_events(order) if each.status == order.status]
+    since = f", by {made_by[-1].actor} at {instant_text(made_by[-1].at_us)}" if made_by else ""
     return RefusalError(
         CONFLICT, f"Only an order that is {wanted} can be {done}; this one is {order.status}{since}."
     )
