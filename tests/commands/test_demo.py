@@ -78,13 +78,13 @@ class Demo:
 
 
 @contextmanager
-def launched(folder: Path) -> Iterator[Demo]:
+def launched(folder: Path, **settings: str) -> Iterator[Demo]:
     """The demo, just started."""
     number = len(list(folder.glob("out*")))
     out, log = folder / f"out{number}", folder / f"log{number}"
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*PROGRAM, "demo"], cwd=folder, env=environment(**FREE), stdout=stdout, stderr=stderr
+            [*PROGRAM, "demo"], cwd=folder, env=environment(**FREE | settings), stdout=stdout, stderr=stderr
         )
     demo = Demo(process, out, log)
     try:
@@ -94,9 +94,9 @@ def launched(folder: Path) -> Iterator[Demo]:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Demo]:
+def running(folder: Path, **settings: str) -> Iterator[Demo]:
     """The demo with its banner printed."""
-    with launched(folder) as demo:
+    with launched(folder, **settings) as demo:
         until(lambda: LAST_LINE in demo.banner or demo.process.poll() is not None, 30)
         assert demo.process.poll() is None, demo.log.read_text()
         yield demo

@@ -111,6 +111,12 @@ def test_a_demo_that_is_killed_leaves_no_console_behind(tmp_path: Path) -> None:
         assert is_free(url)
 
 
+def test_a_demo_stops_when_its_console_has_stopped_before_it(tmp_path: Path) -> None:
+    with running(tmp_path, BULLION_DRAIN_S="1") as demo:
+        console_pid(demo)
+        assert demo.stop() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_console_that_ends_is_told_and_started_again(tmp_path: Path, number: int) -> None:
     with running(tmp_path) as demo:

@@ -36,3 +36,10 @@ def _say(sender: socket.socket, receiver: socket.socket) -> None:
     sender.sendall(b"x")
     receiver.settimeout(PATIENCE_S)
     assert receiver.recv(1) == b"x"
+
+
+def test_a_socket_that_is_closed_already_is_left_alone() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        pass
+    ignore_new_connections(listener)
+    assert listener.fileno() == -1

@@ -55,13 +55,15 @@ _DROP_SYN = (_Instruction * 5)(
 
 
 def ignore_new_connections(listener: socket.socket) -> None:
-    """Where the system has no socket filters, this does nothing: then a connection can still be reset."""
+    """Does nothing for a closed socket, nor where the system has no socket filters: then a connection can
+    still be reset."""
     if sys.platform != "linux":
         return
     try:
         listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, bytes(_Program(len(_DROP_SYN), _DROP_SYN)))
     except OSError as error:
-        if error.errno not in (errno.ENOPROTOOPT, errno.EINVAL, errno.EPERM):
+        # EBADF: the thread that watches over the demo's console closes its port as soon as a stop is known.
+        if error.errno not in (errno.ENOPROTOOPT, errno.EINVAL, errno.EPERM, errno.EBADF):
             raise
 
 
