@@ -4,19 +4,17 @@ Every module says `pytestmark = pytest.mark.xdist_group("console")`, so that one
 browser lives as long as a module: while it does, no other event loop can run in this thread.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import chromium
+from tests.support.browser import browser  # noqa: F401 - a fixture
 from tests.support.console import ConsoleProcess, Visitor, running_console, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
-from tests.support.servers import NotInstalled, find
 
 
 @pytest.fixture(scope="session")
@@ -40,18 +38,6 @@ def console(node: Node) -> Iterator[ConsoleProcess]:
         yield console
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    try:
-        find("chromium")
-    except NotInstalled as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(f"{error}: on Debian, apt-get install chromium")
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="session")
 def first(node: Node) -> Iterator[Caller]:
     with first_caller(node) as caller:
@@ -73,7 +59,7 @@ def dealing(office: Office) -> Dealing:
 
 
 @pytest.fixture
-def visit(browser: Browser, console: ConsoleProcess) -> Iterator[Callable[..., Visitor]]:
+def visit(browser: Browser, console: ConsoleProcess) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
     """Makes visitors, each with a browser's profile of their own."""
     with ExitStack() as visitors:
         yield lambda **options: visitors.enter_context(visitor(browser, console, **options))

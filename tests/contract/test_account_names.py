@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
-from bullion.records.clients import Allocation, KeyTimes, Overseen
+from bullion.records.clients import AccountSummary, Allocation, KeyTimes
 from bullion.store import account_names
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
@@ -59,8 +59,8 @@ class Brokerage:
 
     async def rename(self, number: int) -> None:
         async def body(records: Records) -> None:
-            found = await records.overseen("main", None, "", KeyTimes(0, 0), 1000)
-            every = [each for each in found if isinstance(each, Overseen)]
+            found = await records.account_summaries("main", None, "", KeyTimes(0, 0), 1000)
+            every = [each for each in found if isinstance(each, AccountSummary)]
             for each in self.chance.sample(every, min(number, len(every))):
                 await records.update_account(replace(each.account, firm_name=self.name()))
 
@@ -68,9 +68,9 @@ class Brokerage:
 
     async def search(self, text: str, after: str = "", limit: int = 1000, broker: str = "main") -> list[str]:
         found = await self.looking.read(
-            "search", lambda records: records.overseen(broker, text, after, KeyTimes(0, 0), limit)
+            "search", lambda records: records.account_summaries(broker, text, after, KeyTimes(0, 0), limit)
         )
-        return [each.account.login_id for each in found if isinstance(each, Overseen)]
+        return [each.account.login_id for each in found if isinstance(each, AccountSummary)]
 
     async def check(self) -> None:
         for broker in ("main", "other"):

@@ -11,7 +11,7 @@ import pytest
 from bullion.desk import bodies, conversion, texts
 from bullion.desk.actions.orders import _since_us
 from bullion.desk.doorkeeper import _token_text
-from bullion.desk_api.request import Query, Request
+from bullion.desk_api.request import Request
 from bullion.records.token import read_token
 from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
@@ -78,7 +78,7 @@ def test_texts(name: str, unit: str) -> None:
 
 def page(query: str) -> Request:
     nobody: Any = SimpleNamespace()
-    return Request(nobody, nobody, {}, Query(parse_qs(query, keep_blank_values=True)), b"", "")
+    return Request(nobody, nobody, {}, parse_qs(query, keep_blank_values=True), b"", "")
 
 
 def refused(read: Callable[[], object]) -> None:

@@ -1,15 +1,12 @@
 """The site's search leads from the words people use to the section that answers them."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.docs.test_site import site  # noqa: F401 - a fixture
-from tests.support.browser import chromium
-from tests.support.servers import NotInstalled, find
+from tests.support.browser import browser  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.xdist_group("docs-site")
 
@@ -26,18 +23,6 @@ FOUND = {
 }
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    try:
-        find("chromium")
-    except NotInstalled as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(f"{error}: on Debian, apt-get install chromium")
-    with chromium() as browser:
-        yield browser
-
-
 def results(browser: Browser, site: Path, words: str) -> list[str]:  # noqa: F811
     """The addresses that the search page lists, best first."""
     page = browser.new_page()
@@ -52,7 +37,7 @@ def results(browser: Browser, site: Path, words: str) -> list[str]:  # noqa: F81
 
 @pytest.mark.parametrize(("words", "address"), FOUND.items())
 def test_a_search_leads_to_the_right_section(
-    browser: Browser,
+    browser: Browser,  # noqa: F811
     site: Path,  # noqa: F811
     words: str,
     address: str,

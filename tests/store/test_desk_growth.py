@@ -141,7 +141,7 @@ def orders(wanted: OrderFilter, offset: int = 0) -> Read:
 
 
 def search(text: str) -> Read:
-    return lambda records: records.overseen("main", text, "", KeyTimes(0, 0), 51)
+    return lambda records: records.account_summaries("main", text, "", KeyTimes(0, 0), 51)
 
 
 def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
@@ -161,7 +161,7 @@ def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
         "a reference of one account": orders(OrderFilter(login_id=BIG, client_order_id="nobody's")),
         "a status of one account": orders(OrderFilter(login_id="client0001", status="filled")),
         "a symbol of one account": orders(OrderFilter(login_id="client0001", symbol_code="GOLD")),
-        "a page of accounts": lambda records: records.overseen("main", None, "", KeyTimes(0, 0), 10),
+        "a page of accounts": lambda records: records.account_summaries("main", None, "", KeyTimes(0, 0), 10),
         "an order": lambda records: records.order("main", order_id),
         "hedges that wait": lambda records: records.hedge_queue("main", Page(50, 0)),
         "broken hedges": lambda records: records.hedge_breaks("main", Page(50, 0)),

@@ -17,7 +17,7 @@ from bullion.web.health import Checks, health_pages
 from bullion.web.router import Router
 from bullion.web.shell import RequestShell, open_page
 
-from .request import Query, Request
+from .request import Request
 from .routes import Route, desk_routes
 
 BASE = "/desk/v1"
@@ -59,7 +59,7 @@ class DeskApi(RequestShell):
         body = b""
         if call.method in _WITH_BODY:
             body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
-        query = Query(parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         request_id = call.request_id.decode("ascii")
         return await route.handler(Request(self._desk, actor, found.params, query, body, request_id))
 

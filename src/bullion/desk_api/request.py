@@ -14,19 +14,13 @@ _OFFSET_MAX = 2**62
 _DIGITS_MAX = 18
 
 
-class Query(dict[str, list[str]]):
-    """The parameters of a URL: a name may come more than once."""
-
-    def getlist(self, name: str) -> list[str]:
-        return self.get(name, [])
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     desk: Desk
     actor: Actor
     path: Mapping[str, str]
-    query: Query
+    query: Mapping[str, list[str]]
+    """A parameter may come more than once."""
     body: bytes
     request_id: str
 
@@ -39,14 +33,14 @@ class Request:
 
     def filter(self, name: str) -> str | None:
         """What a list is asked to be narrowed down to. Of two values, which one was meant?"""
-        texts = self.query.getlist(name)
+        texts = self.query.get(name, [])
         if len(texts) > 1:
             raise refused((name,), "is there more than once", "duplicate", within="query")
         return texts[0] if texts else None
 
     def whole_number(self, name: str, *, default: int) -> int:
         """One too large for the store to hold is the largest that it can."""
-        texts = self.query.getlist(name)
+        texts = self.query.get(name, [])
         if not texts:
             return default
         text = texts[0]

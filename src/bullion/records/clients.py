@@ -18,7 +18,7 @@ class KeyTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Overseen:
+class AccountSummary:
     """An account with its books, and how many keys it has that work."""
 
     account: Account

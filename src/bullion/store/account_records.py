@@ -6,7 +6,7 @@ import msgspec
 
 from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
-from bullion.records.clients import KeyTimes, Overseen
+from bullion.records.clients import AccountSummary, KeyTimes
 from bullion.unreadable import Unreadable
 
 from . import order_rows, row_decoders
@@ -23,9 +23,9 @@ _OF_BOOK = (
 
 
 class AccountRecords(DeskTransaction):
-    async def overseen(
+    async def account_summaries(
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
-    ) -> list[Overseen | Unreadable]:
+    ) -> list[AccountSummary | Unreadable]:
         """Accounts after a login, in the order of logins, whose login or firm has these words in it."""
         if search is None:
             page = await self._transaction.all("account_ids_after", broker, after, limit)
@@ -34,7 +34,7 @@ class AccountRecords(DeskTransaction):
             ids = await self._memory.names.find(self._transaction, broker, search, after, limit)
         wanted = _encode(ids).decode()
         found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
-        by_id = {row["id"]: _overseen(row) for row in found}
+        by_id = {row["id"]: _summary(row) for row in found}
         return [by_id[each] for each in ids if each in by_id]
 
     async def books(self, account_id: int) -> dict[Environment, Book]:
@@ -50,7 +50,7 @@ def part_of(text: str | None) -> str | None:
     return "%" + plain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
-def _overseen(row: Row) -> Overseen | Unreadable:
+def _summary(row: Row) -> AccountSummary | Unreadable:
     account, unreadable = row_decoders.account(row)
     if unreadable is not None:
         return unreadable
@@ -58,4 +58,4 @@ def _overseen(row: Row) -> Overseen | Unreadable:
     for prefix, environment in _BOOKS:
         of_book = [row[f"{prefix}_{name}"] for name in _OF_BOOK]
         books[environment] = order_rows.book_of(book_id(account.id, environment), *of_book)
-    return Overseen(account, row["created_at_us"], books, row["working_keys"], row["expiring_keys"])
+    return AccountSummary(account, row["created_at_us"], books, row["working_keys"], row["expiring_keys"])

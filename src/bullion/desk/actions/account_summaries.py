@@ -6,7 +6,7 @@ from bullion.desk.unreadable import view_of
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
-from bullion.records.clients import KeyTimes, Overseen
+from bullion.records.clients import AccountSummary, KeyTimes
 from bullion.records.token import Actor
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
@@ -23,10 +23,10 @@ async def list_account_summaries(
 ) -> tuple[list[View], bool]:
     """Accounts whose login or firm has these words in it, after a login; and whether there are more."""
 
-    async def work(records: Records) -> list[Overseen | Unreadable]:
+    async def work(records: Records) -> list[AccountSummary | Unreadable]:
         now_us = await records.now_us()
         times = KeyTimes(now_us, now_us + SOON_S * _US_PER_S)
-        return await records.overseen(actor.broker, search or None, after, times, limit + 1)
+        return await records.account_summaries(actor.broker, search or None, after, times, limit + 1)
 
     found = await desk.read(actor, "accounts_overseen", work)
     return [view_of(each, _view) for each in found[:limit]], len(found) > limit
@@ -43,7 +43,7 @@ async def get_account_summary(desk: Desk, actor: Actor, login_id: str) -> View:
     return await desk.read(actor, "account_overseen", work)
 
 
-def _view(each: Overseen) -> View:
+def _view(each: AccountSummary) -> View:
     account = each.account
     return {
         "login_id": account.login_id,
