@@ -17,7 +17,7 @@ import msgspec
 import uvicorn
 import uvloop
 
-from bullion.web.answer import Receive, Scope, Send
+from bullion.web.response import Receive, Scope, Send
 
 from .endpoint import Endpoint
 

@@ -28,8 +28,8 @@ from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
 from bullion.refusals.refusal import RefusalError, Retry
 from bullion.web import health
-from bullion.web.answer import NOT_FOUND, Answer, encode_json
-from bullion.web.calls import CallJournal
+from bullion.web.calls import CallLog
+from bullion.web.response import NOT_FOUND, Response, encode_json
 from tests.api.description import (
     DESCRIPTION,
     ME,
@@ -259,8 +259,8 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
     async def receive() -> MutableMapping[str, Any]:
         raise AssertionError
 
-    journal = CallJournal(CollectorRegistry(), log_all=False)
-    pages = {"/openapi.json": Answer(200, encode_json(DESCRIPTION))}
+    journal = CallLog(CollectorRegistry(), log_all=False)
+    pages = {"/openapi.json": Response(200, encode_json(DESCRIPTION))}
     nothing: Any = None
     orders = Orders(nothing, nothing, nothing, nothing, nothing)
     real_orders = ProductionOrders(nothing, nothing, nothing, nothing, nothing)

@@ -23,7 +23,7 @@ from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import encode_json
+from bullion.web.response import encode_json
 from bullion_client.answer import Answer
 from bullion_client.order import ProductionOrder, TestOrder
 from bullion_client.reading import read

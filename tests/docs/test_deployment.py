@@ -90,7 +90,7 @@ def test_the_limits_of_time() -> None:
     assert shown["the feed's lease"] == f"{feed._LEASE_S:g} s"
     accepting = "accepting connections that were opened before a node stopped"
     assert shown[accepting] == f"{listening.HANDSHAKE_S:g} s"
-    assert shown["an idle connection when a node stops"] == f"{GuardedProtocol.LEAVE_SECONDS:g} s"
+    assert shown["an idle connection when a node stops"] == f"{GuardedProtocol.STOP_GRACE_SECONDS:g} s"
     assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
     at_a_reload = "calls under way at a reload on SQLite, or without Redis"
     assert shown[at_a_reload] == f"{serve._HAND_OVER_GRACE_S} s"

@@ -4,11 +4,11 @@ import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError, Retry
-from bullion.web.answer import refusal_answer
+from bullion.web.response import refusal_response
 
 
 def wait(refused: RefusalError) -> bytes | None:
-    return dict(refusal_answer(refused).headers).get(b"retry-after")
+    return dict(refusal_response(refused).headers).get(b"retry-after")
 
 
 @pytest.mark.parametrize("row", [row for row in CATALOGUE if row.status == 503], ids=lambda row: row.code)

@@ -22,8 +22,8 @@ from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import _Open
 from bullion.store.sqlite import SqliteConnection
 from bullion.store.venue_book import StoredVenueBook
-from bullion.web import shell
-from bullion.web.answer import send_answer
+from bullion.web import http_app
+from bullion.web.response import send_response
 
 ARMED = "armed"
 _LEDGERS = (PostgresLedger, SqliteLedger)
@@ -115,12 +115,12 @@ def reply(*, sent: bool) -> Wrap:
             ours = (scope["method"], scope["path"]) == ("POST", "/api/trading/v1/orders")
             if ours and not sent:
                 trap.reached()
-            await send_answer(scope, *rest)
+            await send_response(scope, *rest)
             if ours and sent:
                 await asyncio.sleep(0)  # It goes out when this turn of the loop ends.
                 trap.reached()
 
-        vars(shell)["send_answer"] = send
+        vars(http_app)["send_response"] = send
 
     return wrap
 

@@ -1,8 +1,8 @@
-"""What the journal counts is what the metrics show."""
+"""What the call log counts is what the metrics show."""
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bullion.web.calls import Call, CallJournal
+from bullion.web.calls import Call, CallLog
 
 
 def shown(registry: CollectorRegistry) -> dict[str, float]:
@@ -18,14 +18,14 @@ def call(route: str, status: int, ms: float, code: str | None = None) -> Call:
 
 def test_calls_seconds_and_refusals_are_published() -> None:
     registry = CollectorRegistry()
-    journal = CallJournal(registry, log_all=False)
+    call_log = CallLog(registry, log_all=False)
     for ms in (0.4, 0.5, 0.6, 30.0, 9000.0):
-        journal.note(call("/me", 200, ms))
-    journal.note(call("/me", 401, 0.1, "missing_credential"))
-    journal.publish()
-    journal.note(call("/me", 200, 0.4))
-    journal.publish()
-    journal.publish()
+        call_log.add(call("/me", 200, ms))
+    call_log.add(call("/me", 401, 0.1, "missing_credential"))
+    call_log.publish()
+    call_log.add(call("/me", 200, 0.4))
+    call_log.publish()
+    call_log.publish()
     found = shown(registry)
     assert found['bullion_calls_total{route="/me",status="200"}'] == 6
     assert found['bullion_calls_total{route="/me",status="401"}'] == 1

@@ -8,7 +8,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from bullion.web.address import SourceAddress, subscriber
+from bullion.web.address import SourceAddress, client_network
 from bullion.web.connections import ConnectionCount
 from bullion.web.protocol import GuardedProtocol
 from tests.web.wire import CHUNKED, GATED, GET, PATIENCE, Served, Wire, post, refused, served_well, until
@@ -196,5 +196,5 @@ def test_one_too_many_does_not_count(limited: Limit) -> None:
         ("", ""),
     ],
 )
-def test_an_ipv6_subscriber_is_a_64(address: str, counted_as: str) -> None:
-    assert subscriber(address) == counted_as
+def test_an_ipv6_client_is_a_64_network(address: str, counted_as: str) -> None:
+    assert client_network(address) == counted_as

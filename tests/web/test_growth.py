@@ -15,10 +15,10 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from bullion.web.address import SourceAddress
-from bullion.web.answer import Answer, send_answer
 from bullion.web.body import CallerLeft, read_body
 from bullion.web.framing import path_and_query
 from bullion.web.protocol import GuardedProtocol
+from bullion.web.response import Response, send_response
 from tests.support.growth import GrowsTooFast, assert_linear
 
 READ_BYTES = 256_000
@@ -62,7 +62,7 @@ class Transport:
 async def application(scope: Any, receive: Any, send: Any) -> None:
     with suppress(CallerLeft):
         await read_body(scope["headers"], receive, 1 << 30)
-        await send_answer(scope, send, Answer(200, b"{}"), b"id")
+        await send_response(scope, send, Response(200, b"{}"), b"id")
 
 
 CONFIG = uvicorn.Config(

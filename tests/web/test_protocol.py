@@ -324,7 +324,7 @@ def test_shutdown(serve: Serve) -> None:
 
 
 def test_shutdown_answers_a_request_that_crosses_it(serve: Serve) -> None:
-    served = serve(LEAVE_SECONDS=PATIENCE)
+    served = serve(STOP_GRACE_SECONDS=PATIENCE)
     with Wire(served) as busy, Wire(served) as half_head:
         served_well(busy.send(GET))
         half_head.send(GET[:20])
@@ -340,7 +340,7 @@ def test_shutdown_answers_a_request_that_crosses_it(serve: Serve) -> None:
 
 
 def test_shutdown_answers_a_request_on_a_connection_that_was_idle_for_long(serve: Serve) -> None:
-    served = serve(LEAVE_SECONDS=1.5)
+    served = serve(STOP_GRACE_SECONDS=1.5)
     with Wire(served) as idle:
         served_well(idle.send(GET))
         time.sleep(1.6)
@@ -360,7 +360,7 @@ def test_shutdown_answers_a_request_that_arrives_in_time_at_a_busy_loop(serve: S
             time.sleep(1.2)
         return GuardedProtocol.begin_request(self, *args, **kwargs)
 
-    served = serve(LEAVE_SECONDS=1.0, begin_request=begin_request)
+    served = serve(STOP_GRACE_SECONDS=1.0, begin_request=begin_request)
     with Wire(served) as idle, Wire(served) as busy:
         served_well(idle.send(GET))
         (connection,) = [
@@ -376,7 +376,7 @@ def test_shutdown_answers_a_request_that_arrives_in_time_at_a_busy_loop(serve: S
 
 
 def test_shutdown_does_not_wait_for_the_idle(serve: Serve) -> None:
-    served = serve(LEAVE_SECONDS=SHORT)
+    served = serve(STOP_GRACE_SECONDS=SHORT)
     with Wire(served) as idle, Wire(served) as silent:
         served_well(idle.send(GET))
         until(lambda: served.connections == 2)

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import uvicorn
 
-from bullion.web.answer import HangUp
 from bullion.web.protocol import GuardedProtocol
+from bullion.web.response import AbortConnection
 
 PATIENCE = 8.0
 """How long a test waits for what must come. Shorter than the deadlines a test is not about."""
@@ -22,7 +22,7 @@ SHORT = 0.2
 """A deadline that a test waits for."""
 GET = b"GET /plain HTTP/1.1\r\nHost: t\r\n\r\n"
 GATED = GET.replace(b"plain", b"gated")
-RAISES: dict[str, type[Exception]] = {"/fails": RuntimeError, "/hangs-up": HangUp}
+RAISES: dict[str, type[Exception]] = {"/fails": RuntimeError, "/hangs-up": AbortConnection}
 CHUNKED = b"POST /plain HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 

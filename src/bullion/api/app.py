@@ -7,18 +7,18 @@ import structlog
 
 from bullion.environment import Environment
 from bullion.keys.key import Scope
-from bullion.web.answer import Answer, Receive
-from bullion.web.answer import Scope as AsgiScope
-from bullion.web.calls import Call, CallJournal
+from bullion.web.calls import Call, CallLog
 from bullion.web.health import Checks, health_pages
+from bullion.web.http_app import HttpApp, PublicPage, answer_public_page
+from bullion.web.response import Receive, Response
+from bullion.web.response import Scope as AsgiScope
 from bullion.web.router import Router
-from bullion.web.shell import OpenPage, RequestShell, open_page
 
 from .charges import rate_limit_lines
 from .gate import Gate
 from .request import Request
 
-Answering = Callable[[Request], Awaitable[Answer]]
+Answering = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +35,30 @@ class Endpoint:
 Methods = dict[str, Endpoint]
 
 
-class TradingApi(RequestShell):
+class TradingApi(HttpApp):
     log = structlog.get_logger("api")
 
     def __init__(
         self,
         gate: Gate,
-        journal: CallJournal,
+        call_log: CallLog,
         checks: Checks,
-        pages: Mapping[str, Answer],
+        pages: Mapping[str, Response],
         endpoints: Mapping[str, Methods],
     ) -> None:
         """`pages` need no key, and neither do those of health."""
         self._gate = gate
-        self._journal = journal
+        self._call_log = call_log
         self._router = Router(endpoints)
         self._pages = Router(
             {path: {"GET": _constant(page)} for path, page in pages.items()} | health_pages(checks)
         )
 
-    async def answer(self, call: Call, scope: AsgiScope, receive: Receive) -> Answer:
+    async def handle(self, call: Call, scope: AsgiScope, receive: Receive) -> Response:
         path = scope["path"]
         found = self._router.find(path)
         if found is None:
-            return await open_page(self._pages, call, path)
+            return await answer_public_page(self._pages, call, path)
         call.route = found.path
         endpoint = found.target(call.method)
         client = scope["client"]
@@ -74,12 +74,12 @@ class TradingApi(RequestShell):
         finally:
             call.header_lines = request.more
 
-    def note(self, call: Call) -> None:
-        self._journal.note(call)
+    def record_call(self, call: Call) -> None:
+        self._call_log.add(call)
 
 
-def _constant(page: Answer) -> OpenPage:
-    async def answer() -> Answer:
+def _constant(page: Response) -> PublicPage:
+    async def answer() -> Response:
         return page
 
     return answer

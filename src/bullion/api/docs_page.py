@@ -7,10 +7,10 @@ from base64 import b64encode
 from hashlib import sha256
 from importlib import resources
 
-from bullion.web.answer import Answer
+from bullion.web.response import Response
 
 
-def docs_page() -> Answer:
+def docs_page() -> Response:
     page = resources.files(__package__).joinpath("docs.html").read_bytes()
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     digest = b64encode(sha256(style).digest()).decode("ascii")
@@ -19,4 +19,4 @@ def docs_page() -> Answer:
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     html = (b"content-type", b"text/html; charset=utf-8")
-    return Answer(200, page, (html, (b"content-security-policy", policy.encode("ascii"))))
+    return Response(200, page, (html, (b"content-security-policy", policy.encode("ascii"))))

@@ -36,8 +36,8 @@ from bullion.refusals.catalogue import (
 )
 from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
-from bullion.web.answer import Headers
 from bullion.web.calls import Call
+from bullion.web.response import Headers
 
 from . import charges
 from .hosts import host_name

@@ -13,7 +13,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
 from bullion.orders.offer import Deal, Offer
 from bullion.orders.verdict import Refusal
-from bullion.web.answer import Answer, json_answer
+from bullion.web.response import Response, json_response
 
 from .list_query import read_symbol_filter
 from .request import Request
@@ -35,14 +35,14 @@ class MarketData:
         self._market = market
         self._closed = closed
 
-    async def symbols(self, request: Request) -> Answer:
+    async def symbols(self, request: Request) -> Response:
         offers = self._offers(request.caller.account, None)
-        return json_answer(Symbols([_symbol(offer) for offer in offers]))
+        return json_response(Symbols([_symbol(offer) for offer in offers]))
 
-    async def quotes(self, request: Request) -> Answer:
+    async def quotes(self, request: Request) -> Response:
         account = request.caller.account
         wanted = read_symbol_filter(request.scope["query_string"])
-        return json_answer(Quotes([self._quote(account, offer) for offer in self._offers(account, wanted)]))
+        return json_response(Quotes([self._quote(account, offer) for offer in self._offers(account, wanted)]))
 
     def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):

@@ -4,7 +4,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.booking.production import closed_by
 from bullion.keys.key import Key, Scope
-from bullion.web.answer import Answer, json_answer
+from bullion.web.response import Response, json_response
 
 from .request import Request
 from .wire import account as wire
@@ -14,9 +14,9 @@ class Me:
     def __init__(self, *, deploy_on: bool) -> None:
         self._deploy_on = deploy_on
 
-    async def __call__(self, request: Request) -> Answer:
+    async def __call__(self, request: Request) -> Response:
         caller = request.caller
-        return json_answer(me(caller.key, caller.account, caller.switches, deploy_on=self._deploy_on))
+        return json_response(me(caller.key, caller.account, caller.switches, deploy_on=self._deploy_on))
 
 
 def me(key: Key, account: Account, switches: Switches, *, deploy_on: bool) -> wire.Account:

@@ -20,7 +20,7 @@ from bullion.orders.bounds import (
 from bullion.orders.request import PlaceOrder
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Headers
+from bullion.web.response import Headers
 
 from .plain_order import read_plain_order
 from .problems import Problems, excerpt

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bullion.orders.order import Order
 from bullion.orders.order_id import ordinal_of
-from bullion.web.answer import encode_json
+from bullion.web.response import encode_json
 
 from .wire.orders import order_view
 

@@ -18,8 +18,8 @@ from bullion.orders.status import Status
 from bullion.orders.verdict import REPLAYED, Refusal
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, ORDER_REJECTED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Answer, encode_json, header_line, json_answer
 from bullion.web.body import read_body
+from bullion.web.response import Response, encode_json, header_line, json_response
 
 from .gate import Gate
 from .list_query import read_list_query
@@ -62,7 +62,7 @@ class Orders:
         self._gate = gate
         self._written = WrittenOrders()
 
-    async def place(self, request: Request, scenario: str | None = None) -> Answer:
+    async def place(self, request: Request, scenario: str | None = None) -> Response:
         """`scenario` is noted in the trace: the answer that the caller asked the test environment for."""
         caller, call = request.caller, request.call
         try:
@@ -110,12 +110,12 @@ class Orders:
     def _error(self, _: StoreFault) -> RefusalError:
         return RefusalError(SERVICE_UNAVAILABLE)
 
-    async def one(self, request: Request) -> Answer:
+    async def one(self, request: Request) -> Response:
         order_id = _order_id(request)
         written = self._written.find(of_book(request), order_id)
         if written is None:
             written = self._written.add(await self._order(request, order_id))
-        return Answer(_OK, written)
+        return Response(_OK, written)
 
     async def _order(self, request: Request, order_id: str) -> Order:
         order = await self._reader.order(of_book(request), order_id)
@@ -123,7 +123,7 @@ class Orders:
             raise RefusalError(ORDER_NOT_FOUND)
         return order
 
-    async def listed(self, request: Request) -> Answer:
+    async def listed(self, request: Request) -> Response:
         query = read_list_query(request.scope["query_string"], with_status=False)
         book = of_book(request)
         ordinals, total = await self._reader.page(book, query)
@@ -133,7 +133,7 @@ class Orders:
             orders = await self._reader.orders(book, missing)
             written |= {ordinal: self._written.add(order) for ordinal, order in orders.items()}
         items = b",".join([written[each] for each in ordinals])
-        return Answer(_OK, b'{"items":[%b],"total":%d}' % (items, total))
+        return Response(_OK, b'{"items":[%b],"total":%d}' % (items, total))
 
 
 class ProductionOrders(Orders):
@@ -142,13 +142,13 @@ class ProductionOrders(Orders):
     def _error(self, fault: StoreFault) -> RefusalError:
         return booking_error(fault)
 
-    async def one(self, request: Request) -> Answer:
-        return json_answer(order_view(await self._order(request, _order_id(request))))
+    async def one(self, request: Request) -> Response:
+        return json_response(order_view(await self._order(request, _order_id(request))))
 
-    async def listed(self, request: Request) -> Answer:
+    async def listed(self, request: Request) -> Response:
         query = read_list_query(request.scope["query_string"], with_status=True)
         orders, total = await self._reader.whole_page(of_book(request), query)
-        return json_answer({"items": [order_view(order) for order in orders], "total": total})
+        return json_response({"items": [order_view(order) for order in orders], "total": total})
 
 
 def of_book(request: Request) -> int:
@@ -162,7 +162,7 @@ def _order_id(request: Request) -> str:
     return order_id
 
 
-def _booked(request: Request, booked: Booked) -> Answer:
+def _booked(request: Request, booked: Booked) -> Response:
     order, replayed = booked.order, booked.replayed
     view = order_view(order)
     if order.status == Status.REJECTED:
@@ -175,4 +175,4 @@ def _booked(request: Request, booked: Booked) -> Answer:
     if replayed:
         request.more += _REPLAYED_LINE
         status = _OK
-    return Answer(status, encode_json(view))
+    return Response(status, encode_json(view))

@@ -5,7 +5,7 @@ from bullion.allocation.position import Position
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.orders.reader import OrderReader
-from bullion.web.answer import Answer, json_answer
+from bullion.web.response import Response, json_response
 
 from .orders import of_book
 from .request import Request
@@ -16,13 +16,13 @@ class Positions:
     def __init__(self, reader: OrderReader) -> None:
         self._reader = reader
 
-    async def test(self, request: Request) -> Answer:
+    async def test(self, request: Request) -> Response:
         book = await self._reader.book(of_book(request))
-        return json_answer(TestPositions(_metal(Metal.GOLD, book.gold), _metal(Metal.SILVER, book.silver)))
+        return json_response(TestPositions(_metal(Metal.GOLD, book.gold), _metal(Metal.SILVER, book.silver)))
 
-    async def production(self, request: Request) -> Answer:
+    async def production(self, request: Request) -> Response:
         book, weights = await self._reader.open_book(of_book(request))
-        return json_answer(
+        return json_response(
             ProductionPositions(
                 _metal(Metal.GOLD, book.gold),
                 _metal(Metal.SILVER, book.silver),

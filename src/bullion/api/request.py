@@ -2,9 +2,9 @@
 
 import msgspec
 
-from bullion.web.answer import Receive
-from bullion.web.answer import Scope as AsgiScope
 from bullion.web.calls import Call
+from bullion.web.response import Receive
+from bullion.web.response import Scope as AsgiScope
 
 from .gate import Caller
 

@@ -35,8 +35,8 @@ from bullion.refusals.catalogue import (
     UNKNOWN_SYMBOL,
 )
 from bullion.refusals.refusal import RefusalCode, RefusalError
-from bullion.web.answer import Answer, HangUp, header_line, refusal_answer
 from bullion.web.body import read_body
+from bullion.web.response import AbortConnection, Response, header_line, refusal_response
 
 from .app import Answering
 from .charges import rate_limit_lines
@@ -74,7 +74,7 @@ class Scenarios:
             call, requestable(described.refusals), _CALL_OF, places_order=described is PLACE_ORDER
         )
 
-        async def simulate(request: Request) -> Answer:
+        async def simulate(request: Request) -> Response:
             scenario = self._read(request, scenarios)
             if scenario.until_us is not None and self._catalogue.now_us() >= scenario.until_us:
                 return await answer(request)
@@ -96,7 +96,7 @@ class Scenarios:
                 self._tracer.refused(request.call, request.caller, refused)
             raise
 
-    async def _play(self, request: Request, scenario: Scenario, described: Described) -> Answer:
+    async def _play(self, request: Request, scenario: Scenario, described: Described) -> Response:
         row = scenario.row
         if described is PLACE_ORDER:
             placed = await self._read_order(request, row)
@@ -179,16 +179,16 @@ def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_u
     )
 
 
-def _simulated(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Answer:
+def _simulated(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Response:
     """The answer, marked as simulated also in log and metrics, so that it raises no alert."""
     call = request.call
     call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
     call.route = f"{call.route} {SCENARIO}"
     if scenario.row is None:
-        raise HangUp
+        raise AbortConnection
     marked = header_line(_HEADER, scenario.name.encode("ascii"))
     request.more = _budget(request, scenario, scenario.row) + marked
-    return refusal_answer(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
+    return refusal_response(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
 
 
 def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import JSON, Answer, Headers, refusal_headers
+from bullion.web.response import JSON, Headers, Response, refusal_headers
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode  # Html is a str.
 _POLICY = (
@@ -22,18 +22,18 @@ _PAGE: Headers = (
 )
 
 
-def page(html: bytes, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
-    return Answer(status, html, (*_PAGE, *more))
+def page(html: bytes, status: int = HTTPStatus.OK, more: Headers = ()) -> Response:
+    return Response(status, html, (*_PAGE, *more))
 
 
-def json_answer(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Answer:
+def json_answer(value: Any, status: int = HTTPStatus.OK, more: Headers = ()) -> Response:
     """For the console's script."""
-    return Answer(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin"), *more))
+    return Response(status, _encode(value), (JSON, (b"cross-origin-resource-policy", b"same-origin"), *more))
 
 
-def refusal_answer(refused: RefusalError) -> Answer:
+def refusal_answer(refused: RefusalError) -> Response:
     return json_answer({"refused": refused.message}, refused.refusal.status, refusal_headers(refused))
 
 
-def redirect(path: str, more: Headers = ()) -> Answer:
-    return Answer(HTTPStatus.SEE_OTHER, b"", ((b"location", path.encode("ascii")), *more))
+def redirect(path: str, more: Headers = ()) -> Response:
+    return Response(HTTPStatus.SEE_OTHER, b"", ((b"location", path.encode("ascii")), *more))

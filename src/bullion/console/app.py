@@ -16,9 +16,9 @@ from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NO
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError
 from bullion.web import health
-from bullion.web.answer import Answer, Receive, Scope, Send, refusal_headers
 from bullion.web.calls import Call as Request
-from bullion.web.shell import RequestShell
+from bullion.web.http_app import HttpApp
+from bullion.web.response import Receive, Response, Scope, Send, refusal_headers
 
 from . import answers, switchboard
 from .assets import FILES
@@ -49,7 +49,7 @@ _METHODS = ("GET", "POST")
 
 
 @dataclass(frozen=True)
-class Console(RequestShell):
+class Console(HttpApp):
     log = _log
 
     desk: Desk
@@ -64,27 +64,27 @@ class Console(RequestShell):
         if call.path[:1] == ("assets",):
             await _send_asset(call, send)
         else:
-            await RequestShell.__call__(self, scope, receive, send)
+            await HttpApp.__call__(self, scope, receive, send)
 
-    def refuse(self, scope: Scope, refused: RefusalError) -> Answer:
+    def refuse(self, scope: Scope, refused: RefusalError) -> Response:
         if isinstance(refused, FormErrors):
             body = {"refused": refused.message, "fields": refused.by_field}
             return answers.json_answer(body, refused.refusal.status)
         return error_answer(Call.of(scope), refused)
 
-    def note(self, call: Request) -> None:
+    def record_call(self, call: Request) -> None:
         """The console counts nothing: its open pages ask every second."""
 
     def unavailable(self, fault: StoreFault) -> RefusalError:
         return unavailable(fault)
 
-    async def answer(self, request: Request, scope: Scope, receive: Receive) -> Answer:
+    async def handle(self, request: Request, scope: Scope, receive: Receive) -> Response:
         try:
             return await self._answer(Call.of(scope), scope, receive, request.request_id.decode("ascii"))
         except Redirect as redirect:
             return answers.redirect(redirect.path)
 
-    async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Answer:
+    async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Response:
         first = call.path[0] if call.path else ""
         methods = health.METHODS if call.whole_path == health.LIVE else _METHODS
         if call.method not in methods:
@@ -120,7 +120,7 @@ class Console(RequestShell):
         self.watches.forget(session.actor)
         _log.info("logged_out", actor=session.actor.name, broker=session.actor.broker)
 
-    async def _login(self, call: Call, scope: Scope, receive: Receive) -> Answer:
+    async def _login(self, call: Call, scope: Scope, receive: Receive) -> Response:
         go_to = call.query.get("next", "/")
         if call.method == "GET":
             if await self._session(call) is not None:
@@ -140,7 +140,7 @@ class Console(RequestShell):
         _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
         return answers.redirect(_own_path(go_to), (call.set_session(self.sessions.cookie(session), LASTS_S),))
 
-    async def _post(self, call: Call, session: Session, form: dict[str, str], request_id: str) -> Answer:
+    async def _post(self, call: Call, session: Session, form: dict[str, str], request_id: str) -> Response:
         match call.path:
             case ("logout",):
                 self._leave(session)
@@ -160,7 +160,7 @@ class Console(RequestShell):
             case _:
                 raise RefusalError(NOT_FOUND, "There is no such action in the console.")
 
-    async def _perform(self, visit: Visit, action: Action) -> Answer:
+    async def _perform(self, visit: Visit, action: Action) -> Response:
         try:
             done = await action.perform(visit)
         except StoreFault as fault:
@@ -172,7 +172,7 @@ class Console(RequestShell):
         body = {"done": done.message, "reveal": done.reveal, "go_to": done.go_to, "ask_again": again}
         return answers.json_answer(body)
 
-    async def _get(self, call: Call, session: Session, request_id: str) -> Answer:
+    async def _get(self, call: Call, session: Session, request_id: str) -> Response:
         match call.path:
             case ():
                 return answers.redirect(f"/{self.pages[0].name}")
@@ -194,7 +194,7 @@ class Console(RequestShell):
                 return await self._whole(call, visit, page_name)
         raise RefusalError(NOT_FOUND)
 
-    async def _whole(self, call: Call, visit: Visit, page_name: str) -> Answer:
+    async def _whole(self, call: Call, visit: Visit, page_name: str) -> Response:
         named = [page for page in self.pages if page.name == page_name]
         there = bool(named) and len(visit.rest) <= named[0].parts_max
         page = named[0] if there else _NOT_FOUND
@@ -277,7 +277,7 @@ async def _render_not_found(_visit: Visit) -> Html:
 _NOT_FOUND = Page("", "Not found", _render_not_found)
 
 
-def _to_login(call: Call) -> Answer:
+def _to_login(call: Call) -> Response:
     if call.by_script:
         return answers.json_answer({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
     asked = f"?{urlencode({'next': call.whole_path})}" if call.path and call.method == "GET" else ""

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Receive, Scope
 from bullion.web.body import read_body
+from bullion.web.response import Receive, Scope
 
 _BODY_BYTES_MAX = 64 * 1024
 _FIELDS_MAX = 200

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Answer, refusal_headers
+from bullion.web.response import Response, refusal_headers
 
 from . import answers
 from .call import Call
@@ -21,7 +21,7 @@ _NEXT: dict[int, str] = {
 _NEXT_ELSE = "Go back, or start from the first page."
 
 
-def error_answer(call: Call, refused: RefusalError) -> Answer:
+def error_answer(call: Call, refused: RefusalError) -> Response:
     """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
     if call.by_script:
         return answers.refusal_answer(refused)

@@ -7,8 +7,8 @@ from bullion.records.token import Actor
 from bullion.refusals.desk import TOKEN_REQUIRED, TOO_MANY_FAILURES
 from bullion.refusals.refusal import RefusalError
 from bullion.web.address import SourceAddress
-from bullion.web.answer import Headers, Scope
 from bullion.web.calls import Call
+from bullion.web.response import Headers, Scope
 
 from .identities import Identities
 

@@ -10,12 +10,12 @@ from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import Answer, Receive, Scope
 from bullion.web.body import read_body
-from bullion.web.calls import Call, CallJournal
+from bullion.web.calls import Call, CallLog
 from bullion.web.health import Checks, health_pages
+from bullion.web.http_app import HttpApp, answer_public_page
+from bullion.web.response import Receive, Response, Scope
 from bullion.web.router import Router
-from bullion.web.shell import RequestShell, open_page
 
 from .request import Request
 from .routes import Route, desk_routes
@@ -25,33 +25,33 @@ _BODY_BYTES_MAX = 256 * 1024
 _WITH_BODY = {"POST", "PUT", "PATCH"}
 
 
-class DeskApi(RequestShell):
+class DeskApi(HttpApp):
     log = structlog.get_logger("desk")
 
     def __init__(
         self,
         desk: Desk,
         doorkeeper: Doorkeeper,
-        journal: CallJournal,
+        call_log: CallLog,
         checks: Checks,
-        metrics: Callable[[], Answer],
+        metrics: Callable[[], Response],
     ) -> None:
-        async def answer_metrics() -> Answer:
+        async def metrics_page() -> Response:
             return metrics()
 
         self._desk = desk
         self._doorkeeper = doorkeeper
-        self._journal = journal
+        self._call_log = call_log
         resources: dict[str, dict[str, Route]] = {}
         for route in desk_routes():
             resources.setdefault(BASE + route.path, {})[route.method] = route
         self._router = Router(resources)
-        self._pages = Router(health_pages(checks) | {"/metrics": {"GET": answer_metrics}})
+        self._pages = Router(health_pages(checks) | {"/metrics": {"GET": metrics_page}})
 
-    async def answer(self, call: Call, scope: Scope, receive: Receive) -> Answer:
+    async def handle(self, call: Call, scope: Scope, receive: Receive) -> Response:
         found = self._router.find(scope["path"])
         if found is None:
-            return await open_page(self._pages, call, scope["path"])
+            return await answer_public_page(self._pages, call, scope["path"])
         call.route = found.path
         route = found.target(call.method)
         actor = await self._doorkeeper.admit(call, scope)
@@ -63,9 +63,9 @@ class DeskApi(RequestShell):
         request_id = call.request_id.decode("ascii")
         return await route.handler(Request(self._desk, actor, found.params, query, body, request_id))
 
-    def note(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         if call.route.startswith(BASE):  # Health checks and the metrics themselves are not counted.
-            self._journal.note(call)
+            self._call_log.add(call)
 
     def unavailable(self, fault: StoreFault) -> RefusalError:
         return unavailable(fault)

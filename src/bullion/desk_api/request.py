@@ -7,7 +7,7 @@ from bullion.desk.desk import Desk, View
 from bullion.desk.problems import refused
 from bullion.records.page import Page
 from bullion.records.token import Actor
-from bullion.web.answer import Answer, json_answer
+from bullion.web.response import Response, json_response
 
 _PAGE_MAX = 200
 _OFFSET_MAX = 2**62
@@ -49,14 +49,14 @@ class Request:
         return int(text[-_DIGITS_MAX:]) if text.lstrip("0")[_DIGITS_MAX:] == "" else _OFFSET_MAX
 
 
-Handler = Callable[[Request], Awaitable[Answer]]
+Handler = Callable[[Request], Awaitable[Response]]
 
 
-def listed(found: tuple[Sequence[View], int]) -> Answer:
+def listed(found: tuple[Sequence[View], int]) -> Response:
     items, total = found
-    return json_answer({"items": items, "total": total})
+    return json_response({"items": items, "total": total})
 
 
-def paged(found: Sequence[View], page: Page) -> Answer:
+def paged(found: Sequence[View], page: Page) -> Response:
     """For what is few enough to be read whole."""
     return listed((found[page.offset : page.offset + page.limit], len(found)))

@@ -10,7 +10,7 @@ from bullion.desk.conversion import Changes, convert, read_json
 from bullion.desk.desk import require
 from bullion.desk.registry import Action, all_actions
 from bullion.records.token import Role
-from bullion.web.answer import JSON, Answer, encode_json, json_answer
+from bullion.web.response import JSON, Response, encode_json, json_response
 
 from .request import Handler, Request, listed, paged
 
@@ -36,7 +36,7 @@ def desk_routes() -> list[Route]:
 
 
 def _handler(action: Action) -> Handler:
-    async def handle(request: Request) -> Answer:
+    async def handle(request: Request) -> Response:
         arguments = [*(request.path[name] for name in action.path_names), *_sent(action, request)]
         named = _named(action, request)
         found = await action.work(request.desk, request.actor, *arguments, **named)
@@ -45,8 +45,8 @@ def _handler(action: Action) -> Handler:
         if isinstance(found, tuple):
             return listed(found)
         if isinstance(found, list):
-            return json_answer({"items": found}) if action.takes("limit") else paged(found, request.page())
-        return json_answer(found, action.status)
+            return json_response({"items": found}) if action.takes("limit") else paged(found, request.page())
+        return json_response(found, action.status)
 
     return handle
 
@@ -83,7 +83,7 @@ def _named(action: Action, request: Request) -> dict[str, Any]:
     return named
 
 
-def _placed(placed: Placed) -> Answer:
+def _placed(placed: Placed) -> Response:
     if placed.replayed:
-        return Answer(HTTPStatus.OK, encode_json(placed.order), (JSON, _REPLAYED))
-    return json_answer(placed.order, HTTPStatus.ACCEPTED if placed.pending else HTTPStatus.CREATED)
+        return Response(HTTPStatus.OK, encode_json(placed.order), (JSON, _REPLAYED))
+    return json_response(placed.order, HTTPStatus.ACCEPTED if placed.pending else HTTPStatus.CREATED)

@@ -16,7 +16,7 @@ from bullion.desk.registry import Action
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
-from bullion.web.answer import new_request_id
+from bullion.web.response import new_request_id
 
 from .assignments import alternatives, assigned
 from .session import Session, confirm

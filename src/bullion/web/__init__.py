@@ -1,1 +1,1 @@
-"""What all ports share: the HTTP connection, the router, the request shell, and how an answer is written."""
+"""The parts that all ports share: the HTTP connection, the router, the base application and the response."""

@@ -17,11 +17,11 @@ class SourceAddress:
 
     def source(self, peer: str, forwarded: Sequence[bytes]) -> str:
         """The right-most hop that is not one of our proxies. A caller can forge everything left of it."""
-        address = normal(peer) or peer
+        address = normalize_address(peer) or peer
         if not forwarded or not self.trusts(address):
             return address
         for hop in reversed(b",".join(forwarded).split(b",")):
-            named = normal(_without_port(hop.decode("latin-1").strip()))
+            named = normalize_address(_without_port(hop.decode("latin-1").strip()))
             if named is None:
                 return address
             address = named
@@ -30,7 +30,7 @@ class SourceAddress:
         return address
 
     def trusts(self, address: str) -> bool:
-        named = normal(address) if self._trusted_proxies else None
+        named = normalize_address(address) if self._trusted_proxies else None
         if named is None:
             return False
         parsed = ip_address(named)
@@ -43,8 +43,8 @@ def _without_port(hop: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def normal(text: str) -> str | None:
-    """The one spelling of an address: an IPv4 caller on an IPv6 socket is the same caller."""
+def normalize_address(text: str) -> str | None:
+    """The canonical spelling of an address: an IPv4 caller on an IPv6 socket gets its IPv4 address."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -55,10 +55,10 @@ def normal(text: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def subscriber(text: str) -> str:
-    """What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address.
+def client_network(text: str) -> str:
+    """What is counted as one client: an IPv4 address, or the /64 network of an IPv6 address.
 
-    A subscriber is given at least a /64, and can call from any address in it.
+    Providers assign at least a /64 to each customer, who can use any address in it.
     """
-    address = normal(text) or text
+    address = normalize_address(text) or text
     return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address

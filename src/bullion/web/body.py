@@ -3,7 +3,7 @@
 from bullion.refusals.catalogue import REQUEST_TOO_LARGE, UNSUPPORTED_ENCODING
 from bullion.refusals.refusal import RefusalError
 
-from .answer import Headers, Receive
+from .response import Headers, Receive
 
 
 class CallerLeft(Exception):

@@ -1,4 +1,4 @@
-"""The journal of calls: counts them for the metrics, and logs them in the background."""
+"""The call log: counts calls for the metrics, and logs them in the background."""
 
 import asyncio
 from bisect import bisect_left
@@ -30,10 +30,10 @@ class Call(msgspec.Struct):
     note: str | None = None
     """Anything else for the log."""
     header_lines: bytes = b""
-    """Header lines of the response beside the answer's own."""
+    """Header lines to add to those of the response."""
 
 
-class _Tally:
+class _RouteCounts:
     """The calls of one route and status since the last publication.
 
     Plain numbers: counters of the Prometheus library take locks, which costs more than a short response.
@@ -46,32 +46,32 @@ class _Tally:
         self.by_seconds = [0] * (len(_BOUNDS_S) + 1)
 
 
-class CallJournal:
+class CallLog:
     """Counts every call. Logs refused calls, or all calls if `log_all` is set."""
 
     def __init__(self, registry: CollectorRegistry, *, log_all: bool) -> None:
         self._log_all = log_all
         self._waiting: deque[Call] = deque()
         self._dropped = 0
-        self._tallies: dict[tuple[str, int], _Tally] = {}
+        self._counts: dict[tuple[str, int], _RouteCounts] = {}
         self._refused: dict[str, int] = {}
         self._calls = Counter("bullion_calls", "Calls answered.", ["route", "status"], registry=registry)
         self._refusals = Counter("bullion_refusals", "Calls refused.", ["code"], registry=registry)
         self._seconds = Histogram(
             "bullion_call_seconds",
-            "Time from a call's headers to its answer.",
+            "Time from a call's headers to its response.",
             ["route"],
             registry=registry,
             buckets=_BOUNDS_S,
         )
 
-    def note(self, call: Call) -> None:
-        tally = self._tallies.get((call.route, call.status))
-        if tally is None:
-            tally = self._tallies[call.route, call.status] = _Tally()
+    def add(self, call: Call) -> None:
+        counts = self._counts.get((call.route, call.status))
+        if counts is None:
+            counts = self._counts[call.route, call.status] = _RouteCounts()
         seconds = call.ms / 1000
-        tally.seconds += seconds
-        tally.by_seconds[bisect_left(_BOUNDS_S, seconds)] += 1
+        counts.seconds += seconds
+        counts.by_seconds[bisect_left(_BOUNDS_S, seconds)] += 1
         if call.code is not None:
             self._refused[call.code] = self._refused.get(call.code, 0) + 1
         elif not self._log_all:
@@ -83,13 +83,13 @@ class CallJournal:
 
     def publish(self) -> None:
         """Add the counts to the metrics. Also called just before the metrics are read."""
-        tallies, self._tallies = self._tallies, {}
-        for (route, status), tally in tallies.items():
-            self._calls.labels(route, str(status)).inc(sum(tally.by_seconds))
+        pending, self._counts = self._counts, {}
+        for (route, status), counts in pending.items():
+            self._calls.labels(route, str(status)).inc(sum(counts.by_seconds))
             # The library has no way of its own to add many observations at once.
             histogram = self._seconds.labels(route)
-            histogram._sum.inc(tally.seconds)  # noqa: SLF001
-            for bucket, number in zip(histogram._buckets, tally.by_seconds, strict=True):  # noqa: SLF001
+            histogram._sum.inc(counts.seconds)  # noqa: SLF001
+            for bucket, number in zip(histogram._buckets, counts.by_seconds, strict=True):  # noqa: SLF001
                 if number:
                     bucket.inc(number)
         refused, self._refused = self._refused, {}
@@ -97,7 +97,7 @@ class CallJournal:
             self._refusals.labels(code).inc(number)
 
     async def keep(self) -> None:
-        """Write and publish regularly while the node runs."""
+        """Write and publish in the background, until cancelled."""
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)
             self.write()

@@ -18,7 +18,7 @@ class State(Enum):
     """The response is complete. The rest of the body is read and dropped, so that the connection can be
     reused."""
     CLOSING = "closing"
-    """Nothing more is sent. What the client still sends is dropped until it closes, or its time is over."""
+    """Nothing more is sent. Bytes from the client are dropped until it closes or the time limit passes."""
 
     __hash__ = object.__hash__  # Enum's own is written in Python, and these are looked up for every request.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
-from .address import subscriber
+from .address import client_network
 
 EXEMPT = ""
 _WARN_EVERY_S = 60.0
@@ -14,23 +14,23 @@ _log = structlog.get_logger("web")
 
 
 class ConnectionCount:
-    """The connections of one port of one process."""
+    """Counts the connections of one port of one process."""
 
-    def __init__(self, most: int, exempt: Callable[[str], bool]) -> None:
-        """`most`: of one address. `exempt`: whether an address has no limit, as our proxies."""
-        self._most = most
+    def __init__(self, limit: int, exempt: Callable[[str], bool]) -> None:
+        """`limit`: connections of one address. `exempt`: whether an address has no limit, as our proxies."""
+        self._limit = limit
         self._exempt = exempt
         self._warned_at = -_WARN_EVERY_S
         self.open: dict[str, int] = {}
         """The open connections of each address that has any."""
 
     def enter(self, peer: str) -> str | None:
-        """Count a new connection. Return what to pass to `leave` when it closes; None: it is one too many."""
+        """Count a new connection. Return the argument for `leave`, or None if the limit is reached."""
         if self._exempt(peer):
             return EXEMPT
-        address = subscriber(peer)
+        address = client_network(peer)
         number = self.open.get(address, 0)
-        if number >= self._most:
+        if number >= self._limit:
             self._warn(address)
             return None
         self.open[address] = number + 1
@@ -46,8 +46,8 @@ class ConnectionCount:
             del self.open[address]
 
     def _warn(self, address: str) -> None:
-        """Log it, but not each time: refused clients can reconnect at once, and must not fill the log."""
+        """Log at most once a minute: refused clients can reconnect at once, and must not fill the log."""
         now = time.monotonic()
         if now - self._warned_at >= _WARN_EVERY_S:
             self._warned_at = now
-            _log.warning("connections_refused", address=address, open=self._most)
+            _log.warning("connections_refused", address=address, open=self._limit)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from .answer import App, HangUp, Scope
+from .response import AbortConnection, App, Scope
 
 Message = MutableMapping[str, Any]
 
@@ -24,14 +24,14 @@ _log = structlog.get_logger("web")
 
 
 class Connection(Protocol):
-    """What an exchange needs of the connection it is on."""
+    """The part of the connection that an exchange uses."""
 
     write_paused: bool
 
     def write(self, data: bytes) -> None: ...
     def put(self, data: bytes) -> None: ...
     def is_closing(self) -> bool: ...
-    def close_after_answer(self) -> None: ...
+    def close_after_response(self) -> None: ...
     def pause_reading(self) -> None: ...
     def resume_reading(self) -> None: ...
     async def writable(self) -> None: ...
@@ -42,7 +42,7 @@ class Connection(Protocol):
 
 
 class Exchange:
-    """One is created for every request, so it holds little."""
+    """Created for every request, so it has few fields."""
 
     __slots__ = (
         "_changed",
@@ -86,7 +86,7 @@ class Exchange:
         """Call the application. A task is created for each request."""
         try:
             await app(scope, self.receive, self.send)
-        except HangUp:
+        except AbortConnection:
             self.disconnected = True
             self._connection.abort()
         except Exception:  # noqa: BLE001 - any error of the application ends this exchange alone
@@ -154,7 +154,7 @@ class Exchange:
         else:
             self._send_body(message.get("body", b""), more=message.get("more_body", False))
 
-    def send_whole(self, status: int, lines: bytes, body: bytes) -> bool:
+    def send_at_once(self, status: int, lines: bytes, body: bytes) -> bool:
         """Send a complete response in one write; return False if it has to be sent as ASGI messages.
 
         It is written together with the other responses of this turn of the event loop. The header lines are
@@ -219,5 +219,5 @@ class Exchange:
         self.complete = True
         self._wake()
         if not self.keep_alive:
-            connection.close_after_answer()
+            connection.close_after_response()
         connection.on_answered()

@@ -1,4 +1,4 @@
-"""Reads the path of a request and the length of its body. What is ambiguous is refused."""
+"""Reads the path of a request and the length of its body. Ambiguous framing is refused."""
 
 import re
 from urllib.parse import unquote

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
-from .answer import JSON, Answer, Headers, encode_json, json_answer
-from .shell import OpenPage
+from .http_app import PublicPage
+from .response import JSON, Headers, Response, encode_json, json_response
 
 LIVE = "/health/live"
 READY = "/health/ready"
@@ -18,7 +18,7 @@ Checks = Callable[[], Awaitable[Mapping[str, bool]]]
 
 
 class _Notice:
-    """Whether this process is going to stop: it still answers, but no new call should be sent to it.
+    """Whether this process is about to stop: it still answers, but load balancers should send no new calls.
 
     There is one node in a process, and both of its ports report the same.
     """
@@ -29,24 +29,23 @@ class _Notice:
 NOTICE = _Notice()
 
 
-def live() -> Answer:
-    return json_answer({"live": True})
+def live() -> Response:
+    return json_response({"live": True})
 
 
-def health_pages(checks: Checks) -> dict[str, dict[str, OpenPage]]:
-    """By path and method."""
+def health_pages(checks: Checks) -> dict[str, dict[str, PublicPage]]:
 
-    async def answer_live() -> Answer:
+    async def answer_live() -> Response:
         return live()
 
-    async def answer_ready() -> Answer:
+    async def answer_ready() -> Response:
         return await ready(checks)
 
     return {LIVE: dict.fromkeys(METHODS, answer_live), READY: dict.fromkeys(METHODS, answer_ready)}
 
 
-async def ready(checks: Checks) -> Answer:
+async def ready(checks: Checks) -> Response:
     parts = {"staying": False} if NOTICE.given else await checks()
     if all(parts.values()):
-        return json_answer({"ready": True, **parts})
-    return Answer(HTTPStatus.SERVICE_UNAVAILABLE, encode_json({"ready": False, **parts}), _NOT_READY)
+        return json_response({"ready": True, **parts})
+    return Response(HTTPStatus.SERVICE_UNAVAILABLE, encode_json({"ready": False, **parts}), _NOT_READY)

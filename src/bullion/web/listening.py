@@ -1,4 +1,4 @@
-"""Ends listening at a socket without a reset.
+"""Closes a listening socket without resetting connections.
 
 When the last descriptor of a listening socket is closed, the kernel resets every connection that waits in its
 accept queue. Such a client may have sent a request already, and cannot know whether it was read. So a server
@@ -7,7 +7,7 @@ that stops does it in this order:
 1. `ignore_new_connections`: the kernel drops every new SYN. All descriptors share one socket, so this holds
    in all processes that listen at it.
 2. Go on accepting for a round trip, so that the handshakes that were under way end in the accept queue.
-3. `accept_waiting`, then close. The queue is empty and stays empty, and the kernel refuses who comes next.
+3. `accept_waiting`, then close. The queue is empty and stays empty, and the kernel refuses later connections.
 
 A client whose SYN was dropped sends it again after one second, and is refused then.
 """
@@ -55,8 +55,7 @@ _DROP_SYN = (_Instruction * 5)(
 
 
 def ignore_new_connections(listener: socket.socket) -> None:
-    """Does nothing for a closed socket, nor where the system has no socket filters: then a connection can
-    still be reset."""
+    """No-op for a closed socket, and without socket filters: there a connection can still be reset."""
     if sys.platform != "linux":
         return
     try:

@@ -5,7 +5,7 @@ import os
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from .answer import Answer
+from .response import Response
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The library's own name for the folder in which workers keep their counts."""
@@ -17,9 +17,9 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
 
-    def answer(self) -> Answer:
+    def response(self) -> Response:
         registry = self.registry
         if os.environ.get(SHARED_FOLDER):
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return Answer(200, generate_latest(registry), _TEXT)
+        return Response(200, generate_latest(registry), _TEXT)

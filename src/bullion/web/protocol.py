@@ -1,4 +1,4 @@
-"""An HTTP connection that strangers can reach: each request is read in one way only, and all has limits.
+"""An HTTP connection open to the internet: requests are parsed unambiguously, and everything has limits.
 
 uvicorn's server accepts and stops the connections (`uvicorn.Config(http=GuardedProtocol, ws="none")`).
 
@@ -22,7 +22,6 @@ from uvicorn.server import ServerState
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, REQUEST_TIMEOUT
 from bullion.refusals.refusal import RefusalCode, RefusalError
 
-from .answer import WHOLE_ANSWER, Scope, new_request_id, refusal_answer
 from .connection_state import (
     ANSWERING,
     CLOSING,
@@ -43,6 +42,7 @@ from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import path_and_query
 from .request_reader import RequestReader
+from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
 from .write_batch import BatchedWriter
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
@@ -51,7 +51,7 @@ _log = structlog.get_logger("web")
 
 
 class GuardedProtocol(asyncio.Protocol):
-    SPARE_BODY_BYTES = 64 * 1024
+    DRAINED_BODY_BYTES_MAX = 64 * 1024
     """Unread body bytes are drained so that the connection can be reused, up to this many."""
     LINGER_BYTES = 1024 * 1024
 
@@ -64,7 +64,7 @@ class GuardedProtocol(asyncio.Protocol):
     IDLE_SECONDS = 75.0
     """Between two requests."""
     LINGER_SECONDS = 2.0
-    LEAVE_SECONDS = 1.0
+    STOP_GRACE_SECONDS = 1.0
     """A server that stops still answers a request that begins to arrive within this time."""
 
     def __init__(
@@ -89,7 +89,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._exchange: Exchange | None = None
         """The latest request."""
         self._held = b""
-        """What arrived after it, while it was being answered."""
+        """Bytes that arrived after that request, before its response was complete."""
         self._discarded = 0
         self._stopping = False
         self._read_paused = False
@@ -128,7 +128,7 @@ class GuardedProtocol(asyncio.Protocol):
         del self.reader.parser, self.reader
 
     def eof_received(self) -> bool:
-        """A client that sends nothing more may still wait for its response."""
+        """A client that closed its sending side may still wait for its response."""
         if self.state is ANSWERING:
             self._close_after_this_request()
             return True
@@ -145,7 +145,7 @@ class GuardedProtocol(asyncio.Protocol):
         elif self.state not in RUNS_APP and self.state is not CLOSING:
             self._continue()
             if self._stopping and self.state not in RUNS_APP:
-                self._deadline.move(self.LEAVE_SECONDS)
+                self._deadline.move(self.STOP_GRACE_SECONDS)
 
     def _set_writable(self) -> None:
         self.write_paused = False
@@ -181,7 +181,7 @@ class GuardedProtocol(asyncio.Protocol):
         elif self.state in RUNS_APP:
             self._close_after_this_request()
         elif not self.write_paused:
-            self._deadline.move(self.LEAVE_SECONDS)
+            self._deadline.move(self.STOP_GRACE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -198,7 +198,7 @@ class GuardedProtocol(asyncio.Protocol):
                 self._deadline.move(self.HEAD_SECONDS)
 
     def _read(self, data: bytes) -> bytes:
-        """Do with it what the state demands; return what is left for the next state."""
+        """Handle the data according to the state; return what is left for the next state."""
         state = self.state
         if state in READS_BODY:
             return self.reader.read_body(data)
@@ -233,7 +233,7 @@ class GuardedProtocol(asyncio.Protocol):
         path, query = path_and_query(reader.url)
         method = reader.parser.get_method().decode("ascii")
         keep_alive = reader.version == "1.1" and not self._stopping and reader.parser.should_keep_alive()
-        if body_follows and body_length is not None and body_length > self.SPARE_BODY_BYTES:
+        if body_follows and body_length is not None and body_length > self.DRAINED_BODY_BYTES_MAX:
             keep_alive = False  # Decided this early, the headers of the response say so.
         exchange = Exchange(self, method, keep_alive=keep_alive, expects_continue=reader.expects_continue)
         scope: Scope = {
@@ -249,7 +249,7 @@ class GuardedProtocol(asyncio.Protocol):
             "headers": reader.headers,
             "client": self._client,
             "server": self._server,
-            "extensions": {WHOLE_ANSWER: exchange.send_whole},
+            "extensions": {SEND_AT_ONCE: exchange.send_at_once},
         }
         self._exchange = exchange
         self._deadline.due = NEVER
@@ -260,7 +260,7 @@ class GuardedProtocol(asyncio.Protocol):
         return exchange
 
     def limit_chunked_body(self, size: int) -> None:
-        if size > self.SPARE_BODY_BYTES:
+        if size > self.DRAINED_BODY_BYTES_MAX:
             self._close_after_this_request()
             if self.state is DRAINING:
                 self._linger()
@@ -298,7 +298,7 @@ class GuardedProtocol(asyncio.Protocol):
         if exchange.complete or exchange.disconnected:
             return
         if exchange.started:
-            self.abort()  # Half a response must not look like a whole one.
+            self.abort()  # A truncated response must not look complete.
         else:
             self._refuse(INTERNAL_ERROR)
 
@@ -308,7 +308,7 @@ class GuardedProtocol(asyncio.Protocol):
     def is_closing(self) -> bool:
         return self.state is CLOSING or self._transport.is_closing()
 
-    def close_after_answer(self) -> None:
+    def close_after_response(self) -> None:
         if self.state in READS_BODY or self._held:
             self._linger()
         else:
@@ -339,7 +339,7 @@ class GuardedProtocol(asyncio.Protocol):
             self._refuse(REQUEST_TIMEOUT)
         elif self._has_unread_bytes():
             # The event loop is late, and reads them next.
-            self._deadline.move(self.LEAVE_SECONDS)
+            self._deadline.move(self.STOP_GRACE_SECONDS)
         else:
             # `close` would wait for a client that does not read its response.
             self._writer.abort()
@@ -384,15 +384,15 @@ class GuardedProtocol(asyncio.Protocol):
 def _response(
     refusal: RefusalCode, request_id: bytes, default_headers: Iterable[tuple[bytes, bytes]]
 ) -> bytes:
-    answer = refusal_answer(RefusalError(refusal))
+    response = refusal_response(RefusalError(refusal))
     headers = [
         *default_headers,
-        *answer.headers,
-        (b"content-length", b"%d" % len(answer.body)),
+        *response.headers,
+        (b"content-length", b"%d" % len(response.body)),
         (b"connection", b"close"),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
         (b"x-request-id", request_id),
     ]
     lines = b"".join(b"%s: %s\r\n" % header for header in headers)
-    return STATUS_LINES[answer.status] + lines + b"\r\n" + answer.body
+    return STATUS_LINES[response.status] + lines + b"\r\n" + response.body

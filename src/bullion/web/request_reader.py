@@ -35,7 +35,7 @@ class _ReadAgainError(Exception):
 
 
 class RequestReceiver(Protocol):
-    """The connection, as far as its reader knows it."""
+    """The part of the connection that its reader uses."""
 
     state: State
 
@@ -184,8 +184,7 @@ class RequestReader:
             self.body_read = beyond
             self._body_size = self._blank_lines = 0
             self._body_tail = b""
-            # The application keeps the list it was given. What the parser calls a header from here on is a
-            # trailer.
+            # A new list: the application has the old one. From here on, `on_header` is called for trailers.
             self.headers = []
 
     def _check_end_of_head(self) -> None:

@@ -1,4 +1,4 @@
-"""Finds what answers a path, such as `/accounts/{login_id}/keys`."""
+"""Finds the target of a path such as `/accounts/{login_id}/keys`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .framing import ENCODED_SLASH
 
 Target = TypeVar("Target")
 Resources = Mapping[str, Mapping[str, Target]]
-"""By path and method. A part of a path in braces stands for any text that is not empty."""
+"""By path and method. A segment in braces matches any text that is not empty."""
 
 _NO_PARAMS: Mapping[str, str] = {}
 
@@ -19,7 +19,7 @@ _NO_PARAMS: Mapping[str, str] = {}
 @dataclass(frozen=True, slots=True)
 class Match(Generic[Target]):
     path: str
-    """As it is declared."""
+    """The path as declared, with its parameters in braces."""
     methods: Mapping[str, Target]
     params: Mapping[str, str]
 

@@ -33,9 +33,9 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.schema import SchemaMismatch
 from bullion.store.traces import StoredTraces
 from bullion.web.address import SourceAddress
-from bullion.web.answer import Answer, encode_json
-from bullion.web.calls import CallJournal
+from bullion.web.calls import CallLog
 from bullion.web.metrics import Metrics
+from bullion.web.response import Response, encode_json
 
 from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, UnreadableGauge
@@ -66,7 +66,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, keeper = trading.catalogue, trading.keeper
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
-        journal = CallJournal(metrics.registry, log_all=settings.log_calls == "all")
+        call_log = CallLog(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, link = make_limiter(settings)
         traces = StoredTraces(store.engine)
@@ -101,10 +101,10 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
 
         unreadable = UnreadableGauge(metrics.registry, trading.unreadable_count)
 
-        def measured() -> Answer:
-            journal.publish()
+        def measured() -> Response:
+            call_log.publish()
             unreadable.publish()
-            return metrics.answer()
+            return metrics.response()
 
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
@@ -122,19 +122,19 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
-        duties = [*trading.duties(), *trading.settling(), key_uses.keep(), journal.keep(), traces.keep()]
+        duties = [*trading.duties(), *trading.settling(), key_uses.keep(), call_log.keep(), traces.keep()]
         duties += [store.records.keep(), *([link.keep()] if link else []), *_feed(settings, trading)]
         async with running(*duties):
             await _first_checks(trading, link)
             yield Node(
-                api=TradingApi(gate, journal, checks, _pages(), api_endpoints),
-                desk_api=DeskApi(desk, doorkeeper, journal, checks, measured),
+                api=TradingApi(gate, call_log, checks, _pages(), api_endpoints),
+                desk_api=DeskApi(desk, doorkeeper, call_log, checks, measured),
                 desk=desk,
                 first_actor=first_actor,
             )
         await key_uses.write()
         await traces.write()
-        journal.write()
+        call_log.write()
 
 
 def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None]]:
@@ -154,6 +154,6 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
             await trading.look()
 
 
-def _pages() -> Mapping[str, Answer]:
+def _pages() -> Mapping[str, Response]:
     """The description of the API and its page, made once."""
-    return {"/openapi.json": Answer(200, encode_json(openapi())), "/docs": docs_page()}
+    return {"/openapi.json": Response(200, encode_json(openapi())), "/docs": docs_page()}

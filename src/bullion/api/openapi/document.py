@@ -5,7 +5,7 @@ import json
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.refusals.catalogue import CATALOGUE
-from bullion.web.answer import NOT_FOUND
+from bullion.web.response import NOT_FOUND
 
 from .endpoint import SECURITY_SCHEME
 from .endpoints import ENDPOINTS

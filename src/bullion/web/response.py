@@ -16,7 +16,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = Sequence[tuple[bytes, bytes]]
 
 JSON = (b"content-type", b"application/json")
-_ON_EVERY_ANSWER: Headers = (
+_ON_EVERY_RESPONSE: Headers = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -25,7 +25,7 @@ _ON_EVERY_ANSWER: Headers = (
 
 _JSON_ALONE: Headers = (JSON,)
 
-WHOLE_ANSWER = "bullion.whole_answer"
+SEND_AT_ONCE = "bullion.send_at_once"
 """In `scope["extensions"]`: sends a response in one write, from its status, header lines and body.
 
 It returns False where it cannot. The response is then sent as ASGI messages.
@@ -34,31 +34,30 @@ It returns False where it cannot. The response is then sent as ASGI messages.
 encode_json = msgspec.json.Encoder().encode
 
 
-class HangUp(Exception):
+class AbortConnection(Exception):
     """The caller gets no response: the connection is aborted."""
 
 
-class Answer(msgspec.Struct):
+class Response(msgspec.Struct):
     status: int
     body: bytes
     headers: Headers = _JSON_ALONE
 
 
-NOT_FOUND = Answer(404, b'{"detail":"Not Found"}')
+NOT_FOUND = Response(404, b'{"detail":"Not Found"}')
 """For an unknown path. It has no code, so that clients can tell it from a refusal."""
 
 
-def json_answer(value: Any, status: int = 200) -> Answer:
-    return Answer(status, encode_json(value))
+def json_response(value: Any, status: int = 200) -> Response:
+    return Response(status, encode_json(value))
 
 
-def refusal_answer(refused: RefusalError) -> Answer:
+def refusal_response(refused: RefusalError) -> Response:
     headers = (JSON, *refusal_headers(refused))
-    return Answer(refused.refusal.status, encode_json(refused.body()), headers)
+    return Response(refused.refusal.status, encode_json(refused.body()), headers)
 
 
 def refusal_headers(refused: RefusalError) -> Headers:
-    """The headers of a refusal."""
     headers = [
         (name.lower().encode("ascii"), value.encode("ascii")) for name, value in refused.headers.items()
     ]
@@ -68,38 +67,40 @@ def refusal_headers(refused: RefusalError) -> Headers:
 
 
 def new_request_id() -> bytes:
-    """It begins with the time in milliseconds, so that log entries of a call can be found by time."""
+    """Request ids begin with the time in milliseconds, so that log entries can be found by time."""
     return b"%012x%012x" % (time_ns() // 1_000_000, getrandbits(48))
 
 
 def header_line(name: bytes, value: bytes) -> bytes:
-    """As it is sent. Neither is checked for line breaks."""
+    """One line of the head. Name and value are not checked for line breaks."""
     return b"%b: %b\r\n" % (name, value)
 
 
 _LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
-    header_line(*header) for header in (*_JSON_ALONE, *_ON_EVERY_ANSWER)
+    header_line(*header) for header in (*_JSON_ALONE, *_ON_EVERY_RESPONSE)
 )
 
 
-async def send_answer(scope: Scope, send: Send, answer: Answer, request_id: bytes, more: bytes = b"") -> None:
-    """`more`: header lines beside the answer's own."""
-    if answer.headers is _JSON_ALONE and _sent_whole(scope, answer, request_id, more):
+async def send_response(
+    scope: Scope, send: Send, response: Response, request_id: bytes, more: bytes = b""
+) -> None:
+    """`more`: header lines to add to those of the response."""
+    if response.headers is _JSON_ALONE and _sent_in_one_write(scope, response, request_id, more):
         return
     await send(
         {
             "type": "http.response.start",
-            "status": answer.status,
+            "status": response.status,
             "headers": [
-                (b"content-length", b"%d" % len(answer.body)),
+                (b"content-length", b"%d" % len(response.body)),
                 (b"x-request-id", request_id),
-                *answer.headers,
+                *response.headers,
                 *(_header_of(line) for line in more.splitlines()),
-                *_ON_EVERY_ANSWER,
+                *_ON_EVERY_RESPONSE,
             ],
         }
     )
-    await send({"type": "http.response.body", "body": answer.body})
+    await send({"type": "http.response.body", "body": response.body})
 
 
 def _header_of(line: bytes) -> tuple[bytes, bytes]:
@@ -107,9 +108,9 @@ def _header_of(line: bytes) -> tuple[bytes, bytes]:
     return name, value
 
 
-def _sent_whole(scope: Scope, answer: Answer, request_id: bytes, more: bytes) -> bool:
-    send_whole = scope.get("extensions", {}).get(WHOLE_ANSWER)
-    if send_whole is None:
+def _sent_in_one_write(scope: Scope, response: Response, request_id: bytes, more: bytes) -> bool:
+    send_at_once = scope.get("extensions", {}).get(SEND_AT_ONCE)
+    if send_at_once is None:
         return False
-    sent: bool = send_whole(answer.status, _LINES % (len(answer.body), request_id, more), answer.body)
+    sent: bool = send_at_once(response.status, _LINES % (len(response.body), request_id, more), response.body)
     return sent

@@ -1,5 +1,4 @@
-"""What every request goes through on every port: an id, the time it takes, the journal, and an answer to
-whatever goes wrong."""
+"""The ASGI application that every port extends: request ids, timing, the call log, and error responses."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -10,27 +9,27 @@ from bullion.faults import StoreFault
 from bullion.refusals.catalogue import INTERNAL_ERROR, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
 
-from .answer import (
+from .body import CallerLeft
+from .calls import Call
+from .response import (
     NOT_FOUND,
-    Answer,
-    HangUp,
+    AbortConnection,
     Receive,
+    Response,
     Scope,
     Send,
     new_request_id,
-    refusal_answer,
-    send_answer,
+    refusal_response,
+    send_response,
 )
-from .body import CallerLeft
-from .calls import Call
 from .router import Router
 
-OpenPage = Callable[[], Awaitable[Answer]]
+PublicPage = Callable[[], Awaitable[Response]]
 """A page that needs neither key nor token."""
 
 
-class RequestShell(ABC):
-    """An ASGI application. A port says how it answers, and what differs in its errors."""
+class HttpApp(ABC):
+    """A subclass handles calls, and says how its error responses differ."""
 
     log: Any
 
@@ -38,31 +37,31 @@ class RequestShell(ABC):
         started_ns = perf_counter_ns()
         call = Call(new_request_id(), scope["method"])
         try:
-            answer = await self.answer(call, scope, receive)
+            response = await self.handle(call, scope, receive)
         except CallerLeft:
             return
-        except HangUp:
+        except AbortConnection:
             call.ms = (perf_counter_ns() - started_ns) / 1_000_000
-            self.note(call)
+            self.record_call(call)
             raise
-        except Exception as error:  # noqa: BLE001 - the last line of defence: no detail of it is sent
+        except Exception as error:  # noqa: BLE001 - every error becomes a response without its details
             refused = self._refusal(call, error)
             call.code = refused.refusal.code
-            answer = self.refuse(scope, refused)
-        call.status = answer.status
+            response = self.refuse(scope, refused)
+        call.status = response.status
         call.ms = (perf_counter_ns() - started_ns) / 1_000_000
-        self.note(call)
-        await send_answer(scope, send, answer, call.request_id, call.header_lines)
+        self.record_call(call)
+        await send_response(scope, send, response, call.request_id, call.header_lines)
 
     @abstractmethod
-    async def answer(self, call: Call, scope: Scope, receive: Receive) -> Answer: ...
+    async def handle(self, call: Call, scope: Scope, receive: Receive) -> Response: ...
 
     @abstractmethod
-    def note(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         """Count and log the call."""
 
-    def refuse(self, _scope: Scope, refused: RefusalError) -> Answer:
-        return refusal_answer(refused)
+    def refuse(self, _scope: Scope, refused: RefusalError) -> Response:
+        return refusal_response(refused)
 
     def unavailable(self, _fault: StoreFault) -> RefusalError:
         return RefusalError(SERVICE_UNAVAILABLE)
@@ -80,7 +79,7 @@ class RequestShell(ABC):
                 return RefusalError(INTERNAL_ERROR)
 
 
-async def open_page(pages: Router[OpenPage], call: Call, path: str) -> Answer:
+async def answer_public_page(pages: Router[PublicPage], call: Call, path: str) -> Response:
     found = pages.find(path)
     if found is None:
         return NOT_FOUND

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from bullion.web.answer import JSON, Answer, json_answer, send_answer
 from bullion.web.protocol import GuardedProtocol
+from bullion.web.response import JSON, Response, json_response, send_response
 from tests.web.wire import until
 
 BODY = {"rupee": "₹", "n": 1}
@@ -38,11 +38,11 @@ class Server:
             in_pieces += 1
             await send(message)
 
-        whole = json_answer(BODY)
-        answer = whole if scope["path"] == "/whole" else Answer(200, whole.body, [JSON])
+        whole = json_response(BODY)
+        answer = whole if scope["path"] == "/whole" else Response(200, whole.body, [JSON])
         if scope["method"] == "POST":
             await receive()
-        await send_answer(scope, counted, answer, b"0" * 24, MORE)
+        await send_response(scope, counted, answer, b"0" * 24, MORE)
         self.writes_whole.append(in_pieces == 0)
 
     def wrote_whole(self, responses: int) -> list[bool]:
