@@ -24,7 +24,7 @@ from bullion.allocation.book import book_id
 from bullion.booking.attempt import Booked, OrderAttempt
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.metals.symbol import Side
 from bullion.orders.market import Market
@@ -127,12 +127,12 @@ async def _clerk(url: str) -> AsyncIterator[_Clerk]:
     async with open_store(Settings(database_url=url, secret=SECRET), migrate=False) as store:
         await RecordStore(store.engine).write("market", _open_market)
         catalogue, board = Catalogue(), Board()
-        keeper = Keeper(catalogue, StoreSource(store.engine))
-        await keeper.catch_up()
+        catalogue_follower = CatalogueFollower(catalogue, StoreSource(store.engine))
+        await catalogue_follower.catch_up()
         board.take([], 1)
         slots, batch_max = trading.TWO_BATCHES
         ledger = trading.ledger_of(store.engine, "bench", "simulated")
-        queue = BookingQueue(ledger, catalogue, keeper, slots=slots, batch_max=batch_max)
+        queue = BookingQueue(ledger, catalogue, catalogue_follower, slots=slots, batch_max=batch_max)
         yield _Clerk(queue, Market(catalogue, board), catalogue)
 
 

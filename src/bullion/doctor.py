@@ -84,7 +84,7 @@ async def _redis(settings: Settings) -> Finding:
     if settings.redis_url is None:
         return Finding("redis", ok=True, message="not set; budgets are kept in memory, for one node only.")
     link = RedisLink(settings.redis_url, answer_s=_REDIS_S)
-    keeping = asyncio.create_task(link.keep())
+    running = asyncio.create_task(link.run())
     try:
         async with asyncio.timeout(_REDIS_S):
             while True:
@@ -104,4 +104,4 @@ async def _redis(settings: Settings) -> Finding:
             "uncounted, and orders are refused.",
         )
     finally:
-        keeping.cancel()
+        running.cancel()

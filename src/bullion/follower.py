@@ -16,14 +16,17 @@ _log = structlog.get_logger("follower")
 
 class Follower:
     def __init__(
-        self, what: str, ask: Callable[[], Awaitable[None]], changed: Callable[[float], Awaitable[None]]
+        self,
+        what: str,
+        read: Callable[[], Awaitable[None]],
+        wait_for_change: Callable[[float], Awaitable[None]],
     ) -> None:
-        """`ask` brings memory up to date; `changed` returns when there may be something new."""
+        """`read` brings memory up to date. `wait_for_change` returns on a change or after a timeout."""
         self._what = what
-        self._ask = ask
-        self._changed = changed
-        self._asking: asyncio.Future[None] | None = None
-        self._cut_off = False
+        self._read = read
+        self._wait_for_change = wait_for_change
+        self._reading: asyncio.Future[None] | None = None
+        self._store_lost = False
 
     async def catch_up(self) -> None:
         """Bring memory up to date with the store. May raise StoreFault.
@@ -31,31 +34,31 @@ class Follower:
         A read that is already running may be older than what this caller needs, so callers that arrive
         meanwhile share the next read.
         """
-        asking = self._asking
-        if asking is not None:
-            await asyncio.wait([asking])
-        if self._asking is asking:
-            self._asking = asyncio.ensure_future(self._ask())
-        shared = self._asking
+        reading = self._reading
+        if reading is not None:
+            await asyncio.wait([reading])
+        if self._reading is reading:
+            self._reading = asyncio.ensure_future(self._read())
+        shared = self._reading
         assert shared is not None  # noqa: S101 - set two lines above, or by another caller meanwhile
         await asyncio.shield(shared)
 
-    async def keep(self) -> None:
-        """Run for as long as the node does."""
+    async def run(self) -> None:
+        """Follow the store in the background, until cancelled."""
         while True:
             try:
-                await self._changed(_POLL_S)
+                await self._wait_for_change(_POLL_S)
                 await self.catch_up()
             except StoreFault as fault:
-                if not self._cut_off:
-                    _log.error("store_cut_off", what=self._what, fault=repr(fault))
-                self._cut_off = True
+                if not self._store_lost:
+                    _log.error("store_lost", what=self._what, fault=repr(fault))
+                self._store_lost = True
                 await asyncio.sleep(_RETRY_S)
             except Exception:  # noqa: BLE001
-                # A row that cannot be read must not end the node: its memory grows too old, and is not used.
-                _log.exception("not_followed", what=self._what)
+                # The node must not stop because of it: its memory becomes too old, and is no longer used.
+                _log.exception("refresh_failed", what=self._what)
                 await asyncio.sleep(_RETRY_S)
             else:
-                if self._cut_off:
+                if self._store_lost:
                     _log.info("store_back", what=self._what)
-                self._cut_off = False
+                self._store_lost = False

@@ -35,7 +35,7 @@ class DealingNode(Node):
         self.queue = BookingQueue(
             self.ledger,
             self.catalogue,
-            self.keeper,
+            self.catalogue_follower,
             slots=2 if on_postgres else 1,
             batch_max=batch_max,
             verifies=True,

@@ -24,7 +24,7 @@ from bullion.booking.decide import Plan
 from bullion.booking.ledger import Ledger, Planner, Recorded
 from bullion.booking.queue import BookingQueue
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Fixed
@@ -250,15 +250,17 @@ class Node:
     def __init__(self, engine: Engine, *, slots: int = 2, batch_max: int = 32) -> None:
         self.engine = engine
         self.catalogue = Catalogue()
-        self.keeper = Keeper(self.catalogue, StoreSource(engine))
+        self.catalogue_follower = CatalogueFollower(self.catalogue, StoreSource(engine))
         board = Board()
         board.take([], 1)
         self.market = Market(self.catalogue, board)
         self.ledger = Between(ledger_of(engine))
-        self.queue = BookingQueue(self.ledger, self.catalogue, self.keeper, slots=slots, batch_max=batch_max)
+        self.queue = BookingQueue(
+            self.ledger, self.catalogue, self.catalogue_follower, slots=slots, batch_max=batch_max
+        )
 
     async def start(self) -> "Node":
-        await self.keeper.catch_up()
+        await self.catalogue_follower.catch_up()
         return self
 
     def attempt(

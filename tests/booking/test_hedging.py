@@ -285,7 +285,7 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
     bench.requests.now_waiting = Waiting(2, BOOKED_AT_US, 1)
     bench.now_us = BOOKED_AT_US + 30_000_001
     with structlog.testing.capture_logs() as logs:
-        keeping = asyncio.ensure_future(bench.hedging.keep())
+        running = asyncio.ensure_future(bench.hedging.run())
         while len(bench.reported) < 3:
             bench.venue.asks = [KeyError("nonsense")]
             bench.claim()
@@ -293,8 +293,8 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
         bench.requests.now_waiting = Waiting(0, None, 1)
         while bench.reported[-1].requests:
             await asyncio.sleep(0.001)
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
     told = [entry["event"] for entry in logs if entry["event"] != "not_settled"]
     assert told == ["hedge_waits_long", "hedge_waits_no_longer"]
     assert "not_settled" in [entry["event"] for entry in logs]

@@ -203,13 +203,13 @@ async def test_a_store_that_is_away_for_a_while_does_not_end_the_settling(
     desk.fails("waiting", *away)
     desk.fails("answer", *away)
     desk.dealings.now_us += LATER_US
-    keeping = asyncio.create_task(desk.hedging.keep())
+    running = asyncio.create_task(desk.hedging.run())
     for _ in range(2000):
         if await desk.state(to_hedge.order) == ("open", "answered"):
             break
         desk.dealings.now_us += LATER_US
         await asyncio.sleep(0.005)
-    keeping.cancel()
+    running.cancel()
     assert await desk.state(to_hedge.order) == ("open", "answered")
     assert len(desk.venue.book) == 1
     await desk.dealings.sound()

@@ -210,7 +210,7 @@ async def test_a_file_that_another_process_holds_past_the_deadline_is_busy_and_n
     monkeypatch.setattr(queue_module, "DEADLINE_S", 1.0)
     monkeypatch.setattr(queue_module, "_DEADLINE_CHECK_S", 0.01)
     await in_writer(engine, "PRAGMA busy_timeout = 700")
-    watch = asyncio.create_task(node.queue.keep())
+    watch = asyncio.create_task(node.queue.run())
     with contextlib.closing(sqlite3.connect(engine._path, isolation_level=None)) as prompt:
         prompt.execute("BEGIN IMMEDIATE")
         others = [asyncio.create_task(engine.write("other", _nothing)) for _ in range(ahead)]

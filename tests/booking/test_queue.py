@@ -342,7 +342,7 @@ async def test_the_deadline(
     node: Node, books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue_module, "DEADLINE_S", 0.1)
-    watch = asyncio.create_task(node.queue.keep())
+    watch = asyncio.create_task(node.queue.run())
     go_on = asyncio.Event()
 
     async def wait() -> None:
@@ -374,7 +374,7 @@ async def test_an_order_that_waited_too_long_for_its_turn_is_not_booked_later(
 ) -> None:
     """Its caller has gone, with the price of then: nobody would be told."""
     monkeypatch.setattr(queue_module, "DEADLINE_S", 0.1)
-    watch = asyncio.create_task(node.queue.keep())
+    watch = asyncio.create_task(node.queue.run())
     go_on = asyncio.Event()
 
     async def wait() -> None:
@@ -424,7 +424,7 @@ async def test_a_halt_before_the_booking_holds_although_memory_is_behind(
 
 async def test_a_halt_that_ends_before_the_booking_does_not_hold(node: Node, books: list[int]) -> None:
     await halt(node)
-    await node.keeper.catch_up()
+    await node.catalogue_follower.catch_up()
     await put(node.engine, SWITCHES)
     assert await node.told(books[0], "k") == "booked"
 
@@ -480,7 +480,7 @@ async def test_a_halt_while_the_order_waits_its_turn_holds(
         waiting.append(asyncio.create_task(node.told(book, "second")))
         await asyncio.sleep(0.01)
         await halt(node)
-        await node.keeper.catch_up()
+        await node.catalogue_follower.catch_up()
 
     # After the first was recorded: the second waits because its book is busy.
     node.ledger.after.append(meanwhile)
@@ -493,7 +493,7 @@ async def test_a_halt_that_memory_hears_of_while_the_order_is_recorded_holds(
 ) -> None:
     async def meanwhile() -> None:
         await halt(node)
-        await node.keeper.catch_up()
+        await node.catalogue_follower.catch_up()
 
     node.ledger.before.append(meanwhile)
     assert await node.told(books[0], "k") == "trading_halted"
@@ -507,7 +507,7 @@ async def test_memory_that_moves_right_after_the_record_changes_nothing(
 
     async def meanwhile() -> None:
         await halt(node)
-        await node.keeper.catch_up()
+        await node.catalogue_follower.catch_up()
 
     node.ledger.after.append(meanwhile)
     told = await asyncio.gather(node.told(books[0], "k"), node.told(books[1], "m", asked(expected_price="1")))

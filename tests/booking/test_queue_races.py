@@ -139,7 +139,7 @@ async def test_limits_that_change_all_the_time(nodes: list[Node], engine: Engine
 
 
 async def test_after_a_halt_is_committed_nobody_books(nodes: list[Node], engine: Engine) -> None:
-    """On every node, with orders under way and without a keeper that follows by itself."""
+    """On every node, with orders under way and without a catalogue_follower that follows by itself."""
     books = await start(nodes, 5)
     halted = asyncio.Event()
 

@@ -96,7 +96,7 @@ class Clock:
 async def clock(live: DealingNode, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Clock]:
     monkeypatch.setattr(queue_module, "_DEADLINE_CHECK_S", 0.01)
     clock = Clock(monkeypatch)
-    watch = asyncio.create_task(live.queue.keep())
+    watch = asyncio.create_task(live.queue.run())
     yield clock
     watch.cancel()
 

@@ -30,12 +30,12 @@ async def connected(url: str) -> AsyncIterator[RedisLink]:
 
 @asynccontextmanager
 async def kept(link: RedisLink) -> AsyncIterator[None]:
-    keeping = asyncio.create_task(link.keep())
+    running = asyncio.create_task(link.run())
     try:
         yield
     finally:
-        keeping.cancel()
-        await asyncio.wait([keeping])
+        running.cancel()
+        await asyncio.wait([running])
 
 
 @asynccontextmanager

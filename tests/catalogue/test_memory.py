@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.sqlite import SqliteEngine
 
@@ -53,11 +53,11 @@ async def test_a_hundred_thousand_accounts_fit(tmp_path: Path) -> None:
     await engine.migrate()
     fill(tmp_path / "bullion.db")
     catalogue = Catalogue()
-    keeper = Keeper(catalogue, StoreSource(engine))
+    catalogue_follower = CatalogueFollower(catalogue, StoreSource(engine))
     tracemalloc.start()
     try:
         while not catalogue.clients.complete:
-            await keeper.catch_up()
+            await catalogue_follower.catch_up()
         held, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -17,7 +17,7 @@ from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.catalogue.source import Changes
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
@@ -115,15 +115,15 @@ def catalogue() -> Catalogue:
 
 
 @pytest.fixture
-async def keeper(catalogue: Catalogue, other_engine: Engine) -> Keeper:
-    return Keeper(catalogue, StoreSource(other_engine))
+async def catalogue_follower(catalogue: Catalogue, other_engine: Engine) -> CatalogueFollower:
+    return CatalogueFollower(catalogue, StoreSource(other_engine))
 
 
 async def test_everything_comes_back_as_it_was_put(
-    store: RecordStore, keeper: Keeper, catalogue: Catalogue
+    store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
 ) -> None:
     issued = await store.write("furnish", furnish)
-    await keeper.catch_up()
+    await catalogue_follower.catch_up()
     assert catalogue.brokers == {"main": BROKER}
     assert catalogue.hosts == {"a.example": "main", "b.example": "main"}
     assert catalogue.switches == {"main": SWITCHES}
@@ -148,7 +148,7 @@ async def test_everything_comes_back_as_it_was_put(
     ],
 )
 async def test_each_kind_of_pricing_comes_back(
-    store: RecordStore, keeper: Keeper, catalogue: Catalogue, pricing: Pricing
+    store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue, pricing: Pricing
 ) -> None:
     symbol = replace(SYMBOL, pricing=pricing, sides=frozenset(Side))
 
@@ -157,15 +157,15 @@ async def test_each_kind_of_pricing_comes_back(
         await records.put_symbol(symbol)
 
     await store.write("symbol", body)
-    await keeper.catch_up()
+    await catalogue_follower.catch_up()
     assert catalogue.symbols["main", "GOLD"] == symbol
 
 
 async def test_a_change_reaches_a_node_that_was_loaded_before(
-    store: RecordStore, keeper: Keeper, catalogue: Catalogue
+    store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
 ) -> None:
     issued = await store.write("furnish", furnish)
-    await keeper.catch_up()
+    await catalogue_follower.catch_up()
 
     async def body(records: Records) -> None:
         await records.put_broker(replace(BROKER, hosts=("c.example",)))
@@ -178,7 +178,7 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(
         await records.revoke_key(issued, 99)
 
     await store.write("change", body)
-    await keeper.catch_up()
+    await catalogue_follower.catch_up()
     assert catalogue.hosts == {"c.example": "main"}
     assert catalogue.switches["main"] == replace(SWITCHES, halted=True, trading_hours=None)
     assert catalogue.symbols["main", "GOLD"].frozen
@@ -228,27 +228,29 @@ async def test_memory_ahead_of_a_restored_store_is_loaded_anew(
     await store.write("furnish", furnish)
     catalogue = Catalogue()
     catalogue.apply(Changes(10**6, 0, [Broker("ghost", "from a newer copy")], whole=True), 0)
-    await Keeper(catalogue, StoreSource(other_engine)).catch_up()
+    await CatalogueFollower(catalogue, StoreSource(other_engine)).catch_up()
     assert set(catalogue.brokers) == {"main"}
     assert catalogue.version == 1
 
 
-async def test_the_keeper_follows_by_itself_within_a_second(
-    store: RecordStore, keeper: Keeper, catalogue: Catalogue
+async def test_the_follower_reads_changes_by_itself_within_a_second(
+    store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
 ) -> None:
-    await keeper.catch_up()
-    keeping = asyncio.create_task(keeper.keep())
+    await catalogue_follower.catch_up()
+    running = asyncio.create_task(catalogue_follower.run())
     await asyncio.sleep(0.1)
     await store.write("furnish", furnish)
     async with asyncio.timeout(1):
         while not catalogue.keys:
             await asyncio.sleep(0.01)
     assert catalogue.age_s() < 1
-    keeping.cancel()
+    running.cancel()
 
 
-async def test_the_clock_is_the_stores(store: RecordStore, keeper: Keeper, catalogue: Catalogue) -> None:
-    await keeper.catch_up()
+async def test_the_clock_is_the_stores(
+    store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
+) -> None:
+    await catalogue_follower.catch_up()
     now_us = await store.read("now", lambda records: records.now_us())
     assert abs(catalogue.now_us() - now_us) < 1_000_000
 

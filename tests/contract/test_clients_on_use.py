@@ -11,7 +11,7 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.clients import Clients
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.records.clients import Allocation
@@ -91,7 +91,7 @@ class Memory:
 
     def __init__(self, engine: Engine, kept_max: int = KEPT_MAX) -> None:
         self.catalogue = Catalogue(clients=Clients(kept_max))
-        self.keeper = Keeper(self.catalogue, StoreSource(engine))
+        self.catalogue_follower = CatalogueFollower(self.catalogue, StoreSource(engine))
 
     def has(self, number: int) -> bool:
         return key_id(number) in self.catalogue.keys
@@ -100,9 +100,9 @@ class Memory:
         return next(number for number in range(1, CLIENTS + 1) if self.has(number) is there)
 
     async def filled(self) -> "Memory":
-        await self.keeper.catch_up()
+        await self.catalogue_follower.catch_up()
         while self.catalogue.clients.fill_after is not None:
-            await self.keeper.catch_up()
+            await self.catalogue_follower.catch_up()
         return self
 
 
@@ -121,7 +121,7 @@ async def memory(desk: Desk, other_engine: Engine) -> Memory:
 async def test_whoever_is_not_in_memory_is_found_on_use(desk: Desk, memory: Memory) -> None:
     assert not memory.catalogue.clients.complete
     for number in [*range(1, CLIENTS + 1)] * 3:
-        await memory.keeper.look_up(key_id(number))
+        await memory.catalogue_follower.look_up(key_id(number))
         found = memory.catalogue.keys[key_id(number)]
         assert found == new_key(desk.accounts[number].id, key_id(number))
         assert memory.catalogue.accounts[found.account_id] == desk.accounts[number]
@@ -131,7 +131,7 @@ async def test_whoever_is_not_in_memory_is_found_on_use(desk: Desk, memory: Memo
 async def test_an_unknown_id_brings_nobody_and_drops_nobody(memory: Memory) -> None:
     before = dict(memory.catalogue.keys), dict(memory.catalogue.accounts)
     ids = ["0" * 16, "f" * 16, key_id(CLIENTS + 1), *(f"{number:015x}b" for number in range(20))]
-    await asyncio.gather(*map(memory.keeper.look_up, ids))
+    await asyncio.gather(*map(memory.catalogue_follower.look_up, ids))
     assert (memory.catalogue.keys, memory.catalogue.accounts) == before
 
 
@@ -140,7 +140,7 @@ async def test_a_key_revoked_while_it_was_not_in_memory_comes_back_revoked(
 ) -> None:
     number = memory.some(there=False)
     await desk.revoke(number)
-    await memory.keeper.look_up(key_id(number))
+    await memory.catalogue_follower.look_up(key_id(number))
     assert memory.catalogue.keys[key_id(number)].revoked_at_us == 99
 
 
@@ -149,16 +149,16 @@ async def test_an_account_closed_while_it_was_not_in_memory_comes_back_closed(
 ) -> None:
     number = memory.some(there=False)
     await desk.close(number)
-    await memory.keeper.look_up(key_id(number))
+    await memory.catalogue_follower.look_up(key_id(number))
     assert not memory.catalogue.accounts[desk.accounts[number].id].active
 
 
 async def test_what_is_in_memory_follows_its_changes(desk: Desk, memory: Memory) -> None:
     number = memory.some(there=False)
-    await memory.keeper.look_up(key_id(number))
+    await memory.catalogue_follower.look_up(key_id(number))
     await desk.revoke(number)
     await desk.close(number)
-    await memory.keeper.catch_up()
+    await memory.catalogue_follower.catch_up()
     assert memory.catalogue.keys[key_id(number)].revoked_at_us == 99
     assert not memory.catalogue.accounts[desk.accounts[number].id].active
 
@@ -166,16 +166,16 @@ async def test_what_is_in_memory_follows_its_changes(desk: Desk, memory: Memory)
 async def test_a_key_issued_to_an_account_that_is_not_in_memory_brings_it(desk: Desk, memory: Memory) -> None:
     number = memory.some(there=False)
     await desk.issue(number, key_id(number, "b"))
-    await memory.keeper.catch_up()
+    await memory.catalogue_follower.catch_up()
     issued = memory.catalogue.keys[key_id(number, "b")]
     assert memory.catalogue.accounts[issued.account_id] == desk.accounts[number]
 
 
 async def test_an_account_is_found_by_its_own_id(desk: Desk, memory: Memory) -> None:
     account = desk.accounts[memory.some(there=False)]
-    await memory.keeper.look_up_account(account.id)
+    await memory.catalogue_follower.look_up_account(account.id)
     assert memory.catalogue.accounts[account.id] == account
-    await memory.keeper.look_up_account(10**9)
+    await memory.catalogue_follower.look_up_account(10**9)
     assert 10**9 not in memory.catalogue.accounts
 
 
@@ -184,13 +184,13 @@ async def test_memory_is_filled_page_by_page_while_the_desk_goes_on(
 ) -> None:
     monkeypatch.setattr(catalogue_source, "_PAGE_SIZE", 2)
     memory = Memory(other_engine, kept_max=1000)
-    await memory.keeper.catch_up()
+    await memory.catalogue_follower.catch_up()
     assert set(memory.catalogue.keys) == {key_id(1), key_id(2)}
     await desk.revoke(1)  # In memory already.
     await desk.close(6)  # Not yet.
     await desk.issue(2, key_id(2, "b"))
     await desk.furnish([CLIENTS + 1])
-    await memory.keeper.look_up(key_id(5))
+    await memory.catalogue_follower.look_up(key_id(5))
     assert memory.has(5)
     await memory.filled()
     assert memory.catalogue.clients.complete
@@ -203,6 +203,6 @@ async def test_memory_is_filled_page_by_page_while_the_desk_goes_on(
 async def test_a_store_put_back_to_an_older_copy_is_read_anew(memory: Memory) -> None:
     memory.catalogue.version = 10**6
     absent = memory.some(there=False)
-    await memory.keeper.look_up(key_id(absent))
+    await memory.catalogue_follower.look_up(key_id(absent))
     assert memory.catalogue.version == 1
     assert memory.has(absent)

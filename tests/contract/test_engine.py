@@ -204,8 +204,8 @@ def test_a_store_of_another_version_is_refused_in_words() -> None:
 
 
 async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine: Engine) -> None:
-    await engine.changed(0)
-    waiting = asyncio.create_task(engine.changed(30))
+    await engine.wait_for_change(0)
+    waiting = asyncio.create_task(engine.wait_for_change(30))
     await asyncio.sleep(0.2)
     assert not waiting.done()
     await RecordStore(other_engine).write("change", lambda records: records.now_us())
@@ -213,8 +213,8 @@ async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine:
 
 
 async def test_waiting_for_a_change_ends_by_itself(engine: Engine) -> None:
-    await engine.changed(0)
-    await asyncio.wait_for(engine.changed(0.1), 5)
+    await engine.wait_for_change(0)
+    await asyncio.wait_for(engine.wait_for_change(0.1), 5)
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])

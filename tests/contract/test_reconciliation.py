@@ -434,12 +434,12 @@ async def test_a_venue_that_hangs_for_one_broker_does_not_delay_another(
     monkeypatch.setattr(books.venue, "executions", executions)
     monkeypatch.setattr(books.reconciliation, "_brokers", lambda: ["hangs", "main"])
     books.venue.execute()
-    keeping = asyncio.ensure_future(books.reconciliation.keep())
+    running = asyncio.ensure_future(books.reconciliation.run())
     async with asyncio.timeout(20):
         while await books.records.cursor("main") != "1":
             await asyncio.sleep(0.001)
-    keeping.cancel()
-    await asyncio.gather(keeping, return_exceptions=True)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_many_executions_are_read_page_by_page(books: Books, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -457,7 +457,7 @@ async def test_it_goes_on_after_failures_for_as_long_as_the_node_runs(
     monkeypatch.setattr(reconciliation_module, "EVERY_S", 0.001)
     books.venue.unreachable = True
     with structlog.testing.capture_logs() as logs:
-        keeping = asyncio.ensure_future(books.reconciliation.keep())
+        running = asyncio.ensure_future(books.reconciliation.run())
         await asyncio.sleep(0.01)
         assert [entry["event"] for entry in logs] == [], "the watch tells of a venue out of reach"
         books.venue.execute()
@@ -469,8 +469,8 @@ async def test_it_goes_on_after_failures_for_as_long_as_the_node_runs(
                 await asyncio.sleep(0.001)
         while await books.records.cursor("main") != "1":
             await asyncio.sleep(0.001)
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
     assert [entry["event"] for entry in logs[:2]] == ["not_reconciled"] * 2
     assert await books.breaks() == 1
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bullion.rates.board import MARKET, Board
-from bullion.rates.keeper import BoardKeeper
+from bullion.rates.follower import BoardFollower
 from bullion.rates.tick import Tick
 from bullion.store.engine import Engine, one_row
 from bullion.store.postgres import PostgresEngine
@@ -121,24 +121,24 @@ async def test_a_brokers_own_tick_is_its_own(rates: StoredRates, engine: Engine)
     await rates.publish("one", 5, [tick("GOLD", 10)])
     await RecordStore(engine).write("tick", body)
     board = Board()
-    await BoardKeeper(board, rates).catch_up()
+    await BoardFollower(board, rates).catch_up()
     assert board.tick("main", "GOLD") == tick("GOLD", 20, 5_000)
     assert board.tick("other", "GOLD") == tick("GOLD", 10)
     assert board.version == 2
 
 
-async def test_the_keeper_follows_by_itself(rates: StoredRates, other_engine: Engine) -> None:
+async def test_the_follower_reads_changes_by_itself(rates: StoredRates, other_engine: Engine) -> None:
     board = Board()
-    keeper = BoardKeeper(board, StoredRates(other_engine))
-    await keeper.catch_up()
+    catalogue_follower = BoardFollower(board, StoredRates(other_engine))
+    await catalogue_follower.catch_up()
     assert board.ready
-    keeping = asyncio.create_task(keeper.keep())
+    running = asyncio.create_task(catalogue_follower.run())
     for number in range(1, 4):
         await rates.publish("one", 5, [tick("GOLD", number * 100)])
         async with asyncio.timeout(1):
             while (seen := board.tick("main", "GOLD")) is None or seen.at_us != number * 100:
                 await asyncio.sleep(0.01)
-    keeping.cancel()
+    running.cancel()
 
 
 # --- Who hears of changes -----------------------------------------------------------------------------
@@ -146,8 +146,10 @@ async def test_the_keeper_follows_by_itself(rates: StoredRates, other_engine: En
 
 async def test_each_listener_is_told_by_itself(engine: Engine, other_engine: Engine) -> None:
     for listener in ("catalogue", "rates"):
-        await engine.changed(0, listener)
-    waiting = [asyncio.create_task(engine.changed(30, listener)) for listener in ("catalogue", "rates")]
+        await engine.wait_for_change(0, listener)
+    waiting = [
+        asyncio.create_task(engine.wait_for_change(30, listener)) for listener in ("catalogue", "rates")
+    ]
     await asyncio.sleep(0.2)
     assert not any(task.done() for task in waiting)
     await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 1)])
@@ -156,15 +158,15 @@ async def test_each_listener_is_told_by_itself(engine: Engine, other_engine: Eng
 
 async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engine: Engine) -> None:
     for listener in ("catalogue", "rates"):
-        await engine.changed(0, listener)
-    first = asyncio.create_task(engine.changed(30, "catalogue"))
-    second = asyncio.create_task(engine.changed(30, "rates"))
+        await engine.wait_for_change(0, listener)
+    first = asyncio.create_task(engine.wait_for_change(30, "catalogue"))
+    second = asyncio.create_task(engine.wait_for_change(30, "rates"))
     await asyncio.sleep(0.1)
     await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 1)])
     await asyncio.wait_for(asyncio.gather(first, second), 5)
     # Again: what the one heard before does not keep the other from hearing of the next.
-    await asyncio.wait_for(engine.changed(0.1, "catalogue"), 5)
-    again = asyncio.create_task(engine.changed(30, "rates"))
+    await asyncio.wait_for(engine.wait_for_change(0.1, "catalogue"), 5)
+    again = asyncio.create_task(engine.wait_for_change(30, "rates"))
     await asyncio.sleep(0.1)
     await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 2)])
     await asyncio.wait_for(again, 5)
@@ -172,7 +174,7 @@ async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engi
 
 @pytest.mark.parametrize("alone", [True, False])
 async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) -> None:
-    """The catalogue's keeper and the board's both notice that the connection is gone."""
+    """The catalogue's catalogue_follower and the board's both notice that the connection is gone."""
     engine = PostgresEngine(postgres.new_database())
     await engine.open()
     await engine.migrate()
@@ -187,7 +189,9 @@ async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) 
             while engine._listener is not None and not engine._listener.is_closed():
                 await asyncio.sleep(0.01)
             for _ in range(3):
-                await asyncio.gather(engine.changed(0.05, "catalogue"), engine.changed(0.05, "rates"))
+                await asyncio.gather(
+                    engine.wait_for_change(0.05, "catalogue"), engine.wait_for_change(0.05, "rates")
+                )
             (row,) = await rows(engine, f"SELECT count(*) AS number {mine}")
             assert engine._listener is not None
             assert not engine._listener.is_closed()

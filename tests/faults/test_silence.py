@@ -177,10 +177,10 @@ async def test_who_follows_the_store_goes_on_while_the_listener_cannot_be_had(
         await asyncio.sleep(0.01)
     for _ in range(3):
         started = time.monotonic()
-        await asyncio.gather(engine.changed(0.1), engine.changed(0.1, "rates"))
+        await asyncio.gather(engine.wait_for_change(0.1), engine.wait_for_change(0.1, "rates"))
         await engine.read("look", lambda transaction: transaction.all("catalogue_state"))
         assert time.monotonic() - started < 4.0
     line.pass_new()
     async with asyncio.timeout(SOON_S):
         while engine._listener is None or engine._listener.is_closed():
-            await engine.changed(0.1)
+            await engine.wait_for_change(0.1)

@@ -87,7 +87,7 @@ async def test_before_it_has_looked_nothing_is_known(bench: Bench) -> None:
 
 
 async def test_after_a_look_each_brokers_words_are_known(bench: Bench) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached() == [True, True, False]
     assert bench.words() == [TRADABLE, SUSPENDED, SUSPENDED, UNKNOWN]
     assert sorted(bench.venue.asked) == [
@@ -99,7 +99,7 @@ async def test_after_a_look_each_brokers_words_are_known(bench: Bench) -> None:
 async def test_a_broker_that_trades_nothing_yet_is_asked_for_all_the_same(bench: Bench) -> None:
     bench.traded["third"] = set()
     bench.venue.answer("third", {})
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached() == [True, True, True]
 
 
@@ -107,14 +107,14 @@ async def test_a_broker_that_trades_nothing_yet_is_asked_for_all_the_same(bench:
 async def test_a_venue_that_has_not_answered_for_three_seconds_cannot_be_reached(
     bench: Bench, later_s: float, reached: bool
 ) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     bench.now += later_s
     assert bench.reached()[:2] == [reached, reached]
 
 
 @pytest.mark.parametrize(("later_s", "known"), [(9.999, True), (10.0, True), (10.001, False)])
 async def test_a_word_that_is_too_old_is_none(bench: Bench, later_s: float, known: bool) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     bench.now += later_s
     assert (bench.words() == [TRADABLE, SUSPENDED, SUSPENDED, UNKNOWN]) is known
     assert known or bench.words() == [UNKNOWN] * 4
@@ -127,7 +127,7 @@ async def test_words_and_reach_count_from_when_they_were_asked_for(bench: Bench)
 
     bench.venue.says["main"] = slowly
     del bench.traded["other"]
-    await bench.watch.look()
+    await bench.watch.check()
     bench.now += 1.5
     assert bench.watch.reachable("main")
     bench.now += 0.001
@@ -149,13 +149,13 @@ NONSENSE = [
 async def test_when_a_call_fails_the_venue_is_out_of_reach_at_once_and_its_words_stay_a_while(
     bench: Bench, error: BaseException
 ) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     bench.venue.fail("main", error)
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached()[:2] == [False, True]
     assert bench.words() == [TRADABLE, SUSPENDED, SUSPENDED, UNKNOWN]
     bench.venue.answer("main", {"GOLD": SUSPENDED})
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached()[:2] == [True, True]
     assert bench.words()[0] is SUSPENDED
 
@@ -168,24 +168,24 @@ async def test_when_a_call_fails_the_venue_is_out_of_reach_at_once_and_its_words
 async def test_an_answer_that_makes_no_sense_is_no_answer_and_does_not_end_the_node(
     bench: Bench, nonsense: Any
 ) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     bench.venue.answer("main", nonsense)
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached()[:2] == [False, True]
     assert bench.words() == [TRADABLE, SUSPENDED, SUSPENDED, UNKNOWN]
 
 
 async def test_a_word_in_plain_text_is_as_good(bench: Bench) -> None:
     bench.venue.answer("main", {"GOLD": "suspended"})
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.words()[0] is SUSPENDED
 
 
 async def test_an_instrument_that_is_left_out_keeps_its_last_word_until_that_is_too_old(bench: Bench) -> None:
-    await bench.watch.look()
+    await bench.watch.check()
     bench.venue.answer("main", {"GOLD": TRADABLE})
     bench.now += 10.0
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.words()[:2] == [TRADABLE, SUSPENDED]
     bench.now += 0.5
     assert bench.words()[:2] == [TRADABLE, UNKNOWN]
@@ -195,7 +195,7 @@ async def test_one_brokers_hanging_venue_does_not_hide_anothers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch_module, "_CALL_S", 0.05)
-    await bench.watch.look()
+    await bench.watch.check()
     answered = asyncio.Event()
 
     async def hang() -> Words:
@@ -211,10 +211,10 @@ async def test_one_brokers_hanging_venue_does_not_hide_anothers(
         return {}
 
     bench.venue.says = {"main": hang, "other": answer}
-    await bench.watch.look()  # They are asked at once: the one waits for the other's answer.
+    await bench.watch.check()  # They are asked at once: the one waits for the other's answer.
     assert bench.reached()[:2] == [True, True]
     bench.venue.says = {"main": hang_for_ever, "other": answer}
-    await bench.watch.look()
+    await bench.watch.check()
     assert bench.reached()[:2] == [False, True]
     assert bench.words()[2] is TRADABLE
 
@@ -224,15 +224,15 @@ async def test_it_goes_on_looking_for_as_long_as_the_node_runs(
 ) -> None:
     monkeypatch.setattr(watch_module, "_EVERY_S", 0.001)
     bench.venue.fail("main", KeyError("nonsense"))
-    keeping = asyncio.ensure_future(bench.watch.keep())
+    running = asyncio.ensure_future(bench.watch.run())
     while len(bench.venue.asked) < 20:
         await asyncio.sleep(0.001)
     bench.venue.answer("main", {})
     while not bench.watch.reachable("main"):
         await asyncio.sleep(0.001)
-    assert not keeping.done()
-    keeping.cancel()
-    await asyncio.gather(keeping, return_exceptions=True)
+    assert not running.done()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_it_can_be_stopped_while_it_asks(bench: Bench) -> None:
@@ -240,13 +240,13 @@ async def test_it_can_be_stopped_while_it_asks(bench: Bench) -> None:
         await asyncio.Event().wait()
         return {}
 
-    await bench.watch.look()
+    await bench.watch.check()
     bench.venue.says["main"] = hang_for_ever
-    keeping = asyncio.ensure_future(bench.watch.keep())
+    running = asyncio.ensure_future(bench.watch.run())
     await asyncio.sleep(0.01)
-    keeping.cancel()
-    await asyncio.wait([keeping], timeout=1)
-    assert keeping.cancelled()
+    running.cancel()
+    await asyncio.wait([running], timeout=1)
+    assert running.cancelled()
     assert bench.watch.reachable("main")
 
 
@@ -254,12 +254,12 @@ async def test_a_venue_lost_and_found_is_told_once_each(bench: Bench) -> None:
     del bench.traded["other"]
     with structlog.testing.capture_logs() as logs:
         for _ in range(3):
-            await bench.watch.look()
+            await bench.watch.check()
         bench.venue.fail("main", VenueUnreachable("the line is cut"))
         for _ in range(3):
-            await bench.watch.look()
+            await bench.watch.check()
         bench.venue.answer("main", {})
-        await bench.watch.look()
+        await bench.watch.check()
     assert [(entry["event"], entry["log_level"]) for entry in logs] == [
         ("venue_reached", "info"),
         ("venue_unreachable", "warning"),

@@ -11,7 +11,7 @@ from bullion.booking.production import Production
 from bullion.booking.queue import BookingQueue
 from bullion.booking.reconciliation import Reconciliation
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
@@ -95,7 +95,7 @@ class ProductionNode:
     def __init__(self, engine: Engine, holder: str) -> None:
         assert isinstance(engine, PostgresEngine | SqliteEngine)
         self.clock = Clock()
-        self.keeper = Keeper(self.clock, StoreSource(engine))
+        self.catalogue_follower = CatalogueFollower(self.clock, StoreSource(engine))
         board = Board()
         board.take([], 1)
         on_postgres = isinstance(engine, PostgresEngine)
@@ -107,7 +107,9 @@ class ProductionNode:
 
         def queue(*, verifies: bool) -> BookingQueue:
             slots = 2 if on_postgres else 1
-            return BookingQueue(ledger, self.clock, self.keeper, slots=slots, batch_max=32, verifies=verifies)
+            return BookingQueue(
+                ledger, self.clock, self.catalogue_follower, slots=slots, batch_max=32, verifies=verifies
+            )
 
         self._test_market, self._test_queue = Market(self.clock, board), queue(verifies=False)
         self.venue = LossyVenue(StoredVenueBook(engine), self.clock.now_us)
@@ -130,7 +132,7 @@ class ProductionNode:
             hedging=self.hedging,
             reachable=lambda _: True,
             schema_current=lambda: True,
-            look_up_account=self.keeper.look_up_account,
+            look_up_account=self.catalogue_follower.look_up_account,
         )
 
     async def place(

@@ -25,7 +25,7 @@ async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     node = await Node(engine).start()
     await node.place(books[0], "archived")
     await reset(engine, books[0])
-    await node.keeper.catch_up()
+    await node.catalogue_follower.catch_up()
     for key, of in {
         "a": asked("buy", 30_000),
         "b": asked("sell", 10_000, symbol_code="SILVER"),

@@ -209,9 +209,9 @@ class Machine(RuleBasedStateMachine):
 
     async def _refresh(self) -> None:
         for node in self.nodes:
-            await node.keeper.catch_up()
+            await node.catalogue_follower.catch_up()
             while node.clock.clients.fill_after is not None:  # A campaign makes more accounts than one page.
-                await node.keeper.catch_up()
+                await node.catalogue_follower.catch_up()
 
     def teardown(self) -> None:
         """With all faults gone, every order that waits comes to its end."""

@@ -13,10 +13,10 @@ from bullion.store.postgres import PostgresEngine
 async def test_who_is_told_of_a_change_and_cancelled_at_once_is_cancelled(turns: int) -> None:
     engine = PostgresEngine("postgresql://bullion@127.0.0.1/none")
     with patch.object(engine, "_listen", AsyncMock()):
-        waiting = asyncio.create_task(engine.changed(20))
+        waiting = asyncio.create_task(engine.wait_for_change(20))
         for _ in range(5):
             await asyncio.sleep(0)
-        engine._tell()
+        engine._notify_listeners()
         for _ in range(turns):
             await asyncio.sleep(0)
         cancelled = waiting.cancel()

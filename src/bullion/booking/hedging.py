@@ -83,7 +83,7 @@ class Hedging:
         task = self._sending.get(order.id)
         return order if task is None else await self._wait(task, order)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does: finish requests that this or another node left."""
         for turn in itertools.count():
             await self._try(self.settle)

@@ -17,7 +17,7 @@ import structlog
 
 from bullion.allocation.book import Book
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
 
@@ -46,7 +46,7 @@ class BookingQueue:
         self,
         ledger: Ledger,
         catalogue: Catalogue,
-        keeper: Keeper,
+        catalogue_follower: CatalogueFollower,
         *,
         slots: int,
         batch_max: int,
@@ -62,7 +62,7 @@ class BookingQueue:
         self._verifier = Verifier(ledger) if verifies else None
         self._locks_first = locks_first
         self._catalogue = catalogue
-        self._keeper = keeper
+        self._catalogue_follower = catalogue_follower
         self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[QueueEntry]] = {}
@@ -111,7 +111,7 @@ class BookingQueue:
         finally:
             del self._in_flight[key_name]
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does: no caller waits longer than the deadline."""
         loop = asyncio.get_running_loop()
         while True:
@@ -251,7 +251,7 @@ class BookingQueue:
             plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
             if recorded.catalogue_version != version:
                 if recorded.catalogue_version != self._catalogue.version:
-                    await self._keeper.catch_up()
+                    await self._catalogue_follower.catch_up()
                 continue
             held += [
                 entry for plan in plans if plan.before.id not in recorded.books for entry, _ in plan.outcomes

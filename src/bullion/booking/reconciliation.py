@@ -74,7 +74,7 @@ class Reconciliation:
         self._cursors: dict[str, str] = {}
         """The store's cursors as this node saw them last. An old cursor only repeats comparisons."""
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does."""
         turns = asyncio.Semaphore(_BROKERS_AT_ONCE)
         while True:

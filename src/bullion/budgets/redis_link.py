@@ -58,11 +58,11 @@ class RedisLink:
         return connection.send(command)
 
     def reconnect(self) -> None:
-        """Close the connection, after an answer that makes no sense; `keep` opens another one."""
+        """Close the connection, after an answer that makes no sense; `run` opens another one."""
         if self._connection is not None:
             self._connection.close("an answer that makes no sense")
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Connect, and reconnect, for as long as the node runs."""
         logged = False
         while True:

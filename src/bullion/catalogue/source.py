@@ -55,5 +55,5 @@ class Source(Protocol):
         nothing is wanted this is one read of one row. May raise StoreFault.
         """
 
-    async def changed(self, within_s: float) -> None:
-        """Return when the store may have changed, at the latest after `within_s` seconds."""
+    async def wait_for_change(self, timeout_s: float) -> None:
+        """Return when the store may have changed, at the latest after `timeout_s` seconds."""

@@ -1,4 +1,4 @@
-"""What this node knows of the venue: whether it can be reached, and which instruments it trades."""
+"""Watches the venue: whether it can be reached, and which instruments it trades."""
 
 import asyncio
 import time
@@ -36,7 +36,7 @@ class VenueWatch:
         return reached_at is not None and self._monotonic() - reached_at <= _REACHED_AGE_S_MAX
 
     def tradeability(self, broker: str, instrument: str) -> Tradeability:
-        """What the venue said last; unknown if it said nothing, or too long ago."""
+        """The venue's last answer; unknown if there is none, or it is too old."""
         said, at = self._tradeability.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
         return said if self._monotonic() - at <= _TRADEABILITY_AGE_S_MAX else Tradeability.UNKNOWN
 
@@ -48,17 +48,17 @@ class VenueWatch:
             for each in named
         )
 
-    async def look(self) -> None:
-        """Ask once for every broker, concurrently: one that hangs must not delay the others."""
-        await asyncio.gather(*(self._look(broker, named) for broker, named in self._traded().items()))
+    async def check(self) -> None:
+        """Check every broker's venue once, concurrently: one that hangs must not delay the others."""
+        await asyncio.gather(*(self._check(broker, named) for broker, named in self._traded().items()))
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
-            await self.look()
+            await self.check()
             await asyncio.sleep(_EVERY_S)
 
-    async def _look(self, broker: str, named: Collection[str]) -> None:
+    async def _check(self, broker: str, named: Collection[str]) -> None:
         asked_at = self._monotonic()
         try:
             async with asyncio.timeout(_CALL_S):

@@ -22,8 +22,8 @@ class RatesSource(Protocol):
     async def ticks(self, since: int | None) -> TickSet:
         """All ticks, or those that came after a version. May raise StoreFault."""
 
-    async def changed(self, within_s: float) -> None:
-        """Return when there may be new ticks, at the latest after `within_s` seconds."""
+    async def wait_for_change(self, timeout_s: float) -> None:
+        """Return when there may be new ticks, at the latest after `timeout_s` seconds."""
 
 
 class TickPublisher(Protocol):

@@ -20,8 +20,8 @@ class StoreSource:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def changed(self, within_s: float) -> None:
-        await self._engine.changed(within_s)
+    async def wait_for_change(self, timeout_s: float) -> None:
+        await self._engine.wait_for_change(timeout_s)
 
     async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
         async def body(transaction: Transaction) -> Changes:

@@ -65,8 +65,8 @@ class Engine(Protocol):
     ) -> T:
         """Run `body` over one snapshot of everything committed before. `custom_plans`: see `write`."""
 
-    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
-        """Return when somebody may have committed, at the latest after `within_s` seconds.
+    async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
+        """Return when somebody may have committed, at the latest after `timeout_s` seconds.
 
         Each listener is told by itself, so that one does not hear what was meant for another too.
         """

@@ -33,7 +33,7 @@ class KeyUses:
         # Only that it was used: the time is that of writing it, which is near enough for people.
         self._used.add(key_id)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
             await asyncio.sleep(_EVERY_S)

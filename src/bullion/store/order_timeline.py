@@ -145,7 +145,7 @@ class OrderTimeline:
             return None  # The clock was set back: new orders may come among those that are counted.
         return CountedList(spans, wanted, since_us)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as lists are served. Reads nothing before somebody asks for one."""
         while True:
             await asyncio.sleep(_EVERY_S)

@@ -99,7 +99,7 @@ class PostgresEngine:
         self._ready = [self._queries[name] for name in prepared_queries.ALL]
         self._pool: Pool | None = None
         self._listener: Connection | None = None
-        self._told: dict[str, asyncio.Event] = {}
+        self._changed: dict[str, asyncio.Event] = {}
         self._listening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._join_with: str | None = None
@@ -117,7 +117,7 @@ class PostgresEngine:
         with faults(), address_faults():
             pool.give_back(await pool.take())
         self._pool = pool
-        self._watching = asyncio.create_task(SilenceWatch(pool, self._connect).keep())
+        self._watching = asyncio.create_task(SilenceWatch(pool, self._connect).run())
 
     async def _connect(self) -> Connection:
         connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
@@ -262,20 +262,20 @@ class PostgresEngine:
         if isinstance(fault.__cause__, TimeoutError) and self._pool is not None:
             self._pool.renew()
 
-    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
+    async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
         """A notification is only an early hint: callers read again in any case."""
         await self._listen()
-        told = self._told.setdefault(listener, asyncio.Event())
+        changed = self._changed.setdefault(listener, asyncio.Event())
         with suppress(TimeoutError):
-            # Not `wait_for`: told and cancelled in the same turn, it would forget that it was cancelled, and
-            # the caller would go on for ever after the node was stopped.
-            async with asyncio.timeout(within_s):
-                await told.wait()
-        told.clear()
+            # Not `wait_for`: notified and cancelled in the same turn of the loop, it would lose the
+            # cancellation, and the caller would go on after the node was stopped.
+            async with asyncio.timeout(timeout_s):
+                await changed.wait()
+        changed.clear()
 
-    def _tell(self) -> None:
-        for told in self._told.values():
-            told.set()
+    def _notify_listeners(self) -> None:
+        for changed in self._changed.values():
+            changed.set()
 
     async def _listen(self) -> None:
         """Keep the listener connected. Without one, changes are still found by looking again and again."""
@@ -303,7 +303,7 @@ class PostgresEngine:
         connection = await self._hosts.connect(**options)
         try:
             keep_alive(connection)
-            await connection.add_listener(_CHANNEL, lambda *_: self._tell())
+            await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
                     "not_joined", why="another node serves this store, and budgets in memory allow one"

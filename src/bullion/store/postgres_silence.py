@@ -85,7 +85,7 @@ class SilenceWatch:
         self._pool = pool
         self._connect = connect
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the engine is open."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)

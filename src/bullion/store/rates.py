@@ -30,8 +30,8 @@ class StoredRates:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def changed(self, within_s: float) -> None:
-        await self._engine.changed(within_s, "rates")
+    async def wait_for_change(self, timeout_s: float) -> None:
+        await self._engine.wait_for_change(timeout_s, "rates")
 
     async def ticks(self, since: int | None) -> TickSet:
         async def body(transaction: Transaction) -> TickSet:

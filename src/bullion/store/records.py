@@ -289,9 +289,9 @@ class RecordStore:
         self._engine = engine
         self._memory = DeskMemory(engine)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the desk is served: lists over all accounts become quick by it."""
-        await self._memory.timeline.keep()
+        await self._memory.timeline.run()
 
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
         """One durable transaction; `body` may be run again and must have no other effect.

@@ -198,9 +198,9 @@ class SqliteEngine:
         with _faults():
             return self._look_up.fetch_for(query, rows)
 
-    async def changed(self, within_s: float, listener: str = "catalogue") -> None:
+    async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
         """`PRAGMA data_version` moves when another connection commits, in whichever process."""
-        give_up_at = monotonic() + within_s
+        give_up_at = monotonic() + timeout_s
         while True:
             # First of all a pause: our own bookings move it too, and must not keep everyone reading.
             await asyncio.sleep(_POLL_S)

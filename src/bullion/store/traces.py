@@ -38,7 +38,7 @@ class StoredTraces:
         else:
             self._waiting.append(trace)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)

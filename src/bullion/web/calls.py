@@ -96,7 +96,7 @@ class CallLog:
         for code, number in refused.items():
             self._refusals.labels(code).inc(number)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Write and publish in the background, until cancelled."""
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)

@@ -16,9 +16,9 @@ from bullion.settings import Settings
 from bullion.web.address import SourceAddress
 from bullion.web.health import READY
 
+from .background import run_in_background
 from .desk import make_desk, nothing
 from .limiter import make_limiter
-from .running import running
 from .store import open_store, saved_hedge
 
 _PROBE_S = 0.8
@@ -36,7 +36,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         desk = make_desk(settings, store, nothing)
         watched = settings.console_api_url or api_url or _own(settings)
         watches = Watches(desk, identities, _probe(watched))
-        async with running(store.records.keep(), *([link.keep()] if link else [])):
+        async with run_in_background(store.records.run(), *([link.run()] if link else [])):
             yield Console(
                 desk=desk,
                 doorkeeper=Doorkeeper(identities, limiter, SourceAddress(settings.trusted_proxies)),

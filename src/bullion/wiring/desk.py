@@ -19,7 +19,7 @@ from bullion.records.token import Actor, Role
 from bullion.settings import Settings, WrongSetting
 from bullion.store.traces import StoredTraces
 
-from .running import running
+from .background import run_in_background
 from .store import Store, open_store, saved_hedge
 from .trading import Trading
 
@@ -75,9 +75,9 @@ async def open_desk(
         traces = StoredTraces(store.engine)
         parts = Trading(settings, store)
         await parts.refresh()
-        await parts.look()
+        await parts.check()
         try:
-            async with running(*parts.duties()):
+            async with run_in_background(*parts.background_tasks()):
                 yield replace(desk, refresh=parts.refresh, production=parts.production, traces=traces), actor
         finally:
             await traces.write()

@@ -8,7 +8,7 @@ from bullion.settings import Settings
 
 
 def make_limiter(settings: Settings) -> tuple[Limiter, RedisLink | None]:
-    """The caller must run `keep` of the link."""
+    """The caller must await the link's `run` in the background."""
     if settings.redis_url is None:
         return MemoryLimiter(), None
     link = RedisLink(settings.redis_url)

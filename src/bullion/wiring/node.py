@@ -37,10 +37,10 @@ from bullion.web.calls import CallLog
 from bullion.web.metrics import Metrics
 from bullion.web.response import Response, encode_json
 
+from .background import run_in_background
 from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, UnreadableGauge
 from .limiter import make_limiter
-from .running import running
 from .store import open_store, save_hedge
 from .trading import Trading
 
@@ -64,7 +64,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         metrics = Metrics()
         await save_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
-        catalogue, keeper = trading.catalogue, trading.keeper
+        catalogue, catalogue_follower = trading.catalogue, trading.catalogue_follower
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
         call_log = CallLog(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
@@ -73,13 +73,13 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         desk = make_desk(settings, store, trading.refresh, trading.production, traces)
         first_actor = Actor("first token", Role.ADMIN, settings.broker, first=True)
         await make_default_broker(desk, first_actor)
-        await keeper.catch_up()
-        # If this fails, `keep` tries again, and orders are refused with `rates_not_ready` until then.
+        await catalogue_follower.catch_up()
+        # If this fails, `run` tries again, and orders are refused with `rates_not_ready` until then.
         with contextlib.suppress(StoreFault):
-            await trading.board_keeper.catch_up()
+            await trading.board_follower.catch_up()
         gate = Gate(
             catalogue=catalogue,
-            look_up=keeper.look_up,
+            look_up=catalogue_follower.look_up,
             limiter=limiter,
             key_hasher=store.hashers.keys,
             addresses=addresses,
@@ -122,9 +122,15 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
-        duties = [*trading.duties(), *trading.settling(), key_uses.keep(), call_log.keep(), traces.keep()]
-        duties += [store.records.keep(), *([link.keep()] if link else []), *_feed(settings, trading)]
-        async with running(*duties):
+        tasks = [
+            *trading.background_tasks(),
+            *trading.settlement_tasks(),
+            key_uses.run(),
+            call_log.run(),
+            traces.run(),
+        ]
+        tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]
+        async with run_in_background(*tasks):
             await _first_checks(trading, link)
             yield Node(
                 api=TradingApi(gate, call_log, checks, _pages(), api_endpoints),
@@ -142,7 +148,7 @@ def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None
         return []
     feed = SimulatedFeed(settings.feed_seed)
     runner = FeedRunner(feed, trading.rates, trading.board, trading.catalogue.now_us, holder=trading.holder)
-    return [runner.keep()]
+    return [runner.run()]
 
 
 async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
@@ -151,7 +157,7 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
         async with asyncio.timeout(_FIRST_CHECKS_S):
             if link is not None:
                 await link.tried.wait()
-            await trading.look()
+            await trading.check()
 
 
 def _pages() -> Mapping[str, Response]:

@@ -17,7 +17,7 @@ class SchemaWatch:
     def current(self) -> bool:
         return self._current
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """If the store cannot be read, the last result stays: that fault is reported elsewhere."""
         try:
             self._current = await self._engine.steps_missing() == 0
@@ -26,8 +26,8 @@ class SchemaWatch:
         except StoreFault:
             return
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
-            await self.look()
+            await self.check()
             await asyncio.sleep(_EVERY_S)

@@ -11,7 +11,7 @@ from bullion.booking.production import Production
 from bullion.booking.queue import BookingQueue
 from bullion.booking.reconciliation import Reconciliation
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.hedge.by_hand import VenueByHand
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, Venue
@@ -19,7 +19,7 @@ from bullion.hedge.watch import VenueWatch
 from bullion.metals.metal import Metal
 from bullion.orders.market import Market
 from bullion.rates.board import Board
-from bullion.rates.keeper import BoardKeeper
+from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.execution_records import StoredExecutionRecords
@@ -47,10 +47,10 @@ class Trading:
     ) -> None:
         engine = store.engine
         self.catalogue = Catalogue()
-        self.keeper = Keeper(self.catalogue, StoreSource(engine))
+        self.catalogue_follower = CatalogueFollower(self.catalogue, StoreSource(engine))
         self.board = Board()
         self.rates = StoredRates(engine)
-        self.board_keeper = BoardKeeper(self.board, self.rates)
+        self.board_follower = BoardFollower(self.board, self.rates)
         self.holder = uuid4().hex
         now_us = self.catalogue.now_us
         ledger = ledger_of(engine, self.holder, settings.hedge)
@@ -61,7 +61,7 @@ class Trading:
             return BookingQueue(
                 ledger,
                 self.catalogue,
-                self.keeper,
+                self.catalogue_follower,
                 slots=slots,
                 batch_max=batch_max,
                 verifies=verifies,
@@ -92,7 +92,7 @@ class Trading:
             hedging=self._hedging,
             reachable=self._watch.reachable,
             schema_current=self._schema.current,
-            look_up_account=self.keeper.look_up_account,
+            look_up_account=self.catalogue_follower.look_up_account,
         )
 
     def unreadable_count(self) -> int:
@@ -101,30 +101,30 @@ class Trading:
 
     async def refresh(self) -> None:
         """Bring memory to what the store holds. May raise StoreFault."""
-        await self.keeper.catch_up()
-        await self.board_keeper.catch_up()
+        await self.catalogue_follower.catch_up()
+        await self.board_follower.catch_up()
         if self._watch.has_new_instruments():  # The desk has added a symbol: it can be traded after this.
-            await self._watch.look()
+            await self._watch.check()
 
-    async def look(self) -> None:
-        """Ask the venue and the schema once."""
-        await self._watch.look()
-        await self._schema.look()
+    async def check(self) -> None:
+        """Check the venue and the schema once."""
+        await self._watch.check()
+        await self._schema.check()
 
-    def duties(self) -> list[Coroutine[Any, Any, None]]:
+    def background_tasks(self) -> list[Coroutine[Any, Any, None]]:
         """Background tasks that placing orders needs."""
         return [
-            self.keeper.keep(),
-            self.board_keeper.keep(),
-            self.test_queue.keep(),
-            self._queue.keep(),
-            self._watch.keep(),
-            self._schema.keep(),
+            self.catalogue_follower.run(),
+            self.board_follower.run(),
+            self.test_queue.run(),
+            self._queue.run(),
+            self._watch.run(),
+            self._schema.run(),
         ]
 
-    def settling(self) -> list[Coroutine[Any, Any, None]]:
+    def settlement_tasks(self) -> list[Coroutine[Any, Any, None]]:
         """Background tasks of nodes alone: a command hedges only its own order."""
-        return [self._hedging.keep(), self._reconciliation.keep()]
+        return [self._hedging.run(), self._reconciliation.run()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
         for symbol in self.catalogue.symbols.values():

@@ -38,7 +38,7 @@ class FeedRunner:
         self._running = False
         self._failing = False
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Run for as long as the node does; publish for as long as the lease is this node's."""
         while True:
             try:

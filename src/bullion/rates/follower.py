@@ -6,10 +6,10 @@ from .board import Board
 from .source import RatesSource
 
 
-class BoardKeeper(Follower):
+class BoardFollower(Follower):
     def __init__(self, board: Board, source: RatesSource) -> None:
-        async def ask() -> None:
+        async def read() -> None:
             found = await source.ticks(board.version)
             board.take(found.ticks, found.version, found.unreadable)
 
-        super().__init__("rates", ask, source.changed)
+        super().__init__("rates", read, source.wait_for_change)

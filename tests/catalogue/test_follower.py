@@ -1,4 +1,4 @@
-"""The keeper: who asks shares answers but never an old one, and no fault of the store ends it."""
+"""The catalogue_follower: who asks shares answers but never an old one, and no fault of the store ends it."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ import pytest
 
 from bullion.accounts.broker import Broker
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.keeper import Keeper
+from bullion.catalogue.follower import CatalogueFollower
 from bullion.catalogue.source import NOTHING_MORE, Changes, Wanted
 from bullion.faults import StoreUnavailable
 
@@ -37,27 +37,27 @@ class Source:
         entries = [Broker("main", f"at {version}")]
         return Changes(version, 0, entries, whole=since is None, page_ends_at=page)
 
-    async def changed(self, within_s: float) -> None:
+    async def wait_for_change(self, timeout_s: float) -> None:
         self.waits += 1
         await asyncio.sleep(0.01)
 
 
 async def test_those_who_ask_while_a_question_is_out_share_the_next_answer() -> None:
     source, catalogue = Source(), Catalogue()
-    keeper = Keeper(catalogue, source)
-    await asyncio.gather(*(keeper.catch_up() for _ in range(50)))
+    catalogue_follower = CatalogueFollower(catalogue, source)
+    await asyncio.gather(*(catalogue_follower.catch_up() for _ in range(50)))
     assert source.asked == 2
     assert catalogue.brokers["main"].name == "at 1"
 
 
 async def test_nobody_is_given_an_answer_older_than_the_question() -> None:
     source, catalogue = Source(), Catalogue()
-    keeper = Keeper(catalogue, source)
+    catalogue_follower = CatalogueFollower(catalogue, source)
     source.gate.clear()
-    early = asyncio.create_task(keeper.catch_up())
+    early = asyncio.create_task(catalogue_follower.catch_up())
     await asyncio.sleep(0.01)
     source.version = 2  # Committed after the first question was put, before the second.
-    late = [asyncio.create_task(keeper.catch_up()) for _ in range(10)]
+    late = [asyncio.create_task(catalogue_follower.catch_up()) for _ in range(10)]
     await asyncio.sleep(0.01)
     source.gate.set()
     await asyncio.gather(early, *late)
@@ -68,23 +68,23 @@ async def test_nobody_is_given_an_answer_older_than_the_question() -> None:
 async def test_a_fault_reaches_who_asked() -> None:
     source = Source()
     source.faults = [StoreUnavailable("gone")]
-    keeper = Keeper(Catalogue(), source)
+    catalogue_follower = CatalogueFollower(Catalogue(), source)
     with pytest.raises(StoreUnavailable):
-        await keeper.catch_up()
-    await keeper.catch_up()
+        await catalogue_follower.catch_up()
+    await catalogue_follower.catch_up()
 
 
 async def test_neither_a_fault_nor_an_unreadable_row_ends_the_keeping() -> None:
     source, catalogue = Source(), Catalogue()
     source.faults = [StoreUnavailable("gone"), ValueError("an unreadable row"), StoreUnavailable("gone")]
-    keeping = asyncio.create_task(Keeper(catalogue, source).keep())
+    running = asyncio.create_task(CatalogueFollower(catalogue, source).run())
     async with asyncio.timeout(5):
         while not catalogue.loaded:
             await asyncio.sleep(0.01)
     assert not source.faults
-    assert not keeping.done()
-    keeping.cancel()
-    await asyncio.wait([keeping])
+    assert not running.done()
+    running.cancel()
+    await asyncio.wait([running])
 
 
 async def test_an_answer_that_was_overtaken_changes_nothing() -> None:
@@ -112,19 +112,19 @@ async def test_an_answer_that_was_long_on_its_way_does_not_set_the_clock_back() 
 
 async def test_those_who_look_for_keys_at_once_share_a_question() -> None:
     source = Source()
-    keeper = Keeper(Catalogue(), source)
-    await asyncio.gather(*(keeper.look_up(f"{number:016x}") for number in range(50)))
+    catalogue_follower = CatalogueFollower(Catalogue(), source)
+    await asyncio.gather(*(catalogue_follower.look_up(f"{number:016x}") for number in range(50)))
     assert source.asked == 2
     assert {key_id for each in source.wanted for key_id in each.keys} == {f"{n:016x}" for n in range(50)}
 
 
 async def test_a_key_is_asked_for_by_a_question_put_after_it_was_wanted() -> None:
     source = Source()
-    keeper = Keeper(Catalogue(), source)
+    catalogue_follower = CatalogueFollower(Catalogue(), source)
     source.gate.clear()
-    early = asyncio.create_task(keeper.catch_up())
+    early = asyncio.create_task(catalogue_follower.catch_up())
     await asyncio.sleep(0.01)
-    late = asyncio.create_task(keeper.look_up("a"))
+    late = asyncio.create_task(catalogue_follower.look_up("a"))
     await asyncio.sleep(0.01)
     assert source.asked == 1
     source.gate.set()
@@ -134,11 +134,11 @@ async def test_a_key_is_asked_for_by_a_question_put_after_it_was_wanted() -> Non
 
 async def test_who_looks_for_a_key_is_told_of_the_fault_and_is_forgotten() -> None:
     source = Source()
-    keeper = Keeper(Catalogue(), source)
+    catalogue_follower = CatalogueFollower(Catalogue(), source)
     source.faults = [StoreUnavailable("gone")]
     with pytest.raises(StoreUnavailable):
-        await keeper.look_up("a")
-    await keeper.look_up_account(7)
+        await catalogue_follower.look_up("a")
+    await catalogue_follower.look_up_account(7)
     assert [list(each.keys) for each in source.wanted] == [["a"], []]
     assert list(source.wanted[-1].accounts) == [7]
 
@@ -146,11 +146,11 @@ async def test_who_looks_for_a_key_is_told_of_the_fault_and_is_forgotten() -> No
 async def test_memory_is_filled_without_waiting_for_a_change() -> None:
     source, catalogue = Source(), Catalogue()
     source.pages = [500, 1000, 1500]
-    keeping = asyncio.create_task(Keeper(catalogue, source).keep())
+    running = asyncio.create_task(CatalogueFollower(catalogue, source).run())
     async with asyncio.timeout(5):
         while not catalogue.clients.complete:
             await asyncio.sleep(0.001)
     assert [each.after for each in source.wanted[:4]] == [None, 500, 1000, 1500]
     assert source.waits <= 2
-    keeping.cancel()
-    await asyncio.wait([keeping])
+    running.cancel()
+    await asyncio.wait([running])

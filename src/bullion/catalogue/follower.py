@@ -9,11 +9,11 @@ from .catalogue import Catalogue
 from .source import Source, Wanted
 
 
-class Keeper(Follower):
-    """One read at a time, so that an old answer never replaces a newer one.
+class CatalogueFollower(Follower):
+    """Reads one at a time, so that an older result never replaces a newer one.
 
-    Each read asks for what changed, for callers that are not in memory, and for the next page of accounts
-    while memory is being filled.
+    Each read covers the changes, the callers that are not in memory, and the next page of accounts while
+    memory is being filled.
     """
 
     def __init__(
@@ -26,17 +26,17 @@ class Keeper(Follower):
         self._accounts: set[int] = set()
         clients = catalogue.clients
 
-        async def ask() -> None:
-            asked_at_ns = monotonic_ns()
+        async def read() -> None:
+            started_at_ns = monotonic_ns()
             wanted = Wanted(self._keys, self._accounts, clients.fill_after)
             self._keys, self._accounts = set(), set()
-            catalogue.apply(await source.changes(catalogue.version, wanted), asked_at_ns, wanted)
+            catalogue.apply(await source.changes(catalogue.version, wanted), started_at_ns, wanted)
 
-        async def changed(within_s: float) -> None:
+        async def wait_for_change(timeout_s: float) -> None:
             if clients.fill_after is None:  # Otherwise the next page is read at once.
-                await source.changed(within_s)
+                await source.wait_for_change(timeout_s)
 
-        super().__init__("catalogue", ask, changed)
+        super().__init__("catalogue", read, wait_for_change)
 
     async def look_up(self, key_id: str) -> None:
         """Bring memory up to date, including this key, if it exists. May raise StoreFault."""

@@ -7,15 +7,15 @@ from typing import Any
 
 
 @asynccontextmanager
-async def running(*duties: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run the tasks while the context is open. If one fails, the node ends: it cannot work without it."""
+async def run_in_background(*coroutines: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run these while the context is open. If one of them fails, the node stops."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(duty) for duty in duties]
+            tasks = [group.create_task(each) for each in coroutines]
             yield
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as failed:
         if len(failed.exceptions) == 1:
-            raise failed.exceptions[0] from None  # Without the group around it.
+            raise failed.exceptions[0] from None
         raise
