@@ -88,7 +88,7 @@ class _MarketCheck:
     account: Account
 
     def check(self, attempt: OrderAttempt) -> Verdict:
-        return self.market.judge(self.account, attempt.asked)
+        return self.market.check(self.account, attempt.asked)
 
 
 class _Clerk:

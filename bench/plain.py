@@ -10,7 +10,7 @@ from bullion.__main__ import main
 from bullion.allocation.book import Book
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Ledger, Planner, Recorded, Seen
+from bullion.booking.ledger import BookResult, Ledger, Planner, Recorded
 from bullion.store import order_rows
 from bullion.store.engine import Transaction, one_row
 from bullion.store.ledger_postgres import PostgresLedger
@@ -67,7 +67,7 @@ class PlainLedger:
             good = book.version == plan.before.version and version == catalogue_version and not settled
             if good:
                 await self._write(transaction, plan)
-            return Recorded(version, {book.id: Seen(book, good and plan.changes, settled)})
+            return Recorded(version, {book.id: BookResult(book, good and plan.changes, settled)})
 
         return await self._engine.write("plain", body)
 

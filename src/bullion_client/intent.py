@@ -13,7 +13,7 @@ from bullion_client.numbers import Number, json_number, read_price, read_quantit
 _SYMBOL_CODE_LENGTH_MAX = 32
 _CLIENT_ORDER_ID_LENGTH_MAX = 64
 _KEY = re.compile(r"[!-~](?:[ -~]{0,62}[!-~])?")
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 """A NUL, or half of a character: the service takes neither."""
 
 
@@ -120,5 +120,5 @@ def _check_text(name: str, text: str, length_max: int) -> None:
         raise TypeError(f"{name} must be a string, not {type(text).__name__}")
     if len(text) > length_max:
         raise ValueError(f"{name} has {len(text)} characters; it may have up to {length_max}")
-    if _UNKEEPABLE.search(text):
+    if _NOT_STORABLE.search(text):
         raise ValueError(f"{name} holds a NUL or half of a character, which the service does not take")

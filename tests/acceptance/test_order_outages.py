@@ -220,7 +220,7 @@ def test_a_poisoned_budget_refuses_no_order_and_is_told(
         refused(trader.place("one"), "rate_limited")
         until(lambda: node.entries("budget_repaired"), within_s=5)
         assert len(node.entries("budget_repaired")) == 1
-        assert not node.entries("not_counting")
+        assert not node.entries("rate_limiter_failed")
 
 
 def test_what_was_answered_survives_a_kill(deployment: Deployment) -> None:

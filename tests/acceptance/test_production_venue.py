@@ -279,8 +279,8 @@ def test_every_instrument_is_tradable_by_hand_and_there_is_no_venue_to_set(
     by_hand: LiveMarket, client: LiveTrader
 ) -> None:
     assert [quote["reason"] for quote in client.get(f"{client.base}/quotes")["items"]] == [None, None]
-    for conduct in ({"mode": "down"}, {"instruments": {"GOLD": "suspended"}}):
-        assert by_hand.desk.patch("/hedge", json=conduct).status_code == 409
+    for behaviour in ({"mode": "down"}, {"instruments": {"GOLD": "suspended"}}):
+        assert by_hand.desk.patch("/hedge", json=behaviour).status_code == 409
     pending(client.place())
 
 

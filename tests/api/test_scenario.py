@@ -107,7 +107,7 @@ def test_production_has_nothing_to_play_one_with() -> None:
     found = endpoints(Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), scenarios)
     for path, methods in found.items():
         for endpoint in methods.values():
-            plays = endpoint.pretend is not None
+            plays = endpoint.simulate is not None
             assert (
                 plays == (endpoint.environment is Environment.TEST) == path.startswith("/api/trading/test/")
             )

@@ -130,7 +130,7 @@ def test_the_kit_knows_every_field_that_is_no_extension(name: str, prefixes: tup
 def test_refusals_are_written_with_the_fields_of_their_structs() -> None:
     problems = Problems()
     problems.add(("body", "quantity"), "…", "missing")
-    detail = json.loads(encode_json(problems.refused().body()))["detail"]
+    detail = json.loads(encode_json(problems.to_error().body()))["detail"]
     assert (
         list(detail) == list(refusals.InvalidRequest.__struct_fields__) == list(detail_of("InvalidRequest"))
     )

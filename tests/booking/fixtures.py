@@ -229,10 +229,10 @@ def failing(error: Exception) -> Hook:
 class CheckBy:
     """An `OrderCheck` that is a function of the test."""
 
-    judge: Callable[[], Verdict]
+    function: Callable[[], Verdict]
 
     def check(self, _: OrderAttempt) -> Verdict:
-        return self.judge()
+        return self.function()
 
 
 def checked(attempt: OrderAttempt, verdict: Verdict, settled: Settled | None = None) -> QueueEntry:
@@ -271,7 +271,7 @@ class Node:
 
     def check(self, attempt: OrderAttempt) -> Verdict:
         """The node is itself the `OrderCheck` of its orders: by the market alone."""
-        return self.market.judge(self.catalogue.accounts[attempt.book_id // 2], attempt.asked)
+        return self.market.check(self.catalogue.accounts[attempt.book_id // 2], attempt.asked)
 
     def entry(self, attempt: OrderAttempt) -> QueueEntry:
         return QueueEntry(attempt, self, self.check(attempt))
@@ -282,10 +282,10 @@ class Node:
         key: str,
         of: PlaceOrder | None = None,
         *,
-        judge: Callable[[], Verdict] | None = None,
+        verdict: Callable[[], Verdict] | None = None,
         request_id: str | None = None,
     ) -> Outcome:
-        check = self if judge is None else CheckBy(judge)
+        check = self if verdict is None else CheckBy(verdict)
         return await self.queue.place(self.attempt(book, key, of, request_id), check)
 
     async def told(self, book: int, key: str, of: PlaceOrder | None = None, **options: Any) -> str:

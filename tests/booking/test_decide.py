@@ -208,7 +208,7 @@ def test_a_settled_key_replays_whatever_the_market_says(verdict: Verdict) -> Non
     assert isinstance(denied, Refusal)
     assert denied.refusal is PRICE_MOVED
     assert denied.replayed
-    assert dict(denied.refused().headers) == {"Idempotent-Replayed": "true"}
+    assert dict(denied.to_error().headers) == {"Idempotent-Replayed": "true"}
     assert not plan.changes
 
 
@@ -218,7 +218,7 @@ def test_what_this_very_call_recorded_is_no_replay() -> None:
     denied = replay(move, entry(of=move.asked, request_id="mine"))
     assert isinstance(denied, Refusal)
     assert not denied.replayed
-    assert not denied.refused().headers
+    assert not denied.to_error().headers
 
 
 @pytest.mark.parametrize(

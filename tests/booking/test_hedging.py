@@ -9,21 +9,21 @@ import structlog
 
 from bullion.booking import hedging as hedging_module
 from bullion.booking.attempt import ToHedge
-from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
+from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
 from bullion.booking.hedging import Hedging
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import (
-    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     FinalAnswer,
     HedgeRequest,
     ListedExecution,
-    NotKnown,
+    StatusAnswer,
     SubmitAnswer,
     Tradeability,
     Unconfirmed,
+    UnknownOrder,
     VenueUnreachable,
 )
 from bullion.orders.life import after
@@ -42,7 +42,7 @@ class Venue:
 
     def __init__(self) -> None:
         self.submits: list[Any] = [FILL]
-        self.asks: list[Any] = [NotKnown()]
+        self.asks: list[Any] = [UnknownOrder()]
         self.calls: list[str] = []
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
@@ -50,9 +50,9 @@ class Venue:
         word: SubmitAnswer = await _say(self.submits)
         return word
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
         self.calls.append(f"ask {request.order_id}")
-        word: AskAnswer = await _say(self.asks)
+        word: StatusAnswer = await _say(self.asks)
         return word
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
@@ -76,7 +76,7 @@ class Requests:
         self.due: list[Claimed] = []
         self.done: list[tuple[str, Any]] = []
         self.fault: Exception | None = None
-        self.now_waiting = Waiting(0, None, 0)
+        self.now_backlog = HedgeBacklog(0, None, 0)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
         due, self.due = self.due, []
@@ -95,15 +95,15 @@ class Requests:
         event = Event.CONFIRM if isinstance(word, Confirmed) else Event.REFUSE
         return after(to_hedge.order, event, 1, deal_no=1)
 
-    async def waiting(self) -> Waiting:
-        return self.now_waiting
+    async def backlog(self) -> HedgeBacklog:
+        return self.now_backlog
 
 
 class Bench:
     def __init__(self) -> None:
         self.venue, self.requests = Venue(), Requests()
         self.now_us = BOOKED_AT_US
-        self.reported: list[Waiting] = []
+        self.reported: list[HedgeBacklog] = []
         self.hedging = Hedging(self.venue, self.requests, lambda: self.now_us, self.reported.append)
 
     def claim(self, status: Status = Status.PENDING, tries: int = 0, **fields: Any) -> ToHedge:
@@ -147,17 +147,17 @@ async def test_an_order_that_the_venue_has_not_decided_is_asked_for_later(bench:
 
 @pytest.mark.parametrize(("asked", "status"), [(FILL, "open"), (REFUSAL, "rejected"), (WAITS, "pending")])
 async def test_a_duplicate_is_asked_for_and_never_taken_for_a_refusal(
-    bench: Bench, asked: AskAnswer, status: str
+    bench: Bench, asked: StatusAnswer, status: str
 ) -> None:
     bench.venue.submits, bench.venue.asks = [Duplicate()], [asked]
     assert (await bench.hedging.hedge(PENDING)).status == status
-    assert bench.kinds == ["submit", "ask"]
+    assert bench.kinds == ["submit", "order_status"]
 
 
 async def test_a_venue_that_has_it_and_has_not_leaves_it_pending(bench: Bench) -> None:
-    bench.venue.submits, bench.venue.asks = [Duplicate()], [NotKnown()]
+    bench.venue.submits, bench.venue.asks = [Duplicate()], [UnknownOrder()]
     assert await bench.hedging.hedge(PENDING) == PENDING.order
-    assert bench.kinds == ["submit", "ask"], "it is not sent again"
+    assert bench.kinds == ["submit", "order_status"], "it is not sent again"
     assert bench.requests.done == [("postponed", 1_000_000)]
 
 
@@ -217,7 +217,7 @@ async def test_what_is_due_is_asked_for_and_not_sent(bench: Bench, word: FinalAn
     bench.claim()
     bench.venue.asks = [word]
     await bench.hedging.settle()
-    assert bench.kinds == ["ask"]
+    assert bench.kinds == ["order_status"]
     assert bench.requests.done == [("answered", word)]
 
 
@@ -233,7 +233,7 @@ async def test_what_is_no_longer_pending_is_asked_for_but_never_sent(bench: Benc
     bench.now_us = BOOKED_AT_US + hedging_module.LATE_US
     bench.claim(status)
     await bench.hedging.settle()
-    assert bench.kinds == ["ask"]
+    assert bench.kinds == ["order_status"]
     assert bench.requests.done == [("withdrawn", None)]
 
 
@@ -241,7 +241,7 @@ async def test_a_deleted_order_is_asked_for_until_no_call_can_still_be_under_way
     bench.now_us = BOOKED_AT_US + hedging_module.LATE_US - 1
     bench.claim(Status.DELETED)
     await bench.hedging.settle()
-    assert bench.kinds == ["ask"]
+    assert bench.kinds == ["order_status"]
     assert [what for what, _ in bench.requests.done] == ["postponed"]
 
 
@@ -282,7 +282,7 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hedging_module, "_EVERY_S", 0.001)
-    bench.requests.now_waiting = Waiting(2, BOOKED_AT_US, 1)
+    bench.requests.now_backlog = HedgeBacklog(2, BOOKED_AT_US, 1)
     bench.now_us = BOOKED_AT_US + 30_000_001
     with structlog.testing.capture_logs() as logs:
         running = asyncio.ensure_future(bench.hedging.run())
@@ -290,11 +290,11 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
             bench.venue.asks = [KeyError("nonsense")]
             bench.claim()
             await asyncio.sleep(0.001)
-        bench.requests.now_waiting = Waiting(0, None, 1)
+        bench.requests.now_backlog = HedgeBacklog(0, None, 1)
         while bench.reported[-1].requests:
             await asyncio.sleep(0.001)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    told = [entry["event"] for entry in logs if entry["event"] != "not_settled"]
-    assert told == ["hedge_waits_long", "hedge_waits_no_longer"]
-    assert "not_settled" in [entry["event"] for entry in logs]
+    told = [entry["event"] for entry in logs if entry["event"] != "settlement_failed"]
+    assert told == ["hedge_backlog_late", "hedge_backlog_cleared"]
+    assert "settlement_failed" in [entry["event"] for entry in logs]

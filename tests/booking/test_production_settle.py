@@ -16,16 +16,16 @@ from bullion.booking.hedge_requests import LEASE_US
 from bullion.booking.hedging import Hedging
 from bullion.faults import OutcomeUnknown, StoreFault, StoreUnavailable
 from bullion.hedge.venue import (
-    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
-    NotKnown,
+    StatusAnswer,
     SubmitAnswer,
     Tradeability,
     Unconfirmed,
+    UnknownOrder,
     VenueUnreachable,
 )
 from bullion.orders.order import Order
@@ -57,12 +57,12 @@ class ScriptedVenue:
             return word
         return await self.execute(request)
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:
-        self.calls.append(("ask", request.order_id))
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
+        self.calls.append(("order_status", request.order_id))
         if self.asks:
-            word: AskAnswer = await self.asks.pop(0)(request)
+            word: StatusAnswer = await self.asks.pop(0)(request)
             return word
-        return self.book.get(request.order_id, NotKnown())
+        return self.book.get(request.order_id, UnknownOrder())
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         return dict.fromkeys(named, Tradeability.TRADABLE)
@@ -178,7 +178,7 @@ async def test_an_answer_that_was_not_committed_is_asked_for_and_not_sent_again(
     assert await desk.state(to_hedge.order) == ("pending", "waiting")
     await desk.turn()
     assert await desk.state(to_hedge.order) == ("open", "answered")
-    assert [call for call, _ in desk.venue.calls] == ["submit", "ask"]
+    assert [call for call, _ in desk.venue.calls] == ["submit", "order_status"]
     await desk.dealings.sound()
 
 
@@ -237,7 +237,7 @@ async def test_an_order_whose_answer_the_venue_lost_is_asked_for(desk: Desk) -> 
     assert (await desk.hedging.hedge(to_hedge)).status == "pending"
     await desk.turn()
     assert await desk.state(to_hedge.order) == ("open", "answered")
-    assert [call for call, _ in desk.venue.calls] == ["submit", "ask"]
+    assert [call for call, _ in desk.venue.calls] == ["submit", "order_status"]
 
 
 async def test_an_order_that_never_reached_the_venue_is_sent_under_the_same_id(desk: Desk) -> None:
@@ -246,7 +246,7 @@ async def test_an_order_that_never_reached_the_venue_is_sent_under_the_same_id(d
     assert (await desk.hedging.hedge(to_hedge)).status == "pending"
     await desk.turn()
     assert await desk.state(to_hedge.order) == ("open", "answered")
-    assert set(desk.venue.calls[1:]) == {("ask", to_hedge.order.id), ("submit", to_hedge.order.id)}
+    assert set(desk.venue.calls[1:]) == {("order_status", to_hedge.order.id), ("submit", to_hedge.order.id)}
 
 
 async def test_a_venue_cut_off_for_long_leaves_orders_pending_and_refuses_none(desk: Desk) -> None:
@@ -284,7 +284,7 @@ async def test_a_venue_that_had_it_before_is_asked_what_became_of_it(desk: Desk)
     to_hedge = await desk.place()
     desk.venue.book[to_hedge.order.id] = Confirmed("E-before")
     assert (await desk.hedging.hedge(to_hedge)).status == "open"
-    assert [call for call, _ in desk.venue.calls] == ["submit", "ask"]
+    assert [call for call, _ in desk.venue.calls] == ["submit", "order_status"]
     assert (await desk.dealings.request(to_hedge.order))["execution_id"] == "E-before"
 
 
@@ -297,17 +297,17 @@ async def test_a_venue_that_contradicts_itself_has_its_order_neither_refused_nor
     desk.venue.submits.append(saying(Duplicate()))
     if first:
         assert (await desk.hedging.hedge(to_hedge)).status == "pending"
-        assert [call for call, _ in desk.venue.calls] == ["submit", "ask"]
+        assert [call for call, _ in desk.venue.calls] == ["submit", "order_status"]
     else:
         await desk.turn()
-        assert [call for call, _ in desk.venue.calls] == ["ask", "submit", "ask"]
+        assert [call for call, _ in desk.venue.calls] == ["order_status", "submit", "order_status"]
     assert await desk.state(to_hedge.order) == ("pending", "waiting")
     assert "contradicts" in (await desk.dealings.request(to_hedge.order))["words"]
     # Asked before anything is sent, also the next time.
     before = len(desk.venue.calls)
     desk.venue.asks.append(saying(Unconfirmed("looking for it")))
     await desk.turn()
-    assert [call for call, _ in desk.venue.calls[before:]] == ["ask"]
+    assert [call for call, _ in desk.venue.calls[before:]] == ["order_status"]
     desk.venue.asks.append(saying(Confirmed("E-found")))
     await desk.turn()
     assert await desk.state(to_hedge.order) == ("open", "answered")
@@ -331,7 +331,7 @@ async def test_an_order_deleted_while_the_venue_was_at_it_stays_deleted(
     desk.venue.submits.append(meanwhile)
     assert (await desk.hedging.hedge(to_hedge)).status == "deleted"
     assert await desk.state(to_hedge.order) == ("deleted", state)
-    assert (await desk.requests.waiting()).broken == (not refuses)
+    assert (await desk.requests.backlog()).broken == (not refuses)
     assert await events(desk, to_hedge.order) == ["deleted"]
     await desk.dealings.sound()
 
@@ -343,7 +343,7 @@ async def test_an_order_deleted_before_it_was_sent_is_never_sent(
     to_hedge = await desk.place()
     await desk.dealings.change(to_hedge.order, Event.DELETE)
     await desk.turn()
-    assert [call for call, _ in desk.venue.calls] == ["ask"]
+    assert [call for call, _ in desk.venue.calls] == ["order_status"]
     assert await desk.state(to_hedge.order) == ("deleted", "withdrawn")
     await desk.turn()
     assert len(desk.venue.calls) == 1

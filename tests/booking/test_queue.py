@@ -205,13 +205,13 @@ async def test_a_call_that_comes_the_moment_its_key_is_refused_does_not_hang_the
         times += 1
         if times > 1000:
             raise Spinning
-        return node.market.judge(node.catalogue.accounts[books[0] // 2], asked("buy", 10**10))
+        return node.market.check(node.catalogue.accounts[books[0] // 2], asked("buy", 10**10))
 
     late: list[asyncio.Task[Outcome]] = []
 
     async def meanwhile() -> None:
         """Just before the outcome is known: its turn comes right after that, before the first has left."""
-        late.append(asyncio.create_task(node.place(books[0], "k", asked("buy", 10**10), judge=judge)))
+        late.append(asyncio.create_task(node.place(books[0], "k", asked("buy", 10**10), verdict=judge)))
 
     node.ledger.after.append(meanwhile)
     assert await node.told(books[0], "k", asked("buy", 10**10)) == "limit_exceeded"
@@ -450,11 +450,11 @@ async def test_a_revoked_key_is_found_out_when_the_order_is_judged_again(
         return (
             Refusal(CREDENTIAL_REVOKED)
             if revoked
-            else node.market.judge(node.catalogue.accounts[books[0] // 2], asked())
+            else node.market.check(node.catalogue.accounts[books[0] // 2], asked())
         )
 
     node.ledger.before.append(revoke)
-    assert await node.told(books[0], "k", judge=judge) == "credential_revoked"
+    assert await node.told(books[0], "k", verdict=judge) == "credential_revoked"
     assert await orders_in(engine, books[0]) == 0
 
 

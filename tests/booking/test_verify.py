@@ -197,7 +197,7 @@ async def test_a_mistake_of_our_own_while_verifying_leaves_nobody_waiting(
     live.ledger.before_verify.append(failing(ZeroDivisionError()))
     with capture_logs() as logs:
         assert await asyncio.wait_for(live.told(live_books[0], "k"), 30) == "OutcomeUnknown"
-    assert [entry["event"] for entry in logs] == ["batch_failed", "not_verified"]
+    assert [entry["event"] for entry in logs] == ["batch_failed", "verification_failed"]
     assert await live.told(live_books[0], "k") == "replayed"
     assert await live.told(live_books[0], "next") == "booked"
     await sound(engine)

@@ -45,7 +45,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _small_packs(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few orders make many of them."""
-    monkeypatch.setattr(archive, "TOGETHER_MAX", 8)
+    monkeypatch.setattr(archive, "PACK_SIZE_MAX", 8)
     monkeypatch.setattr(archive, "_PAUSE_S_MIN", 0)
 
 
@@ -60,12 +60,12 @@ async def test_they_are_read_and_replayed_as_before(node: Node, books: list[int]
     old = await set_aside(node, book, 20)
     new = await place(node, book, 3, "n")
     reader = StoredOrders(node.engine)  # type: ignore[arg-type]
-    before = await reader.book(book), await reader.page(book, PLAIN)
+    before = await reader.book(book), await reader.page_ordinals(book, PLAIN)
     done = await archive_all(node.engine)
     assert (done["orders"], done["accounts"], done["more"]) == (20, 1, False)
     await check(node.engine, book, [*old, *new])
     assert await rows(node.engine, "SELECT ordinal FROM orders WHERE ordinal <= 20") == []
-    assert (await reader.book(book), await reader.page(book, PLAIN)) == before
+    assert (await reader.book(book), await reader.page_ordinals(book, PLAIN)) == before
     for each, order in enumerate(old):
         again = await node.place(book, order.idempotency_key, order.asked)
         assert (again.order, again.replayed) == (order, True), each  # type: ignore[union-attr]
@@ -260,7 +260,7 @@ async def test_a_page_that_was_chosen_before_is_still_read_whole(node: Node, boo
     book = books[0]
     old = await place(node, book, 10)
     reader = StoredOrders(node.engine)  # type: ignore[arg-type]
-    ordinals, _ = await reader.page(book, PLAIN)
+    ordinals, _ = await reader.page_ordinals(book, PLAIN)
     await reset(node.engine, book)
     await archive_all(node.engine)
     assert await reader.orders(book, ordinals) == {order.ordinal: order for order in old}

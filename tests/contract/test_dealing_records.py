@@ -7,7 +7,7 @@ import pytest
 
 from bullion.accounts.broker import Broker
 from bullion.faults import StoreConflict, StoreFault
-from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import Confirmed, Tradeability
 from bullion.orders import life
 from bullion.orders.status import Event
@@ -322,15 +322,17 @@ async def test_executions_by_the_newest_order(dealings: Dealings, records: Recor
 
 
 async def test_the_venues_conduct_is_each_brokers_own(dealings: Dealings, records: RecordStore) -> None:
-    async def conduct(open_: Records) -> Conduct:
-        return await open_.venue_conduct("main")
+    async def behaviour(open_: Records) -> VenueBehaviour:
+        return await open_.venue_behaviour("main")
 
-    assert await records.read("conduct", conduct) == Conduct("main")
+    assert await records.read("behaviour", behaviour) == VenueBehaviour("main")
     for wanted in (
-        Conduct("main", Mode.HOLD, 250, {"GOLD": Tradeability.SUSPENDED, "SILVER": Tradeability.UNKNOWN}),
-        Conduct("main", Mode.DOWN, 0, {}),
+        VenueBehaviour(
+            "main", Mode.HOLD, 250, {"GOLD": Tradeability.SUSPENDED, "SILVER": Tradeability.UNKNOWN}
+        ),
+        VenueBehaviour("main", Mode.DOWN, 0, {}),
     ):
-        await records.write("put", lambda open_, wanted=wanted: open_.put_venue_conduct(wanted))  # type: ignore[misc]
-        assert await records.read("conduct", conduct) == wanted
-    other = await records.read("conduct", lambda open_: open_.venue_conduct("other"))
-    assert other == Conduct("other")
+        await records.write("put", lambda open_, wanted=wanted: open_.put_venue_behaviour(wanted))  # type: ignore[misc]
+        assert await records.read("behaviour", behaviour) == wanted
+    other = await records.read("behaviour", lambda open_: open_.venue_behaviour("other"))
+    assert other == VenueBehaviour("other")

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from bullion.booking.attempt import ToHedge
-from bullion.booking.hedge_requests import LEASE_US, Waiting
+from bullion.booking.hedge_requests import LEASE_US, HedgeBacklog
 from bullion.faults import StoreFault
 from bullion.hedge.venue import Confirmed, Declined, FinalAnswer
 from bullion.orders.status import Event
@@ -233,7 +233,7 @@ async def test_a_later_word_never_changes_the_order_and_is_a_break_where_it_cont
             "confirmed" if isinstance(word, Confirmed) else "refused",
             word.execution_id,
         )
-    assert (await dealings.requests.waiting()).broken == broken
+    assert (await dealings.requests.backlog()).breaks == broken
 
 
 @pytest.mark.parametrize("led_to", ["open", "closing", "closed"])
@@ -248,7 +248,7 @@ async def test_a_second_execution_of_a_deal_is_a_break_beside_its_request(
     (row,) = await dealings.rows("SELECT * FROM unmatched_executions")
     assert (row["execution_id"], row["order_id"], row["reason"]) == ("another", order.id, "second_execution")
     assert (row["metal"], row["instrument"], row["excess_e4"]) == ("gold", "XAUUSD", -70)
-    assert (await dealings.requests.waiting()).broken == 1
+    assert (await dealings.requests.backlog()).breaks == 1
 
 
 async def test_a_break_stays_as_it_is_whatever_the_venue_says_next(dealings: Dealings) -> None:
@@ -290,12 +290,12 @@ async def test_the_word_on_an_order_that_the_store_does_not_have_is_a_fault(deal
 
 
 async def test_how_many_wait_and_since_when(dealings: Dealings) -> None:
-    assert await dealings.requests.waiting() == Waiting(0, None, 0)
+    assert await dealings.requests.backlog() == HedgeBacklog(0, None, 0)
     first = await dealings.place(dealings.books[1])
     dealings.now_us += 5_000_000
     second = await dealings.place(dealings.books[0])
-    assert await dealings.requests.waiting() == Waiting(2, NOW_US, 0)
+    assert await dealings.requests.backlog() == HedgeBacklog(2, NOW_US, 0)
     await dealings.answer(first, FILL)
-    assert await dealings.requests.waiting() == Waiting(1, NOW_US + 5_000_000, 0)
+    assert await dealings.requests.backlog() == HedgeBacklog(1, NOW_US + 5_000_000, 0)
     await dealings.requests.withdraw(second)
-    assert await dealings.requests.waiting() == Waiting(0, None, 0)
+    assert await dealings.requests.backlog() == HedgeBacklog(0, None, 0)

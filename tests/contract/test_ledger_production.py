@@ -70,7 +70,7 @@ async def test_weights_add_up_over_batches(dealings: Dealings) -> None:
     book = dealings.books[0]
     for side, quantity_e4 in (("buy", 5), ("buy", 6), ("sell", 4), ("sell", 30)):
         await dealings.place(book, side, quantity_e4)
-    found, weights = await dealings.reader.open_book(book)
+    found, weights = await dealings.reader.book_with_weights(book)
     assert [(each.symbol_code, each.buy_e4, each.sell_e4) for each in weights] == [("GOLD", 11, 34)]
     assert found.gold.net_e4 == 11 - 34
     await dealings.sound()

@@ -92,7 +92,7 @@ class Shelf:
 
     async def check(self, queries: Sequence[ListQuery]) -> None:
         async def body(transaction: Transaction) -> list[tuple[Sequence[int], int]]:
-            return [await order_pages.page(transaction, self.book_id, query) for query in queries]
+            return [await order_pages.page_ordinals(transaction, self.book_id, query) for query in queries]
 
         for query, (page, total) in zip(queries, await self.engine.read("pages", body), strict=True):
             wanted, number = self.expected(query)
@@ -167,7 +167,7 @@ async def test_an_empty_book_and_one_that_was_emptied(shelf: Shelf) -> None:
     await shelf.place(20)
     await shelf.reset()
     await shelf.check(queries)
-    page, total = await shelf.reader.page(shelf.book_id, ListQuery())
+    page, total = await shelf.reader.page_ordinals(shelf.book_id, ListQuery())
     assert (list(page), total) == ([], 0)
 
 
@@ -179,7 +179,7 @@ async def test_thousands_of_orders_at_the_real_block_sizes(shelf: Shelf) -> None
     await shelf.check(shelf.queries(150))
     for offset in (0, 1, 255, 256, 1_899, 1_900, 2**62):
         query = ListQuery(50, offset)
-        page, total = await shelf.reader.page(shelf.book_id, query)
+        page, total = await shelf.reader.page_ordinals(shelf.book_id, query)
         wanted, number = shelf.expected(query)
         assert (list(page), total) == ([order.ordinal for order in wanted], number)
 
@@ -213,7 +213,7 @@ async def test_beyond_a_large_block(shelf: Shelf) -> None:
         ]
         for offset in (0, 40, len(matching) - 3, len(matching)):
             query = ListQuery(10, offset, symbol, side, None if since is None else at_us(since))
-            page, number = await shelf.reader.page(shelf.book_id, query)
+            page, number = await shelf.reader.page_ordinals(shelf.book_id, query)
             assert number == len(matching), query
             assert list(page) == matching[offset : offset + 10], query
     assert newest == [65_603, 65_602, 65_601]

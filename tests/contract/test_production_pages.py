@@ -89,7 +89,7 @@ class Shelf:
         return found[query.offset : query.offset + query.limit], len(found)
 
     async def check(self, query: ListQuery) -> None:
-        page, total = await self.dealings.reader.whole_page(self.book, query)
+        page, total = await self.dealings.reader.page_orders(self.book, query)
         wanted, number = self.expected(query)
         assert (total, list(page)) == (number, wanted), query
 
@@ -161,12 +161,12 @@ async def test_an_order_moves_between_lists_as_it_changes_and_the_totals_with_it
 
 
 async def listed(shelf: Shelf, status: str) -> list[str]:
-    page, _ = await shelf.dealings.reader.whole_page(shelf.book, ListQuery(200, 0, status=status))
+    page, _ = await shelf.dealings.reader.page_orders(shelf.book, ListQuery(200, 0, status=status))
     return [order.id for order in page]
 
 
 async def total(shelf: Shelf, status: str) -> int:
-    _, number = await shelf.dealings.reader.whole_page(shelf.book, ListQuery(1, 0, status=status))
+    _, number = await shelf.dealings.reader.page_orders(shelf.book, ListQuery(1, 0, status=status))
     return number
 
 
@@ -184,7 +184,7 @@ async def test_a_page_its_total_and_its_orders_are_of_one_moment(shelf: Shelf, o
         pages = 0
         while not changing.done():
             for status in ("pending", "open", "all"):
-                page, number = await shelf.dealings.reader.whole_page(
+                page, number = await shelf.dealings.reader.page_orders(
                     shelf.book, ListQuery(200, 0, status=status)
                 )
                 assert len(page) == number
@@ -208,10 +208,10 @@ async def test_on_postgresql_a_page_is_read_with_the_snapshot_that_chose_it(
     query = ListQuery(200, 0, status="pending")
 
     async def body(transaction: Transaction) -> tuple[Sequence[Order], Sequence[Order]]:
-        first, _ = await order_pages.whole_page(transaction, shelf.book, query)
+        first, _ = await order_pages.page_orders(transaction, shelf.book, query)
         for order in shelf.orders:
             await shelf.dealings.lead(order, "open")
-        again, number = await order_pages.whole_page(transaction, shelf.book, query)
+        again, number = await order_pages.page_orders(transaction, shelf.book, query)
         assert number == len(again)
         return first, again
 
@@ -225,7 +225,7 @@ async def test_positions_list_a_symbol_while_anything_of_it_is_open(shelf: Shelf
     dealings, book = shelf.dealings, shelf.book
 
     async def symbols() -> dict[str, tuple[int, int]]:
-        _, weights = await dealings.reader.open_book(book)
+        _, weights = await dealings.reader.book_with_weights(book)
         return {each.symbol_code: (each.buy_e4, each.sell_e4) for each in weights}
 
     assert await symbols() == {}
@@ -239,4 +239,4 @@ async def test_positions_list_a_symbol_while_anything_of_it_is_open(shelf: Shelf
     assert await symbols() == {"GOLD": (0, 70)}
     await dealings.lead(sold, "deleted")
     assert await symbols() == {}
-    assert (await dealings.reader.open_book(book))[0] == await dealings.book(book)
+    assert (await dealings.reader.book_with_weights(book))[0] == await dealings.book(book)

@@ -12,11 +12,11 @@ from bullion.booking.reconciliation import Reconciliation
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import (
-    AskAnswer,
     Confirmed,
     Declined,
     HedgeRequest,
     ListedExecution,
+    StatusAnswer,
     SubmitAnswer,
     Tradeability,
     VenueUnreachable,
@@ -70,7 +70,7 @@ class ListingVenue:
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         raise AssertionError("a reconciliation sends nothing")
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
         raise AssertionError("a reconciliation asks for no order")
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
@@ -116,7 +116,7 @@ class Books:
         return (await records.read("exposure", lambda each: each.exposure("main")))[metal]
 
     async def breaks(self) -> int:
-        return (await self.dealings.requests.waiting()).broken
+        return (await self.dealings.requests.backlog()).breaks
 
 
 @pytest.fixture
@@ -471,7 +471,7 @@ async def test_it_goes_on_after_failures_for_as_long_as_the_node_runs(
             await asyncio.sleep(0.001)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    assert [entry["event"] for entry in logs[:2]] == ["not_reconciled"] * 2
+    assert [entry["event"] for entry in logs[:2]] == ["reconciliation_failed"] * 2
     assert await books.breaks() == 1
 
 
@@ -501,7 +501,7 @@ async def test_brokers_without_executions_share_their_questions(
     async def look() -> None:
         await asyncio.gather(*(looking.reconcile(broker) for broker in brokers))
 
-    await look()  # The first time cursors and the venue's conduct are read.
+    await look()  # The first time cursors and the venue's behaviour are read.
     asked = 0
     for name in {"read", "statement"} & set(dir(dealings.engine)):
         original = getattr(dealings.engine, name)

@@ -65,7 +65,7 @@ async def test_a_trace_comes_back_as_it_was_noted(engine: Engine) -> None:
     )
     bare = trace(6, key_id=None)
     for each in (whole, bare):
-        traces.note(each)
+        traces.add(each)
     assert await found(engine, 5) is None
     await traces.write()
     assert await found(engine, 5) == whole
@@ -82,7 +82,7 @@ async def test_each_is_found_among_many_rows(engine: Engine, monkeypatch: pytest
     # Times overlap: a call that waited is noted after one that came later.
     numbers = [number ^ 3 for number in range(60)]
     for number in numbers:
-        traces.note(trace(number))
+        traces.add(trace(number))
     await traces.write()
     assert len(await batches(engine)) == 9
     for number in range(60):
@@ -104,7 +104,7 @@ async def test_the_newest_are_found_by_account_and_outcome(
         for number in range(200)
     ]
     for each in noted:
-        traces.note(each)
+        traces.add(each)
     await traces.write()
     for account_id in (None, 0, 2, 99):
         for outcome in (None, "filled", "limit_exceeded", "nothing"):
@@ -122,7 +122,7 @@ async def test_the_newest_are_found_by_account_and_outcome(
 async def test_no_more_rows_are_kept_than_allowed(engine: Engine) -> None:
     traces = StoredTraces(engine, rows_kept=5)
     for number in range(12):
-        traces.note(trace(number))
+        traces.add(trace(number))
         await traces.write()
     kept = await batches(engine)
     assert [row["ordinal"] for row in kept] == [8, 9, 10, 11, 12]
@@ -133,7 +133,7 @@ async def test_no_more_rows_are_kept_than_allowed(engine: Engine) -> None:
 async def test_no_more_bytes_are_kept_than_allowed(engine: Engine) -> None:
     traces = StoredTraces(engine, bytes_kept=2_000)
     for number in range(40):
-        traces.note(trace(number, message="x" * 300))
+        traces.add(trace(number, message="x" * 300))
         await traces.write()
     kept = await batches(engine)
     row_bytes = len(kept[-1]["traces"])
@@ -144,7 +144,7 @@ async def test_no_more_bytes_are_kept_than_allowed(engine: Engine) -> None:
 async def test_bytes_are_bytes(engine: Engine) -> None:
     traces = StoredTraces(engine, bytes_kept=4_000)
     for number in range(30):
-        traces.note(trace(number, message="\U0001f947" * 200))
+        traces.add(trace(number, message="\U0001f947" * 200))
         await traces.write()
     sizes = [len(row["traces"].encode()) for row in await batches(engine)]
     assert sum(sizes) < 4_000 + sizes[-1]
@@ -152,9 +152,9 @@ async def test_bytes_are_bytes(engine: Engine) -> None:
 
 async def test_one_row_larger_than_all_that_is_kept_does_not_stop_the_others(engine: Engine) -> None:
     traces = StoredTraces(engine, bytes_kept=500)
-    traces.note(trace(1, message="x" * 2_000))
+    traces.add(trace(1, message="x" * 2_000))
     await traces.write()
-    traces.note(trace(2))
+    traces.add(trace(2))
     await traces.write()
     assert await found(engine, 2) == trace(2)
 
@@ -165,11 +165,11 @@ async def test_when_too_many_wait_the_newest_are_dropped(
     monkeypatch.setattr(traces_module, "_WAITING_MAX", 10)
     traces = StoredTraces(engine)
     for number in range(15):
-        traces.note(trace(number))
+        traces.add(trace(number))
     await traces.write()
     assert await found(engine, 9) is not None
     assert await found(engine, 10) is None
-    traces.note(trace(20))
+    traces.add(trace(20))
     await traces.write()
     assert await found(engine, 20) is not None
 
@@ -180,7 +180,7 @@ async def test_what_could_not_be_written_waits_in_its_order(
     monkeypatch.setattr(traces_module, "_ROW_MAX", 2)
     traces = StoredTraces(engine)
     for number in range(5):
-        traces.note(trace(number))
+        traces.add(trace(number))
 
     async def away(*_: Any) -> None:
         raise StoreUnavailable("away")
@@ -200,7 +200,7 @@ async def test_two_nodes_at_once_lose_nothing(engine: Engine, other_engine: Engi
 
     async def busy(number: int) -> None:
         for each in range(25):
-            nodes[number].note(trace(each, node=number))
+            nodes[number].add(trace(each, node=number))
             await nodes[number].write()
 
     await asyncio.gather(busy(0), busy(1))

@@ -27,7 +27,7 @@ async def write(engine: Engine, *noted: tuple[int, dict[str, Any]]) -> None:
     """Each at its minute, all in one batch."""
     traces = StoredTraces(engine)
     for minute, fields in noted:
-        traces.note(msgspec.structs.replace(trace(minute, **fields), at_us=minute * MINUTE_US + 5))
+        traces.add(msgspec.structs.replace(trace(minute, **fields), at_us=minute * MINUTE_US + 5))
     await traces.write()
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import HedgeRequest, Tradeability
 from bullion.records.hedges import Execution
 from bullion.store.engine import Engine
@@ -29,17 +29,17 @@ async def book(engine: Engine) -> StoredVenueBook:
 
 
 async def test_a_venue_that_nobody_has_told_anything_fills_at_once(book: StoredVenueBook) -> None:
-    assert await book.conduct("main") == Conduct("main", Mode.FILL, 0, {})
-    assert await book.conduct("unheard-of") == Conduct("unheard-of")
+    assert await book.behaviour("main") == VenueBehaviour("main", Mode.FILL, 0, {})
+    assert await book.behaviour("unheard-of") == VenueBehaviour("unheard-of")
 
 
 async def test_it_behaves_as_it_was_told_last(book: StoredVenueBook, engine: Engine) -> None:
     words = {"GOLD": Tradeability.SUSPENDED, "SILVER": Tradeability.UNKNOWN}
     for mode in Mode:
         await behave(engine, mode, delay_ms=17, instruments=words)
-        assert await book.conduct("main") == Conduct("main", mode, 17, words)
+        assert await book.behaviour("main") == VenueBehaviour("main", mode, 17, words)
     await behave(engine, Mode.FILL)
-    assert await book.conduct("main") == Conduct("main")
+    assert await book.behaviour("main") == VenueBehaviour("main")
 
 
 async def test_what_was_told_on_another_node_holds_for_the_next_call(
@@ -47,7 +47,7 @@ async def test_what_was_told_on_another_node_holds_for_the_next_call(
 ) -> None:
     for mode in (Mode.DOWN, Mode.HOLD):
         await behave(other_engine, mode)
-        assert (await book.conduct("main")).mode is mode
+        assert (await book.behaviour("main")).mode is mode
 
 
 @pytest.mark.usefixtures("book")
@@ -56,24 +56,24 @@ async def test_a_conduct_is_asked_for_once_in_a_version_of_the_catalogue(
 ) -> None:
     version = 7
     knowing = venue_book_of(engine, lambda: version)
-    assert (await knowing.conduct("main")).mode is Mode.FILL
+    assert (await knowing.behaviour("main")).mode is Mode.FILL
     await behave(other_engine, Mode.HOLD)
-    assert (await knowing.conduct("main")).mode is Mode.FILL
+    assert (await knowing.behaviour("main")).mode is Mode.FILL
     version = 8
-    assert (await knowing.conduct("main")).mode is Mode.HOLD
-    assert await knowing.conduct("another") == Conduct("another")
+    assert (await knowing.behaviour("main")).mode is Mode.HOLD
+    assert await knowing.behaviour("another") == VenueBehaviour("another")
 
 
 @pytest.mark.usefixtures("book")
 async def test_a_catalogue_that_moves_during_the_question_is_asked_for_again(engine: Engine) -> None:
     version = 7
     knowing = venue_book_of(engine, lambda: version)
-    asked = asyncio.create_task(knowing.conduct("main"))
+    asked = asyncio.create_task(knowing.behaviour("main"))
     await asyncio.sleep(0)
     version = 8
     assert (await asked).mode is Mode.FILL
     await behave(engine, Mode.DOWN)
-    assert (await knowing.conduct("main")).mode is Mode.DOWN
+    assert (await knowing.behaviour("main")).mode is Mode.DOWN
 
 
 async def test_an_order_is_taken_as_it_is_and_found_again(book: StoredVenueBook) -> None:

@@ -202,7 +202,7 @@ def note(*traces: Trace) -> None:
     async def work(engine: Any) -> None:
         book = StoredTraces(engine)
         for each in traces:
-            book.note(each)
+            book.add(each)
         await book.write()
 
     run(work)

@@ -1,4 +1,4 @@
-"""The hedge at the desk: the simulated venue's conduct, what waits, what was executed, and breaks."""
+"""The hedge at the desk: the simulated venue's behaviour, what waits, what was executed, and breaks."""
 
 from typing import Any
 

@@ -84,7 +84,7 @@ class Way:
     def account(self, _account_id: int) -> Account:
         return ACCOUNT
 
-    def unready(self, _account: Account) -> Refusal | None:
+    def why_not_ready(self, _account: Account) -> Refusal | None:
         return None
 
     def judge(self, _account: Account, _asked: object) -> Verdict:

@@ -32,7 +32,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
         "a venue counts as reached": f"for {watch._REACHED_AGE_S_MAX:.0f} seconds",
         "a word on an instrument counts": f"for {watch._TRADEABILITY_AGE_S_MAX:.0f} seconds",
         "asked again after `Unconfirmed`": "after 1 second, then 2, then every 4",
-        "the log says `hedge_waits_long`": f"is {hedging._OLD_US // 1_000_000} seconds old",
+        "the log says `hedge_backlog_late`": f"is {hedging._OLD_US // 1_000_000} seconds old",
     }
     for name, words in wanted.items():
         assert words in told[name], name
@@ -43,7 +43,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
 
 
 def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
-    words = {"Confirmed", "Declined", "Unconfirmed", "Duplicate", "NotKnown", "VenueUnreachable"}
+    words = {"Confirmed", "Declined", "Unconfirmed", "Duplicate", "UnknownOrder", "VenueUnreachable"}
     calls = {"submit", "ask", "instruments", "executions"}
     mismatches = {each.value for each in breaks.Mismatch}
     assert all(hasattr(venue, word) for word in words)

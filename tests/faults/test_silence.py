@@ -65,7 +65,7 @@ async def test_a_silent_connection_is_given_up_and_the_next_works(
     line.silence()
     with capture_logs() as logs:
         assert await fails_within(engine, put) < SOON_S
-    assert [each["event"] for each in logs] == ["connections_silent"]
+    assert [each["event"] for each in logs] == ["connections_stalled"]
     await engine.write("again", put)
 
 
@@ -97,7 +97,7 @@ async def test_a_statement_that_takes_long_is_left_alone(
             assert not waiting.done()
             await transaction.rollback()
             assert await waiting is not None
-    assert not [each for each in logs if each["event"] == "connections_silent"]
+    assert not [each for each in logs if each["event"] == "connections_stalled"]
     await holder.close()
 
 
@@ -111,7 +111,7 @@ async def test_a_transaction_of_many_statements_is_left_alone(engine: PostgresEn
 
     with capture_logs() as logs:
         assert await engine.write("many", body) > 10
-    assert not [each for each in logs if each["event"] == "connections_silent"]
+    assert not [each for each in logs if each["event"] == "connections_stalled"]
 
 
 async def test_what_a_silent_transaction_holds_is_free_again(

@@ -12,7 +12,7 @@ REQUEST = HedgeRequest("id", "main", "GOLD", "buy", 10_000, 7_000_000)
 
 async def test_every_order_waits_for_the_desk_however_often_it_is_sent_or_asked_for() -> None:
     venue = VenueByHand()
-    for call in (venue.ask, venue.submit, venue.submit, venue.ask):
+    for call in (venue.order_status, venue.submit, venue.submit, venue.order_status):
         word = await call(REQUEST)
         assert isinstance(word, Unconfirmed)
         assert "desk" in word.message

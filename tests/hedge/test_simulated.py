@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from bullion.faults import StoreFault, StoreUnavailable
-from bullion.hedge.simulated import Conduct, Mode, SimulatedVenue, Taken
+from bullion.hedge.simulated import Mode, SimulatedVenue, VenueBehaviour, VenueOrder
 from bullion.hedge.venue import (
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
-    NotKnown,
     Tradeability,
     Unconfirmed,
+    UnknownOrder,
     VenueUnreachable,
 )
 
@@ -28,32 +28,34 @@ class Book:
     """The venue's book, in memory; it can fail."""
 
     def __init__(self) -> None:
-        self.conducts: dict[str, Conduct] = {}
-        self.orders: dict[str, Taken] = {}
+        self.behaviours: dict[str, VenueBehaviour] = {}
+        self.orders: dict[str, VenueOrder] = {}
         self.decided_at: dict[str, int] = {}
         self.fault: StoreFault | None = None
         self._numbers = count(1)
 
-    async def conduct(self, broker: str) -> Conduct:
+    async def behaviour(self, broker: str) -> VenueBehaviour:
         self._fail()
-        return self.conducts.get(broker, Conduct(broker))
+        return self.behaviours.get(broker, VenueBehaviour(broker))
 
-    async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
+    async def take(
+        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+    ) -> VenueOrder:
         self._fail()
         known = self.orders.get(request.order_id)
         if known is None:
             execution_id = None if outcome is None else f"E{next(self._numbers)}"
-            taken = Taken(request.order_id, due_at_us, 1, outcome, execution_id)
+            taken = VenueOrder(request.order_id, due_at_us, 1, outcome, execution_id)
         else:
             taken = msgspec.structs.replace(known, submissions=known.submissions + 1)
         self.orders[request.order_id] = taken
         return taken
 
-    async def find(self, order_id: str) -> Taken | None:
+    async def find(self, order_id: str) -> VenueOrder | None:
         self._fail()
         return self.orders.get(order_id)
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
+    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
         self._fail()
         taken = self.orders[order_id]
         if taken.outcome is None:
@@ -89,7 +91,7 @@ class Bench:
         broker: str = "main",
         instruments: Mapping[str, Tradeability] | None = None,
     ) -> None:
-        self.book.conducts[broker] = Conduct(broker, mode, delay_ms, instruments or {})
+        self.book.behaviours[broker] = VenueBehaviour(broker, mode, delay_ms, instruments or {})
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ def request(order_id: str = "a", broker: str = "main") -> HedgeRequest:
 
 async def test_it_fills_at_once_unless_it_is_told_otherwise(bench: Bench) -> None:
     assert await bench.venue.submit(request()) == Confirmed("E1")
-    assert await bench.venue.ask(request()) == Confirmed("E1")
+    assert await bench.venue.order_status(request()) == Confirmed("E1")
     assert bench.book.orders["a"].outcome == "confirmed"
 
 
@@ -113,7 +115,7 @@ async def test_it_refuses(bench: Bench) -> None:
     assert isinstance(word, Declined)
     assert (word.execution_id, bool(word.message)) == ("E1", True)
     bench.behave(Mode.FILL)
-    assert await bench.venue.ask(request()) == word
+    assert await bench.venue.order_status(request()) == word
 
 
 @pytest.mark.parametrize(("mode", "word"), [(Mode.FILL, Confirmed), (Mode.REFUSE, Declined)])
@@ -122,13 +124,13 @@ async def test_what_it_holds_is_decided_by_the_mode_in_which_it_is_asked_for(
 ) -> None:
     bench.behave(Mode.HOLD)
     assert isinstance(await bench.venue.submit(request()), Unconfirmed)
-    assert isinstance(await bench.venue.ask(request()), Unconfirmed)
+    assert isinstance(await bench.venue.order_status(request()), Unconfirmed)
     assert bench.book.orders["a"].outcome is None
     bench.behave(mode)
-    first = await bench.venue.ask(request())
+    first = await bench.venue.order_status(request())
     assert isinstance(first, word)
     bench.behave(Mode.FILL if mode is Mode.REFUSE else Mode.REFUSE)
-    assert await bench.venue.ask(request()) == first
+    assert await bench.venue.order_status(request()) == first
 
 
 async def test_down_it_cannot_be_reached_and_never_saw_what_was_sent(bench: Bench) -> None:
@@ -136,11 +138,11 @@ async def test_down_it_cannot_be_reached_and_never_saw_what_was_sent(bench: Benc
     with pytest.raises(VenueUnreachable):
         await bench.venue.submit(request())
     with pytest.raises(VenueUnreachable):
-        await bench.venue.ask(request())
+        await bench.venue.order_status(request())
     with pytest.raises(VenueUnreachable):
         await bench.venue.instruments("main", [])
     bench.behave(Mode.FILL)
-    assert await bench.venue.ask(request()) == NotKnown()
+    assert await bench.venue.order_status(request()) == UnknownOrder()
 
 
 async def test_a_duplicate_is_told_in_every_mode_and_decides_nothing(bench: Bench) -> None:
@@ -167,9 +169,9 @@ async def test_before_its_time_an_order_is_undecided_for_whoever_asks(bench: Ben
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)
     bench.now_us += 60_000_000 - 1
-    assert isinstance(await bench.venue.ask(request()), Unconfirmed)
+    assert isinstance(await bench.venue.order_status(request()), Unconfirmed)
     bench.now_us += 1
-    assert isinstance(await bench.venue.ask(request()), Declined)
+    assert isinstance(await bench.venue.order_status(request()), Declined)
 
 
 async def test_the_delay_is_that_of_when_it_was_taken(bench: Bench) -> None:
@@ -178,9 +180,9 @@ async def test_the_delay_is_that_of_when_it_was_taken(bench: Bench) -> None:
     assert isinstance(await bench.venue.submit(request()), Unconfirmed)
     assert asyncio.get_running_loop().time() - began < 5, "an order that is held is not waited for"
     bench.behave(Mode.FILL)
-    assert isinstance(await bench.venue.ask(request()), Unconfirmed)
+    assert isinstance(await bench.venue.order_status(request()), Unconfirmed)
     bench.now_us += 10_000_000
-    assert isinstance(await bench.venue.ask(request()), Confirmed)
+    assert isinstance(await bench.venue.order_status(request()), Confirmed)
 
 
 @pytest.mark.parametrize("then", [Mode.HOLD, Mode.DOWN, Mode.REFUSE])
@@ -195,7 +197,9 @@ async def test_a_mode_that_changes_during_the_delay_is_the_one_that_decides(benc
     )
     bench.behave(Mode.FILL)
     bench.now_us += 30_000
-    assert isinstance(await bench.venue.ask(request()), Declined if then is Mode.REFUSE else Confirmed)
+    assert isinstance(
+        await bench.venue.order_status(request()), Declined if then is Mode.REFUSE else Confirmed
+    )
 
 
 async def test_each_broker_has_a_venue_of_its_own(bench: Bench) -> None:
@@ -224,6 +228,6 @@ async def test_its_word_on_instruments_is_the_desks_and_else_that_they_are_trada
 
 async def test_a_book_that_cannot_be_reached_is_told_as_the_fault_it_is(bench: Bench) -> None:
     bench.book.fault = StoreUnavailable("gone")
-    for call in (bench.venue.submit, bench.venue.ask):
+    for call in (bench.venue.submit, bench.venue.order_status):
         with pytest.raises(StoreUnavailable):
             await call(request())

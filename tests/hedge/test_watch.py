@@ -9,9 +9,9 @@ import structlog
 
 from bullion.hedge import watch as watch_module
 from bullion.hedge.venue import (
-    AskAnswer,
     HedgeRequest,
     ListedExecution,
+    StatusAnswer,
     SubmitAnswer,
     Tradeability,
     VenueUnreachable,
@@ -51,7 +51,7 @@ class Told:
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         raise AssertionError("a watch sends nothing")
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
         raise AssertionError("a watch asks for no order")
 
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:

@@ -193,9 +193,9 @@ class Deployment:
     def desk(self, node: Node, tag: str) -> DeskClient:
         return node.desk(self.tokens[tag])
 
-    def conduct(self, node: Node, tag: str, **conduct: Any) -> None:
+    def behaviour(self, node: Node, tag: str, **behaviour: Any) -> None:
         with self.desk(node, tag) as desk:
-            desk.do("PATCH", "/hedge", conduct)
+            desk.do("PATCH", "/hedge", behaviour)
 
     # --- The clients ----------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Deployment:
     def settle(self, node: Node, within_s: float = 30) -> None:
         """All of it resolves by itself, once the venue that holds orders lets them go."""
         if "holding" in self.tokens:
-            self.conduct(node, "holding", mode="fill")
+            self.behaviour(node, "holding", mode="fill")
         resolved(self, within_s)
 
     def conclude(self, node: Node) -> Rows:

@@ -80,7 +80,7 @@ def test_orders_outlast_a_venue_that_is_away_for_long(
         with deployment.clients[0].http(node) as http:
             deployment.wish(deployment.clients[0]).learn(http)
         wishes = placed(deployment, node, 5)
-        deployment.conduct(node, "holding", mode="down")
+        deployment.behaviour(node, "holding", mode="down")
         late = first_refused(deployment, node)
         killed = False
         back_at = time.monotonic() + AWAY_S
@@ -95,7 +95,7 @@ def test_orders_outlast_a_venue_that_is_away_for_long(
                 deployment.check(dead=True)
                 node = start(tmp_path, **deployment.settings)
             time.sleep(1)
-        deployment.conduct(node, "holding", mode="fill")
+        deployment.behaviour(node, "holding", mode="fill")
         took_s = resolved(deployment, BACK_WITHIN_S)
         print(f"resolved after {took_s:.1f} s")
         with late.client.http(node) as http:

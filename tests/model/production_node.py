@@ -142,7 +142,7 @@ class ProductionNode:
 
         def judge() -> Verdict:
             account = self.clock.accounts[account_id]
-            return self._production.closed(account) or self._production.judge(account, asked)
+            return self._production.why_closed(account) or self._production.check(account, asked)
 
         attempt = self._attempt(account_id, Environment.PRODUCTION, source, key, asked)
         if lose == DIED:
@@ -155,7 +155,7 @@ class ProductionNode:
 
     async def place_test(self, account_id: int, key: str, asked: PlaceOrder) -> Outcome:
         def judge() -> Verdict:
-            return self._test_market.judge(self.clock.accounts[account_id], asked)
+            return self._test_market.check(self.clock.accounts[account_id], asked)
 
         attempt = self._attempt(account_id, Environment.TEST, "api", key, asked)
         return await self._test_queue.place(attempt, CheckBy(judge))

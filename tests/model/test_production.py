@@ -528,7 +528,7 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         limit, offset = page
         query = ListQuery(limit, offset, symbol, side, status=status)
-        found, total = self.deployment.run(self.readers[node].whole_page(2 * self.ids[who] + 1, query))
+        found, total = self.deployment.run(self.readers[node].page_orders(2 * self.ids[who] + 1, query))
         wanted = self.model.listed(self.model.accounts[who], status, symbol, side)
         assert total == len(wanted)
         assert [(order.id, order.status) for order in found] == [
@@ -538,7 +538,7 @@ class Machine(RuleBasedStateMachine):
     @rule(who=WHO, node=NODE)
     def positions(self, who: int, node: int) -> None:
         account = self.model.accounts[who]
-        book, weights = self.deployment.run(self.readers[node].open_book(2 * self.ids[who] + 1))
+        book, weights = self.deployment.run(self.readers[node].book_with_weights(2 * self.ids[who] + 1))
         assert (book.gold.net_e4, book.silver.net_e4) == (
             self.model.net_e4(account, "gold"),
             self.model.net_e4(account, "silver"),

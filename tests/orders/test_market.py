@@ -46,7 +46,7 @@ def market(memory: Memory, board: Board) -> Market:
 
 def judged(market: Market, order: PlaceOrder | None = None) -> str | int:
     """The price in paise, or the code of the refusal."""
-    verdict = market.judge(ACCOUNT, order or asked())
+    verdict = market.check(ACCOUNT, order or asked())
     return verdict.price_paise if isinstance(verdict, Priced) else verdict.refusal.code
 
 
@@ -79,7 +79,7 @@ def test_a_new_catalogue_makes_a_new_offer(market: Market, memory: Memory, what:
             assert judged(market) == 7_001_001
         case "switches":
             memory.change(SWITCHES, price_tolerance_percent_e4=7)
-            verdict = market.judge(ACCOUNT, asked())
+            verdict = market.check(ACCOUNT, asked())
             assert isinstance(verdict, Priced)
             assert verdict.tolerance_percent_e4 == 7
 
@@ -88,10 +88,10 @@ def test_groups_and_brokers_do_not_share_offers(market: Market, memory: Memory) 
     memory.put(replace(GROUP, code="other", terms={"GOLD": Terms(0, 0)}))
     other = msgspec.structs.replace(ACCOUNT, group="other")
     assert judged(market) == 7_011_000
-    verdict = market.judge(other, asked())
+    verdict = market.check(other, asked())
     assert isinstance(verdict, Priced)
     assert verdict.price_paise == 7_001_000
-    stranger = market.judge(msgspec.structs.replace(ACCOUNT, broker="elsewhere"), asked())
+    stranger = market.check(msgspec.structs.replace(ACCOUNT, broker="elsewhere"), asked())
     assert isinstance(stranger, Refusal)
     assert stranger.refusal.code == "unknown_symbol"
 
@@ -213,9 +213,9 @@ def test_the_reason_against_is_what_the_smallest_order_would_meet(
 ) -> None:
     offer = market.offer(ACCOUNT, "GOLD", memory.now_us())
     assert offer is not None
-    assert market.reason_against(ACCOUNT, offer, side) is None
+    assert market.refusal_of_smallest_order(ACCOUNT, offer, side) is None
     memory.change(SWITCHES, halted=True)
-    reason = market.reason_against(ACCOUNT, offer, side)
+    reason = market.refusal_of_smallest_order(ACCOUNT, offer, side)
     assert reason is not None
     assert reason.code == "trading_halted"
 

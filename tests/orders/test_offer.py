@@ -32,7 +32,7 @@ def offer(group: Group = GROUP, ticks: dict[str, Tick] = TICKS, **symbol: Any) -
 
 
 def anatomy(of: Offer, side: Side) -> Any:
-    deal = of.deal(side)
+    deal = of.side_price(side)
     assert deal is not None
     return json.loads(deal.price_anatomy)
 

@@ -151,7 +151,13 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
         "first_ordinal_since",
         "named_orders",
     }
-    wanted |= {"orders_of_kinds", "whole_orders_of_kinds", "orders_between", "orders_by_ordinal", "open_book"}
+    wanted |= {
+        "orders_of_kinds",
+        "whole_orders_of_kinds",
+        "orders_between",
+        "orders_by_ordinal",
+        "book_with_weights",
+    }
     wanted |= (
         {"record_plans", "some_orders", "confirm_orders"}
         if explained.engine == "postgres"

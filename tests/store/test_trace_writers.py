@@ -43,7 +43,7 @@ async def engines(postgres: Postgres) -> AsyncIterator[list[PostgresEngine]]:
 async def write_all(workers: list[StoredTraces]) -> None:
     async def work(number: int, traces: StoredTraces) -> None:
         for batch in range(BATCHES):
-            traces.note(trace(number, batch))
+            traces.add(trace(number, batch))
             await traces.write()
 
     await asyncio.gather(*(work(number, traces) for number, traces in enumerate(workers)))

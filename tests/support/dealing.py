@@ -58,8 +58,8 @@ class Dealing:
     def order(self, order: dict[str, Any]) -> Any:
         return self.desk.do("GET", f"/orders/{order['id']}")
 
-    def venue(self, **conduct: Any) -> Any:
-        return self.desk.do("PATCH", "/hedge", conduct)
+    def venue(self, **behaviour: Any) -> Any:
+        return self.desk.do("PATCH", "/hedge", behaviour)
 
     def becomes(self, order: dict[str, Any], status: str, within_s: float = 15) -> Any:
         """Wait until whoever settles has found out."""

@@ -236,8 +236,8 @@ class LiveMarket(Market):
 
     # --- What the desk does with production orders ----------------------------------------------------
 
-    def venue(self, **conduct: Any) -> None:
-        self.desk.do("PATCH", "/hedge", conduct)
+    def venue(self, **behaviour: Any) -> None:
+        self.desk.do("PATCH", "/hedge", behaviour)
 
     def executions(self, **filters: str) -> list[dict[str, Any]]:
         """The venue's ledger; not more than a page of it."""

@@ -18,9 +18,9 @@ from bullion.hedge.venue import (
     Duplicate,
     HedgeRequest,
     ListedExecution,
-    NotKnown,
     Tradeability,
     Unconfirmed,
+    UnknownOrder,
     Venue,
     VenueUnreachable,
 )
@@ -66,13 +66,13 @@ class VenueContract:
         venue = await trial.adapter()
         for make in (trial.fill, trial.refuse, trial.hold):
             await make()
-            assert await venue.ask(request(trial)) == NotKnown()
+            assert await venue.order_status(request(trial)) == UnknownOrder()
 
     async def test_asking_does_not_make_an_order_known(self, trial: VenueTrial) -> None:
         await trial.fill()
         venue, one = await trial.adapter(), request(trial)
         for _ in range(3):
-            assert await venue.ask(one) == NotKnown()
+            assert await venue.order_status(one) == UnknownOrder()
         assert await trial.executions(one.order_id) == set()
         assert isinstance(await venue.submit(one), Confirmed)
 
@@ -83,7 +83,7 @@ class VenueContract:
         venue, one = await trial.adapter(), request(trial)
         word = await venue.submit(one)
         assert isinstance(word, Confirmed)
-        assert await venue.ask(one) == word
+        assert await venue.order_status(one) == word
         assert await trial.executions(one.order_id) == {word.execution_id}
 
     async def test_what_was_refused_is_told_again_and_was_never_executed(self, trial: VenueTrial) -> None:
@@ -92,7 +92,7 @@ class VenueContract:
         word = await venue.submit(one)
         assert isinstance(word, Declined)
         assert word.message.strip()
-        assert await venue.ask(one) == word
+        assert await venue.order_status(one) == word
         assert await trial.executions(one.order_id) == set()
 
     async def test_what_is_undecided_is_told_so_until_it_is_decided(self, trial: VenueTrial) -> None:
@@ -101,7 +101,7 @@ class VenueContract:
         await trial.hold()
         for each in (one, other):
             assert isinstance(await venue.submit(each), Unconfirmed)
-            assert isinstance(await venue.ask(each), Unconfirmed)
+            assert isinstance(await venue.order_status(each), Unconfirmed)
             assert await trial.executions(each.order_id) == set()
         await trial.fill()
         assert isinstance(await told(venue, one), Confirmed)
@@ -115,7 +115,7 @@ class VenueContract:
         words = await asyncio.gather(*map(venue.submit, some))
         ids = {word.execution_id for word in words if isinstance(word, Confirmed)}
         assert len(ids) == len(some)
-        assert await venue.ask(request(trial)) == NotKnown()
+        assert await venue.order_status(request(trial)) == UnknownOrder()
 
     # --- An id is executed once at the most -----------------------------------------------------------
 
@@ -131,7 +131,7 @@ class VenueContract:
         for _ in range(2):
             assert await venue.submit(one) == Duplicate()
         if isinstance(word, Confirmed | Declined):
-            assert await venue.ask(one) == word
+            assert await venue.order_status(one) == word
         assert len(await trial.executions(one.order_id)) <= 1
 
     async def test_the_same_id_many_times_at_once_is_taken_once(self, trial: VenueTrial) -> None:
@@ -172,11 +172,11 @@ class VenueContract:
         await getattr(trial, first)()
         word = await (await trial.adapter()).submit(one)
         again = await trial.adapter()
-        asked = await again.ask(one)
+        asked = await again.order_status(one)
         assert type(asked) is type(word)
         assert isinstance(asked, Unconfirmed) or asked == word
         assert await again.submit(one) == Duplicate()
-        assert await again.ask(request(trial)) == NotKnown()
+        assert await again.order_status(request(trial)) == UnknownOrder()
 
     @pytest.mark.parametrize("first", ["fill", "refuse"])
     async def test_a_final_word_never_changes(self, trial: VenueTrial, first: str) -> None:
@@ -185,9 +185,9 @@ class VenueContract:
         word = await venue.submit(one)
         for make in (trial.refuse, trial.fill, trial.hold, trial.linger):
             await make()
-            assert await venue.ask(one) == word
+            assert await venue.order_status(one) == word
             assert await venue.submit(one) == Duplicate()
-            assert await (await trial.adapter()).ask(one) == word
+            assert await (await trial.adapter()).order_status(one) == word
 
     # --- Calls that end in the middle -----------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class VenueContract:
         await venue.submit(one)
         await trial.fill()
         for turns in (0, 1, 2, 5):
-            call = asyncio.ensure_future(venue.ask(one))
+            call = asyncio.ensure_future(venue.order_status(one))
             for _ in range(turns):
                 await asyncio.sleep(0)
             call.cancel()
@@ -229,7 +229,7 @@ class VenueContract:
     async def _comes_to_a_fill(self, trial: VenueTrial, venue: Venue, one: HedgeRequest) -> None:
         """As booking does: ask first, and send only what the venue does not know."""
         word: object = await told(venue, one)
-        if word == NotKnown():
+        if word == UnknownOrder():
             word = await venue.submit(one)
             if word == Duplicate():  # It was still on its way.
                 word = await told(venue, one)
@@ -249,13 +249,13 @@ class VenueContract:
             await venue.submit(lost)
         for one in (known, lost):
             with pytest.raises(VenueUnreachable):
-                await venue.ask(one)
+                await venue.order_status(one)
         with pytest.raises(VenueUnreachable):
             await venue.instruments(trial.broker, [trial.instrument])
         with pytest.raises(VenueUnreachable):
             await venue.executions(trial.broker, "", 10)
         await trial.fill()
-        assert await venue.ask(known) == word
+        assert await venue.order_status(known) == word
         await self._comes_to_a_fill(trial, venue, lost)
 
     # --- The list of executions -----------------------------------------------------------------------
@@ -362,9 +362,9 @@ async def end_of_list(trial: VenueTrial, venue: Venue) -> str:
     return listed[-1].cursor if listed else ""
 
 
-async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Declined | NotKnown:
+async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Declined | UnknownOrder:
     """What the venue says once it has decided, or that it does not know it."""
     async with asyncio.timeout(PATIENCE_S):
-        while isinstance(word := await venue.ask(one), Unconfirmed):
+        while isinstance(word := await venue.order_status(one), Unconfirmed):
             await asyncio.sleep(0.02)
     return word

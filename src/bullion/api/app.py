@@ -18,18 +18,18 @@ from .charges import rate_limit_lines
 from .gate import Gate
 from .request import Request
 
-Answering = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A call of the API: which environment it is in, the scope its key needs, and what answers it."""
+    """A call of the API: its environment, the scope that its key needs, and its handler."""
 
     environment: Environment
     scope: Scope
-    answer: Answering
-    pretend: Answering | None = None
-    """What answers a call that asks for a scenario. None in production, where that header is ignored."""
+    answer: Handler
+    simulate: Handler | None = None
+    """The handler of calls with a scenario header. None in production, where the header is ignored."""
 
 
 Methods = dict[str, Endpoint]
@@ -46,7 +46,7 @@ class TradingApi(HttpApp):
         pages: Mapping[str, Response],
         endpoints: Mapping[str, Methods],
     ) -> None:
-        """`pages` need no key, and neither do those of health."""
+        """`pages`, and the health checks, need no key."""
         self._gate = gate
         self._call_log = call_log
         self._router = Router(endpoints)
@@ -68,11 +68,11 @@ class TradingApi(HttpApp):
         lines = b"" if caller.standing is None else rate_limit_lines(caller.standing)
         request = Request(call, caller, scope, receive, found.params.get("order_id", ""), lines)
         try:
-            if caller.scenario and endpoint.pretend is not None:
-                return await endpoint.pretend(request)
+            if caller.scenario and endpoint.simulate is not None:
+                return await endpoint.simulate(request)
             return await endpoint.answer(request)
         finally:
-            call.header_lines = request.more
+            call.header_lines = request.header_lines
 
     def record_call(self, call: Call) -> None:
         self._call_log.add(call)

@@ -1,4 +1,4 @@
-"""Which budgets a call is counted against."""
+"""The rate limits that a call is counted against."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ _TEN_S = 10
 _RATE_LIMIT_NAMES = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
 _RATE_LIMIT_LINES = "".join(f"{name}: %d\r\n" for name in _RATE_LIMIT_NAMES).encode("ascii")
 
-# The same few callers come again and again, so what is made for one call is kept for its next.
+# Cached: the same few callers come again and again.
 
 
 @lru_cache(maxsize=4096)
@@ -34,20 +34,20 @@ def order(key_id: str, per_minute: int, per_10_seconds: int) -> tuple[Charge, ..
 def production_order(
     key_id: str, account: tuple[str, str], per_minute: int, per_10_seconds: int, account_per_minute: int
 ) -> tuple[Charge, ...]:
-    """All keys of the account, given as broker and login, share one more budget.
+    """All keys of an account share one more budget.
 
-    Not by its number: another deployment that counts in the same Redis has accounts with the same numbers.
+    Named by broker and login, not by account id: other deployments in the same Redis may use the same ids.
     """
     of_account = Charge(f"orders of {' '.join(account)}", account_per_minute, _MINUTE_S)
     return (*order(key_id, per_minute, per_10_seconds), of_account)
 
 
 def rate_limit_lines(standing: Standing) -> bytes:
-    """The headers of an answer that tell how a budget stands."""
+    """The `RateLimit-*` header lines of a response."""
     return _RATE_LIMIT_LINES % (standing.limit, standing.remaining, standing.reset_s)
 
 
 def rate_limit_headers(standing: Standing) -> dict[str, str]:
-    """The same for a refusal."""
+    """The same headers for a refusal."""
     values = (standing.limit, standing.remaining, standing.reset_s)
     return dict(zip(_RATE_LIMIT_NAMES, map(str, values), strict=True))

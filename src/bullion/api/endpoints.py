@@ -1,9 +1,9 @@
-"""Which path of the interface is answered by what."""
+"""The paths of the trading API and their handlers."""
 
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 
-from .app import Answering, Endpoint, Methods
+from .app import Endpoint, Handler, Methods
 from .market_data import MarketData
 from .me import Me
 from .orders import Orders, ProductionOrders
@@ -18,10 +18,7 @@ def endpoints(
     production: tuple[ProductionOrders, MarketData],
     scenarios: Scenarios,
 ) -> dict[str, Methods]:
-    """Orders and market data of each environment are its own: nothing of test knows a venue.
-
-    Nor does anything of production know a scenario.
-    """
+    """Each environment has its own handlers: test does not know the venue, production no scenarios."""
     return {
         **_paths(Environment.TEST, me, test[0], positions.test, test[1], scenarios),
         **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1]),
@@ -32,22 +29,22 @@ def _paths(
     environment: Environment,
     me: Me,
     orders: Orders,
-    positions: Answering,
+    positions: Handler,
     market_data: MarketData,
     scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
     paths: dict[str, Methods] = {}
 
-    def add(call: str, scope: Scope, answer: Answering) -> None:
+    def add(call: str, scope: Scope, answer: Handler) -> None:
         method, path = call.split()
-        pretend = None if scenarios is None else scenarios.of(call, answer)
+        simulate = None if scenarios is None else scenarios.of(call, answer)
         methods = paths.setdefault(environment.base_path + path, {})
-        methods[method] = Endpoint(environment, scope, answer, pretend)
+        methods[method] = Endpoint(environment, scope, answer, simulate)
 
     add("GET /me", Scope.ACCOUNT_READ, me)
     add("POST /orders", Scope.ORDERS_WRITE, orders.place)
-    add("GET /orders", Scope.ORDERS_READ, orders.listed)
-    add("GET /orders/{order_id}", Scope.ORDERS_READ, orders.one)
+    add("GET /orders", Scope.ORDERS_READ, orders.list_orders)
+    add("GET /orders/{order_id}", Scope.ORDERS_READ, orders.get_order)
     add("GET /positions", Scope.ORDERS_READ, positions)
     add("GET /symbols", Scope.ORDERS_READ, market_data.symbols)
     add("GET /quotes", Scope.ORDERS_READ, market_data.quotes)

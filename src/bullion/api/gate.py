@@ -44,7 +44,7 @@ from .hosts import host_name
 
 _RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
 _SECOND_LOOK_S = 1.0
-"""How long the look-up of a failed key waits for the store."""
+"""How long the second look-up of a key, in the store, may take."""
 _MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long calls are answered from memory while the store cannot be reached."""
 
@@ -65,23 +65,23 @@ class Caller(msgspec.Struct):
 class Gate:
     catalogue: Catalogue
     look_up: Callable[[str], Awaitable[None]]
-    """Brings memory up to date with the store, including the key of this id, if there is one."""
+    """Reads the store into memory, including the key with this id, if it exists."""
     limiter: Limiter
     key_hasher: Hasher
     addresses: SourceAddress
     default_broker: str
-    note_use: Callable[[str], None]
+    record_key_use: Callable[[str], None]
 
     async def admit(
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
     ) -> Caller:
-        """Let the call through or raise RefusalError. A call with `orders:write` is charged as an order."""
+        """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order."""
         sent, host, forwarded, scenario = _relevant(headers)
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
-        text = _judge_text(read_key(sent), broker, environment)
+        text = _check_key_text(read_key(sent), broker, environment)
         if isinstance(text, RefusalCode):
             await self._count(failures, failed=True)
             raise RefusalError(text)
@@ -104,7 +104,7 @@ class Gate:
             if scope is Scope.ORDERS_WRITE:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
-        self.note_use(key.key_id)
+        self.record_key_use(key.key_id)
         return Caller(key, account, switches, standing, scenario)
 
     def recheck(
@@ -113,8 +113,8 @@ class Gate:
         """The account of a caller who was let through before, or why the caller would be refused now."""
         key = self.catalogue.keys.get(key_id)
         if key is None:
-            # The store was restored to a copy from before the key was issued. Or memory had to make room, or
-            # was reloaded: then a retry brings the key back.
+            # The store was restored to a copy from before the key was issued. Or the key was evicted from
+            # memory: then a retry loads it again.
             return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(environment, scope)
         account = self.catalogue.accounts[key.account_id]
         return life(key, self.catalogue.now_us()) or _access(key, account, address, scope) or account
@@ -140,7 +140,7 @@ class Gate:
                 async with asyncio.timeout(_SECOND_LOOK_S):
                     await self.look_up(text.key_id)
             except (StoreFault, TimeoutError):
-                call.note = "store unreadable, judged from memory"
+                call.note = "store unreadable, checked from memory"
                 unread = True
             key = self.catalogue.keys.get(text.key_id)
             refusal = verify(text, secret_hash, key, self.catalogue.now_us())
@@ -156,13 +156,13 @@ class Gate:
         return key
 
     def _unless_throttled(self, failures: Charge) -> None:
-        """Raise if this node knows that the address is throttled. `limiter.take` checks every other call."""
+        """Raise if this node knows that the address is throttled. `limiter.take` does the full check."""
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
             raise _throttled(throttled)
 
     async def _count(self, failures: Charge, *, failed: bool) -> None:
-        """Count a refused call. If its address is throttled, that is the answer."""
+        """Count a refused call. Raises if its address is throttled: that refusal takes precedence."""
         try:
             outcome = await self.limiter.take(failures, failed=failed)
         except LimiterUnavailable:
@@ -198,7 +198,9 @@ def _unavailable(environment: Environment, scope: Scope) -> RefusalCode:
     return BOOKING_UNAVAILABLE if books else SERVICE_UNAVAILABLE
 
 
-def _judge_text(text: KeyText | RefusalCode, broker: str, environment: Environment) -> KeyText | RefusalCode:
+def _check_key_text(
+    text: KeyText | RefusalCode, broker: str, environment: Environment
+) -> KeyText | RefusalCode:
     """Check what the key's text alone shows, without a look-up."""
     if isinstance(text, RefusalCode):
         return text

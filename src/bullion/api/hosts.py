@@ -1,4 +1,4 @@
-"""The host a call was meant for, out of its `Host` header."""
+"""Reads the host name from a `Host` header."""
 
 from functools import lru_cache
 

@@ -1,6 +1,6 @@
-"""The queries of `GET /orders` and `GET /quotes`, read strictly, with every problem told at once.
+"""Reads the queries of `GET /orders` and `GET /quotes` strictly, and reports all problems at once.
 
-Parameters that we do not know are ignored.
+Unknown parameters are ignored.
 """
 
 from urllib.parse import unquote_to_bytes
@@ -14,14 +14,14 @@ from .wire.orders import PRODUCTION_STATUSES, TRADE_TYPE_LENGTH_MAX
 
 _STATUSES = [*PRODUCTION_STATUSES, ALL]
 _OFFSET_MAX = 2**62
-"""Past the last order of any book, and within what every store can be asked. More is the same empty page."""
+"""Beyond the last order of any book, and within 64 bits. Larger offsets give the same empty page."""
 _DIGITS_MAX = 18
-"""A number of so many digits is below `_OFFSET_MAX`. A longer one is not computed."""
+"""A number with this many digits is below `_OFFSET_MAX`. A longer one is not parsed."""
 _EVERYTHING, _EVERYTHING_SHOWN = ListQuery(), ListQuery(status=ALL)
 
 
 def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
-    """The query, or RefusalError. Test orders have one status alone, so `status` is ignored there."""
+    """The query, or RefusalError. Test orders have only one status, so `status` is ignored there."""
     if not query_string:
         return _EVERYTHING_SHOWN if with_status else _EVERYTHING
     problems = Problems()
@@ -36,7 +36,7 @@ def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
         status=_read_status(sent, problems) if with_status else None,
     )
     if problems:
-        raise problems.refused()
+        raise problems.to_error()
     return query
 
 
@@ -45,12 +45,12 @@ def read_symbol_filter(query_string: bytes) -> str | None:
     problems = Problems()
     symbol_code = _read_filter("symbol_code", SYMBOL_CODE_LENGTH_MAX, _Sent(query_string, problems), problems)
     if problems:
-        raise problems.refused()
+        raise problems.to_error()
     return symbol_code
 
 
 class _Sent:
-    """The parameters as they were sent: only those that are asked for are judged."""
+    """The raw parameters. Each is decoded and checked when it is read."""
 
     def __init__(self, query_string: bytes, problems: Problems) -> None:
         self._problems = problems
@@ -70,7 +70,7 @@ class _Sent:
             return None
 
     def only(self, name: str) -> str | None:
-        """Of a parameter that must not be sent twice, and must say something."""
+        """The value of a parameter that must not be empty or sent twice."""
         if len(self._values.get(name.encode(), ())) > 1:
             self._problems.add(("query", name), f"{name} was sent more than once. Send one.", "duplicate")
             return None
@@ -117,7 +117,7 @@ def _read_offset(sent: _Sent, problems: Problems) -> int:
 
 
 def _number(text: str) -> int | None:
-    """An integer between `-_OFFSET_MAX` and `_OFFSET_MAX`, which stand for all beyond. ASCII digits alone."""
+    """An integer, clamped to `±_OFFSET_MAX`. Only ASCII digits are accepted."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
         return None
@@ -134,15 +134,15 @@ def _not_an_integer(name: str, text: str) -> str:
 
 
 def _read_filter(name: str, length_max: int, sent: _Sent, problems: Problems) -> str | None:
-    """Compared as it is, also when empty. Sent twice, the last counts."""
+    """Compared verbatim, also if empty. If sent twice, the last value counts."""
     text = sent.last(name)
     if text is None:
         return None
     if len(text) > length_max:
-        words = f"{name} has {len(text)} characters; it may have up to {length_max}."
-        problems.add(("query", name), words, "too_long")
+        message = f"{name} has {len(text)} characters; it may have up to {length_max}."
+        problems.add(("query", name), message, "too_long")
     if "\0" in text:
-        # No order has one, and PostgreSQL cannot even be asked.
+        # No order has one, and PostgreSQL does not accept it as a value.
         problems.add(("query", name), f"{name} may not have a NUL character.", "bad_character")
     return text
 
@@ -152,8 +152,8 @@ def _read_status(sent: _Sent, problems: Problems) -> str:
     if status is None:
         return ALL
     if status not in _STATUSES:
-        words = f'status must be one of {", ".join(_STATUSES)}; this is "{excerpt(status)}".'
-        problems.add(("query", "status"), words, "not_a_choice")
+        message = f'status must be one of {", ".join(_STATUSES)}; this is "{excerpt(status)}".'
+        problems.add(("query", "status"), message, "not_a_choice")
     return status
 
 
@@ -163,10 +163,10 @@ def _read_since_us(sent: _Sent, problems: Problems) -> int | None:
         return None
     since_us = read_instant_us(text)
     if since_us is None:
-        # Whoever forgets to write the + of an offset as %2B sends a space. Between date and time, where a
-        # space was meant, Python takes any character.
+        # A `+` that was not encoded as %2B arrives as a space. Python accepts any character between date and
+        # time, so replacing that one too does no harm.
         since_us = read_instant_us(text.replace(" ", "+"))
     if since_us is None:
-        words = f'since must be an ISO 8601 time such as 2026-01-31T12:00:00Z; this is "{excerpt(text)}".'
-        problems.add(("query", "since"), words, "not_a_time")
+        message = f'since must be an ISO 8601 time such as 2026-01-31T12:00:00Z; this is "{excerpt(text)}".'
+        problems.add(("query", "since"), message, "not_a_time")
     return since_us

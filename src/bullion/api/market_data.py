@@ -11,7 +11,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.bounds import PAISE_MAX
 from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
-from bullion.orders.offer import Deal, Offer
+from bullion.orders.offer import Offer, SidePrice
 from bullion.orders.verdict import Refusal
 from bullion.web.response import Response, json_response
 
@@ -20,7 +20,7 @@ from .request import Request
 from .wire.market import Quote, Quotes, Symbol, Symbols
 
 _MEMORY_AGE_NS_MAX = 2_000_000_000
-"""A node that has lost its store shows no prices."""
+"""A node that has lost its store sends no prices."""
 
 
 class MarketData:
@@ -28,12 +28,12 @@ class MarketData:
         self,
         catalogue: Catalogue,
         market: Market,
-        closed: Callable[[Account], Refusal | None] = lambda _: None,
+        why_closed: Callable[[Account], Refusal | None] = lambda _: None,
     ) -> None:
-        """`closed`: why the environment takes no orders of the account now, if it takes none."""
+        """`why_closed`: the refusal that orders of the account get while the environment is closed."""
         self._catalogue = catalogue
         self._market = market
-        self._closed = closed
+        self._why_closed = why_closed
 
     async def symbols(self, request: Request) -> Response:
         offers = self._offers(request.caller.account, None)
@@ -46,19 +46,21 @@ class MarketData:
 
     def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):
-            raise StoreUnavailable("memory is too old to be told from")
+            raise StoreUnavailable("memory is too old to quote prices from")
         now_us = self._catalogue.now_us()
         codes = sorted(code for broker, code in self._catalogue.symbols if broker == account.broker)
         offers = [self._market.offer(account, code, now_us) for code in codes if wanted in (None, code)]
         return [offer for offer in offers if offer is not None]
 
     def _quote(self, account: Account, offer: Offer) -> Quote:
-        # A side that is not offered says nothing about the others; where none is, that is the reason.
+        # Sides that are not offered are left out. If no side is offered, that is the reason.
         offered = [side for side in Side if side in offer.offered]
-        reasons = [self._market.reason_against(account, offer, side) for side in offered or [Side.BUY]]
-        closed = self._closed(account)
+        reasons = [
+            self._market.refusal_of_smallest_order(account, offer, side) for side in offered or [Side.BUY]
+        ]
+        closed = self._why_closed(account)
         reason = closed.refusal if closed else None if None in reasons else reasons[0]
-        prices = {side: _price_text(offer.deal(side)) for side in offered}
+        prices = {side: _price_text(offer.side_price(side)) for side in offered}
         return Quote(
             symbol_code=offer.symbol.code,
             buy=prices.get(Side.BUY),
@@ -69,8 +71,10 @@ class MarketData:
         )
 
 
-def _price_text(deal: Deal | None) -> str | None:
-    return rupees_text(deal.price_paise) if deal is not None and 0 < deal.price_paise <= PAISE_MAX else None
+def _price_text(price: SidePrice | None) -> str | None:
+    return (
+        rupees_text(price.price_paise) if price is not None and 0 < price.price_paise <= PAISE_MAX else None
+    )
 
 
 def _symbol(offer: Offer) -> Symbol:

@@ -32,6 +32,6 @@ def me(key: Key, account: Account, switches: Switches, *, deploy_on: bool) -> wi
 
 
 def production_trading_available(account: Account, switches: Switches, *, deploy_on: bool) -> bool:
-    """A hint that follows the switches alone: whether the hedge venue can be reached does not change it."""
+    """A hint, computed from the switches only. It ignores whether the hedge venue can be reached."""
     open_ = closed_by(account, switches, deploy_on=deploy_on) is None
     return open_ and not switches.paused and account.api_access

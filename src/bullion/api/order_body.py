@@ -1,7 +1,7 @@
-"""`POST /orders` as it arrives: headers and body, read exactly, with every problem told at once.
+"""Reads the headers and body of `POST /orders`, and reports all problems at once.
 
-Numbers stay the text they were sent as until their value is known to be small and exact: no float comes near
-them, and no number that a caller chose is ever raised to a power or made into a huge integer.
+Numbers stay text until their value is known to be exact and within bounds. No floats are used, and no number
+that a caller chose is ever used as an exponent or turned into a huge integer.
 """
 
 import re
@@ -22,7 +22,7 @@ from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
 from bullion.refusals.refusal import RefusalError
 from bullion.web.response import Headers
 
-from .plain_order import read_plain_order
+from .fast_order_reader import read_order_fast
 from .problems import Problems, excerpt
 from .wire import orders as wire
 
@@ -43,16 +43,16 @@ _KNOWN = frozenset(_FIELDS)
 def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
     """The idempotency key and the order, or RefusalError.
 
-    A missing key is refused alone and first; a bad one is a problem among the others.
+    A missing key is refused before everything else; an invalid key is one of the problems.
     """
     keys, content_types = _relevant(headers)
     problems = Problems()
     key = _read_key(keys, problems)
     if content_types != [b"application/json"]:
         _check_content_type(content_types, problems)
-    order = read_plain_order(body) or _read_order(body, problems)
+    order = read_order_fast(body) or _read_order(body, problems)
     if problems or order is None:
-        raise problems.refused()
+        raise problems.to_error()
     return key, order
 
 
@@ -72,7 +72,7 @@ def _relevant(headers: Headers) -> tuple[list[bytes], list[bytes]]:
 
 
 def _read_key(sent: list[bytes], problems: Problems) -> str:
-    # Blanks around a header's value are no part of it.
+    # Blanks around a header's value are not part of it.
     keys = [value.strip(b" \t").decode("latin-1") for value in sent]
     if not any(keys):
         raise RefusalError(IDEMPOTENCY_KEY_REQUIRED)
@@ -81,8 +81,8 @@ def _read_key(sent: list[bytes], problems: Problems) -> str:
         problems.add(_KEY, "Idempotency-Key was sent more than once. Send one.", "duplicate")
         return key
     if len(key) > KEY_LENGTH_MAX:
-        words = f"Idempotency-Key has {len(key)} characters; it may have up to {KEY_LENGTH_MAX}."
-        problems.add(_KEY, words, "too_long")
+        message = f"Idempotency-Key has {len(key)} characters; it may have up to {KEY_LENGTH_MAX}."
+        problems.add(_KEY, message, "too_long")
     if not (key.isascii() and key.isprintable()):
         problems.add(_KEY, "Idempotency-Key may have printable ASCII characters only.", "bad_character")
     return key
@@ -92,11 +92,11 @@ _TOKEN = rb"[!#$%&'*+.^_`|~0-9a-z-]++"
 _QUOTED = rb'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t -~\x80-\xff])*+"'
 _UTF8 = rb"(?:utf-?8|us-ascii)"
 _PARAMETER = rb'(?:charset=(?:%b|"%b")|(?!charset=)%b=(?:%b|%b))' % (_UTF8, _UTF8, _TOKEN, _TOKEN, _QUOTED)
-# No repetition gives back what it took: the time to match is linear.
+# All repetitions are possessive: the time to match is linear.
 _JSON_IN_UTF8 = re.compile(
     rb"[ \t]*+application/json[ \t]*+(?:;[ \t]*+(?:%b[ \t]*+)?)*+" % _PARAMETER, re.IGNORECASE
 )
-"""A body in US-ASCII is one in UTF-8 too."""
+"""US-ASCII is accepted because it is a subset of UTF-8."""
 
 
 def _check_content_type(sent: list[bytes], problems: Problems) -> None:
@@ -105,10 +105,10 @@ def _check_content_type(sent: list[bytes], problems: Problems) -> None:
     elif len(sent) > 1:
         problems.add(_CONTENT_TYPE, "Content-Type was sent more than once. Send one.", "duplicate")
     elif not _JSON_IN_UTF8.fullmatch(sent[0]):
-        words = excerpt(sent[0].decode("latin-1"))
+        message = excerpt(sent[0].decode("latin-1"))
         problems.add(
             _CONTENT_TYPE,
-            f'Content-Type must be application/json, in UTF-8 if it names a charset; this is "{words}".',
+            f'Content-Type must be application/json, in UTF-8 if it names a charset; this is "{message}".',
             "bad_content_type",
         )
 
@@ -117,25 +117,25 @@ def _check_content_type(sent: list[bytes], problems: Problems) -> None:
 
 
 class _Number(str):
-    """The text of a JSON number. JSON's grammar holds for it; nothing else is known."""
+    """The text of a JSON number, not yet parsed."""
 
     __slots__ = ()
 
 
 class _NotFinite(str):
-    """NaN, Infinity or -Infinity: not JSON, but told better as a field's problem than as the whole body's."""
+    """NaN, Infinity or -Infinity: not JSON, but reported as a problem of the field, not of the body."""
 
     __slots__ = ()
 
 
-# An object comes as a tuple of its names and values, in which a name sent twice is still there twice.
+# Objects become tuples of pairs, so that duplicate names can be detected.
 _DECODER = JSONDecoder(
     object_pairs_hook=tuple, parse_int=_Number, parse_float=_Number, parse_constant=_NotFinite
 )
 
 
 def _read_order(body: bytes, problems: Problems) -> PlaceOrder | None:
-    """The order. Where there was a problem something stands in for the value, and nobody comes to see it."""
+    """The order. Invalid fields get a placeholder, which is never used: the problems are raised instead."""
     pairs = _read_object(body, problems)
     if pairs is None:
         return None
@@ -147,7 +147,7 @@ def _read_order(body: bytes, problems: Problems) -> PlaceOrder | None:
         _read_expected_price(sent, problems),
         _read_client_order_id(sent, problems),
     )
-    # Only an escape can bring in what UTF-8 and JSON keep out.
+    # Only escapes can produce these characters: raw, they are not valid UTF-8 or JSON.
     if b"\\" in body:
         _check_characters(sent, problems)
     if len(sent) != len(pairs) or not _KNOWN.issuperset(sent):
@@ -180,7 +180,7 @@ def _not_json(body: bytes, error: JSONDecodeError) -> str:
 
 
 def _kind(value: object) -> str:
-    """What was sent instead, in JSON's words."""
+    """The JSON type of a value, for messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -200,25 +200,25 @@ _MISSING = object()
 
 
 def _check_names(pairs: tuple[tuple[str, Any], ...], problems: Problems) -> None:
-    """A mistyped expected_price must not silently drop its protection; of two values, which was meant?"""
+    """Refuse unknown and duplicate fields: a mistyped expected_price must not be ignored."""
     counts = Counter(name for name, _ in pairs)
     twice = [name for name, count in counts.items() if count > 1]
     unknown = [name for name in counts if name not in _KNOWN]
     problems.add_names(twice, "is there more than once.", "duplicate")
-    words = f"is not a field of an order. The fields are {', '.join(_FIELDS)}."
-    problems.add_names(unknown, words, "unknown_field")
+    message = f"is not a field of an order. The fields are {', '.join(_FIELDS)}."
+    problems.add_names(unknown, message, "unknown_field")
 
 
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
-"""PostgreSQL keeps no NUL. A surrogate left over after decoding has no partner: it is no character."""
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL stores no NUL. A surrogate that is left after decoding is unpaired, and not a character."""
 
 
 def _check_characters(sent: dict[str, Any], problems: Problems) -> None:
     for field in ("symbol_code", "trade_type", "client_order_id"):
         value = sent.get(field)
-        if type(value) is str and _UNKEEPABLE.search(value):
-            words = f"{field} may have neither a NUL character nor a lone surrogate."
-            problems.add(("body", field), words, "bad_character")
+        if type(value) is str and _NOT_STORABLE.search(value):
+            message = f"{field} may have neither a NUL character nor a lone surrogate."
+            problems.add(("body", field), message, "bad_character")
 
 
 # --- Texts --------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def _read_symbol_code(sent: dict[str, Any], problems: Problems) -> str:
 
 
 def _read_trade_type(sent: dict[str, Any], problems: Problems) -> str:
-    """Any string: one that is no side is refused later, by a code of its own."""
+    """Any string: a check refuses an invalid side later, with its own code."""
     return _read_text("trade_type", sent, problems) or ""
 
 
@@ -261,8 +261,8 @@ def _read_text(field: str, sent: dict[str, Any], problems: Problems) -> str | No
 
 def _check_length(field: str, text: str, length_max: int, problems: Problems) -> None:
     if len(text) > length_max:
-        words = f"{field} has {len(text)} characters; it may have up to {length_max}."
-        problems.add(("body", field), words, "too_long")
+        message = f"{field} has {len(text)} characters; it may have up to {length_max}."
+        problems.add(("body", field), message, "too_long")
 
 
 # --- Numbers ------------------------------------------------------------------------------------------
@@ -274,18 +274,18 @@ def _read_quantity_e4(sent: dict[str, Any], problems: Problems) -> int:
         return 0
     text, digits, power = number
     quantity_e4: int
-    # Looked at before anything is computed: the exponent may be a number of ninety digits.
+    # Checked before anything is computed: the exponent may have ninety digits.
     if len(digits) + power > _QUANTITY_WHOLE_DIGITS_MAX:
         quantity_e4 = _QUANTITY_E4_MAX + 1
     elif power < -PLACES:
-        words = f"quantity may have up to {PLACES} decimal places; {excerpt(text)} has more."
-        problems.add(("body", "quantity"), words, "too_many_digits")
+        message = f"quantity may have up to {PLACES} decimal places; {excerpt(text)} has more."
+        problems.add(("body", "quantity"), message, "too_many_digits")
         return 0
     else:
         quantity_e4 = int(digits) * 10 ** (power + PLACES)
     if quantity_e4 > _QUANTITY_E4_MAX:
-        words = f"quantity may be at most {QUANTITY_MAX}; {excerpt(text)} is more."
-        problems.add(("body", "quantity"), words, "too_large")
+        message = f"quantity may be at most {QUANTITY_MAX}; {excerpt(text)} is more."
+        problems.add(("body", "quantity"), message, "too_large")
     return quantity_e4
 
 
@@ -297,10 +297,10 @@ def _read_expected_price(sent: dict[str, Any], problems: Problems) -> str | None
         return None
     text, digits, power = number
     if len(digits) > PRICE_DIGITS_MAX:
-        words = (
+        message = (
             f"expected_price may have up to {PRICE_DIGITS_MAX} significant digits; this has {len(digits)}."
         )
-        problems.add(("body", "expected_price"), words, "too_many_digits")
+        problems.add(("body", "expected_price"), message, "too_many_digits")
     exponent = len(digits) + power - 1
     if exponent > _PRICE_EXPONENT_MAX:
         problems.add(("body", "expected_price"), f"expected_price {excerpt(text)} is too large.", "too_large")
@@ -312,20 +312,20 @@ def _read_expected_price(sent: dict[str, Any], problems: Problems) -> str | None
 
 
 def _read_positive(field: str, sent: dict[str, Any], problems: Problems) -> tuple[str, str, int] | None:
-    """A number above 0: its text, which is not too long, and what it says exactly."""
+    """A number above 0, as its text, significant digits and power of ten."""
     value = sent.get(field, _MISSING)
     if type(value) is not _Number:
         if value is _MISSING:
             problems.add(("body", field), f"{field} is required.", "missing")
         else:
-            words = f"{field} must be a JSON number such as 12.5, not {_kind(value)}."
-            problems.add(("body", field), words, "not_a_number")
+            message = f"{field} must be a JSON number such as 12.5, not {_kind(value)}."
+            problems.add(("body", field), message, "not_a_number")
         return None
     if len(value) > _NUMBER_LENGTH_MAX:
-        words = f"{field} is written with more than {_NUMBER_LENGTH_MAX} characters."
-        problems.add(("body", field), words, "too_long")
+        message = f"{field} is written with more than {_NUMBER_LENGTH_MAX} characters."
+        problems.add(("body", field), message, "too_long")
         return None
-    # A number with a sign has no significant digits worth reading: it is refused, -0 too.
+    # Every number with a minus sign is refused, -0 too.
     digits, power = ("", 0) if value[0] == "-" else _exact(value)
     if not digits:
         problems.add(("body", field), f"{field} must be greater than 0.", "too_small")
@@ -343,7 +343,7 @@ def _exact(text: str) -> tuple[str, int]:
 
 
 def _plain(digits: str, power: int) -> str:
-    """The one shortest way to write it without an exponent."""
+    """The shortest decimal without an exponent."""
     point = len(digits) + power
     if power >= 0:
         return digits + "0" * power

@@ -1,4 +1,4 @@
-"""Whether a client's order may be booked now, from what this node's memory holds."""
+"""Checks from this node's memory whether a client's order may be booked now."""
 
 from collections.abc import Callable
 
@@ -14,20 +14,20 @@ from .gate import Gate
 
 
 class ClientOrderCheck:
-    """`OrderCheck` of the booking queue, for orders that came through the trading API."""
+    """The `OrderCheck` of orders that come through the trading API."""
 
     def __init__(
-        self, gate: Gate, market: Market, closed: Callable[[Account], Refusal | None] = lambda _: None
+        self, gate: Gate, market: Market, why_closed: Callable[[Account], Refusal | None] = lambda _: None
     ) -> None:
-        """`closed`: why the environment takes no orders of the account now; None if it takes them."""
+        """`why_closed`: the refusal that orders of the account get while the environment is closed."""
         self._gate = gate
         self._market = market
-        self.closed = closed
+        self.why_closed = why_closed
 
     def check(self, attempt: OrderAttempt) -> Verdict:
-        """The caller first, who may no longer be let through, then the environment, then the market."""
+        """Check the caller again, then the environment, then the market."""
         environment = environment_of(attempt.book_id)
         account = self._gate.recheck(attempt.key_id or "", environment, attempt.address, Scope.ORDERS_WRITE)
         if isinstance(account, RefusalCode):
             return Refusal(account)
-        return self.closed(account) or self._market.judge(account, attempt.asked)
+        return self.why_closed(account) or self._market.check(account, attempt.asked)

@@ -1,4 +1,4 @@
-"""Orders in both environments: placing them, and reading them back."""
+"""Places, reads and lists orders, in both environments."""
 
 import re
 from http import HTTPStatus
@@ -25,7 +25,7 @@ from .gate import Gate
 from .list_query import read_list_query
 from .order_body import BODY_BYTES_MAX, read_place_order
 from .order_check import ClientOrderCheck
-from .order_view import WrittenOrders
+from .order_json_cache import OrderJsonCache
 from .request import Request
 from .tracer import Tracer
 from .wire.orders import order_view
@@ -39,7 +39,7 @@ _log = structlog.get_logger("api")
 
 
 class OrderBooking(Protocol):
-    """What books an order: the queue in test, `Production` in production. May raise StoreFault."""
+    """Books an order: the queue in test, `Production` in production. May raise StoreFault."""
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome: ...
 
@@ -60,18 +60,18 @@ class Orders:
         self._reader = reader
         self._tracer = tracer
         self._gate = gate
-        self._written = WrittenOrders()
+        self._json_cache = OrderJsonCache()
 
     async def place(self, request: Request, scenario: str | None = None) -> Response:
-        """`scenario` is noted in the trace: the answer that the caller asked the test environment for."""
+        """`scenario`: the simulated response that the caller requested, for the trace."""
         caller, call = request.caller, request.call
         try:
             idempotency_key, asked = await self._read(request)
         except RefusalError as refused:
-            self._tracer.refused(call, caller, refused, scenario)
+            self._tracer.trace_refusal(call, caller, refused, scenario)
             raise
         attempt = OrderAttempt(
-            book_id=of_book(request),
+            book_id=book_id_of(request),
             broker=caller.account.broker,
             source=API,
             idempotency_key=idempotency_key,
@@ -86,13 +86,13 @@ class Orders:
             _log.warning("store_fault", request_id=attempt.request_id, fault=repr(fault))
             error = self._error(fault)
             refusal = Refusal(error.refusal, compared={"fault": repr(fault)})
-            self._tracer.decided(attempt, refusal, scenario)
+            self._tracer.trace_decision(attempt, refusal, scenario)
             raise error from fault
         if isinstance(outcome, Refusal) and outcome.refusal.status == HTTPStatus.UNAUTHORIZED:
             await self._gate.count_failure(call, caller)
-        self._tracer.decided(attempt, outcome, scenario)
+        self._tracer.trace_decision(attempt, outcome, scenario)
         if isinstance(outcome, Refusal):
-            raise outcome.refused()
+            raise outcome.to_error()
         return _booked(request, outcome)
 
     async def _read(self, request: Request) -> tuple[str, PlaceOrder]:
@@ -101,62 +101,62 @@ class Orders:
         try:
             return read_place_order(headers, body)
         except RefusalError:
-            # While production is closed, that is the answer, whatever else is wrong with the call.
-            closed = self._check.closed(request.caller.account)
+            # The refusal of a closed production environment takes precedence over problems of the request.
+            closed = self._check.why_closed(request.caller.account)
             if closed is not None:
-                raise closed.refused() from None
+                raise closed.to_error() from None
             raise
 
     def _error(self, _: StoreFault) -> RefusalError:
         return RefusalError(SERVICE_UNAVAILABLE)
 
-    async def one(self, request: Request) -> Response:
+    async def get_order(self, request: Request) -> Response:
         order_id = _order_id(request)
-        written = self._written.find(of_book(request), order_id)
+        written = self._json_cache.find(book_id_of(request), order_id)
         if written is None:
-            written = self._written.add(await self._order(request, order_id))
+            written = self._json_cache.add(await self._order(request, order_id))
         return Response(_OK, written)
 
     async def _order(self, request: Request, order_id: str) -> Order:
-        order = await self._reader.order(of_book(request), order_id)
+        order = await self._reader.order(book_id_of(request), order_id)
         if order is None or hidden(order):
             raise RefusalError(ORDER_NOT_FOUND)
         return order
 
-    async def listed(self, request: Request) -> Response:
+    async def list_orders(self, request: Request) -> Response:
         query = read_list_query(request.scope["query_string"], with_status=False)
-        book = of_book(request)
-        ordinals, total = await self._reader.page(book, query)
-        written = self._written.find_all(book, ordinals)
+        book = book_id_of(request)
+        ordinals, total = await self._reader.page_ordinals(book, query)
+        written = self._json_cache.find_all(book, ordinals)
         missing = [each for each in ordinals if each not in written]
         if missing:
             orders = await self._reader.orders(book, missing)
-            written |= {ordinal: self._written.add(order) for ordinal, order in orders.items()}
+            written |= {ordinal: self._json_cache.add(order) for ordinal, order in orders.items()}
         items = b",".join([written[each] for each in ordinals])
         return Response(_OK, b'{"items":[%b],"total":%d}' % (items, total))
 
 
 class ProductionOrders(Orders):
-    """The orders of the production environment, with those of other channels."""
+    """The orders of the production environment, including those of other channels."""
 
     def _error(self, fault: StoreFault) -> RefusalError:
         return booking_error(fault)
 
-    async def one(self, request: Request) -> Response:
+    async def get_order(self, request: Request) -> Response:
         return json_response(order_view(await self._order(request, _order_id(request))))
 
-    async def listed(self, request: Request) -> Response:
+    async def list_orders(self, request: Request) -> Response:
         query = read_list_query(request.scope["query_string"], with_status=True)
-        orders, total = await self._reader.whole_page(of_book(request), query)
+        orders, total = await self._reader.page_orders(book_id_of(request), query)
         return json_response({"items": [order_view(order) for order in orders], "total": total})
 
 
-def of_book(request: Request) -> int:
+def book_id_of(request: Request) -> int:
     return book_id(request.caller.account.id, request.caller.key.environment)
 
 
 def _order_id(request: Request) -> str:
-    order_id = request.item.lower()
+    order_id = request.order_id.lower()
     if not _UUID.fullmatch(order_id):
         raise RefusalError(ORDER_NOT_FOUND)
     return order_id
@@ -173,6 +173,6 @@ def _booked(request: Request, booked: Booked) -> Response:
         )
     status = _ACCEPTED if order.status in _NOT_A_DEAL else _CREATED
     if replayed:
-        request.more += _REPLAYED_LINE
+        request.header_lines += _REPLAYED_LINE
         status = _OK
     return Response(status, encode_json(view))

@@ -1,4 +1,4 @@
-"""`GET {base}/positions`: what the account holds against its allocation."""
+"""`GET {base}/positions`: the account's positions against its allocation."""
 
 from bullion.allocation.book import OpenWeight
 from bullion.allocation.position import Position
@@ -7,7 +7,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.reader import OrderReader
 from bullion.web.response import Response, json_response
 
-from .orders import of_book
+from .orders import book_id_of
 from .request import Request
 from .wire.positions import MetalPosition, ProductionPositions, SymbolPosition, TestPositions
 
@@ -17,11 +17,11 @@ class Positions:
         self._reader = reader
 
     async def test(self, request: Request) -> Response:
-        book = await self._reader.book(of_book(request))
+        book = await self._reader.book(book_id_of(request))
         return json_response(TestPositions(_metal(Metal.GOLD, book.gold), _metal(Metal.SILVER, book.silver)))
 
     async def production(self, request: Request) -> Response:
-        book, weights = await self._reader.open_book(of_book(request))
+        book, weights = await self._reader.book_with_weights(book_id_of(request))
         return json_response(
             ProductionPositions(
                 _metal(Metal.GOLD, book.gold),

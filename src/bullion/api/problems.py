@@ -1,4 +1,4 @@
-"""What is wrong with a request, gathered, so that a caller is told of every problem at once."""
+"""Collects the problems of a request, so that the response lists them all."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -36,7 +36,7 @@ _EXCERPT_LENGTH_MAX = 40
 
 
 class Problems:
-    """The list behind `detail.errors`. True once there is something in it."""
+    """The content of `detail.errors`. Truthy if there is a problem."""
 
     __slots__ = ("_found", "_not_listed")
 
@@ -53,15 +53,15 @@ class Problems:
         else:
             self._not_listed += 1
 
-    def add_names(self, names: Sequence[str], words: str, kind: ProblemType) -> None:
-        """Of each of these names in the body, the same. Those that are not listed cost nothing."""
+    def add_names(self, names: Sequence[str], message: str, kind: ProblemType) -> None:
+        """Add the same problem for each of these fields. The message follows the name of the field."""
         room = PROBLEMS_MAX - len(self._found)
         for name in names[:room]:
-            told = excerpt(name, _NAME_LENGTH_MAX)
-            self.add(("body", told), f'"{told}" {words}', kind)
+            field = excerpt(name, _NAME_LENGTH_MAX)
+            self.add(("body", field), f'"{field}" {message}', kind)
         self._not_listed += len(names[room:])
 
-    def refused(self) -> RefusalError:
+    def to_error(self) -> RefusalError:
         return RefusalError(INVALID_REQUEST, fields={"errors": [*self._found, *self._rest()]})
 
     def _rest(self) -> Iterator[Problem]:
@@ -72,10 +72,9 @@ class Problems:
 
 
 def excerpt(text: str, length_max: int = _EXCERPT_LENGTH_MAX) -> str:
-    """The start of what was sent, fit to be repeated: short, and with nothing in it that cannot be seen.
+    """The start of a text from a request, safe to repeat in a response.
 
-    Control characters, turned directions of writing and lone surrogates (which no answer could be made of)
-    come out as escapes.
+    Control characters, bidirectional marks and lone surrogates (which cannot be encoded) are escaped.
     """
     start = "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in text[:length_max]

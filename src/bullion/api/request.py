@@ -1,4 +1,4 @@
-"""A call that the gate let through, on its way to its endpoint."""
+"""An authenticated call, as its endpoint gets it."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ class Request(msgspec.Struct):
     caller: Caller
     scope: AsgiScope
     receive: Receive
-    item: str
-    """The last part of the path, where the endpoint is one thing out of many."""
-    more: bytes
-    """Lines of headers of the answer beside its own; the endpoint may add some."""
+    order_id: str
+    """From the path; empty if the path has none."""
+    header_lines: bytes
+    """Header lines to add to the response. The endpoint may append to them."""

@@ -1,4 +1,4 @@
-"""Reads `X-Bullion-Scenario`: which simulated answer a client asks the test environment for.
+"""Reads `X-Bullion-Scenario`: the simulated response that a client requests in the test environment.
 
     stale_rate
     rate_limited; retry_after=5
@@ -35,10 +35,10 @@ ANSWER_LOST = "answer_lost"
 RETRY_AFTER_S, RETRY_AFTER_S_MAX = 2, 3600
 
 _LENGTH_MAX = 200
-# Refusals that are decided before the header is read. A client can provoke them itself.
+# These refusals come before the header is read. A client can provoke them itself.
 _BEFORE_THE_HEADER = frozenset((HEADERS_TOO_LARGE, MALFORMED_HTTP, METHOD_NOT_ALLOWED))
 _OUTCOME_OPEN = frozenset((BOOKING_OUTCOME_UNKNOWN, SERVICE_UNAVAILABLE, INTERNAL_ERROR))
-"""Refusals after which the order may be booked all the same. Any other would contradict a booked order."""
+"""Refusals after which the order may have been booked. Any other contradicts a booked order."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -46,11 +46,11 @@ class Scenario(msgspec.Struct, frozen=True):
     """As it was sent, for log and trace."""
     name: str
     row: RefusalCode | None
-    """What to answer; None if the answer is lost."""
+    """The refusal to respond with; None to abort the connection."""
     retry_after_s: int | None = None
     reason: str | None = None
     booked: bool = False
-    """Whether the order is booked before that."""
+    """Whether the order is booked before the simulated response."""
     until_us: int | None = None
     """The time from which the header has no effect."""
 
@@ -58,7 +58,7 @@ class Scenario(msgspec.Struct, frozen=True):
 def requestable(rows: Iterable[RefusalCode]) -> dict[str, RefusalCode]:
     """The refusals of a call that can be requested, by code.
 
-    Not the two about scenarios: they always mean that no scenario was played.
+    Without the two about scenarios: they always mean that no scenario ran.
     """
     return {row.code: row for row in rows if row not in _BEFORE_THE_HEADER and row.env is not Env.TEST}
 

@@ -1,8 +1,7 @@
-"""Simulated answers that a client of the test environment asks for, to test its own program.
+"""Simulated responses that a client of the test environment requests, to test its own program.
 
-A scenario is played after the gate, and only for an account whose desk allows it. Its answer comes from the
-refusal catalogue and the description of the call, so neither is written twice. Production paths have no
-scenarios: see `endpoints`.
+Scenarios run after the gate, and only for accounts that the desk allows them for. The response is made from
+the refusal catalogue and the call's description. Production paths have no scenarios: see `endpoints`.
 """
 
 from http import HTTPStatus
@@ -38,13 +37,13 @@ from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.body import read_body
 from bullion.web.response import AbortConnection, Response, header_line, refusal_response
 
-from .app import Answering
+from .app import Handler
 from .charges import rate_limit_lines
 from .gate import scope_message
 from .openapi.endpoint import Endpoint as Described
 from .openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from .order_body import BODY_BYTES_MAX, read_place_order
-from .orders import Orders, of_book
+from .orders import Orders, book_id_of
 from .request import Request
 from .scenario import HEADER, CallScenarios, Scenario, requestable
 from .tracer import SCENARIO, Tracer
@@ -67,8 +66,8 @@ class Scenarios:
         self._tracer = tracer
         self._orders = orders
 
-    def of(self, call: str, answer: Answering) -> Answering:
-        """Answers calls that have the header; `answer` answers those without."""
+    def of(self, call: str, answer: Handler) -> Handler:
+        """A handler for calls with the scenario header. `answer` is the handler of the real call."""
         described = _CALLS[call]
         scenarios = CallScenarios(
             call, requestable(described.refusals), _CALL_OF, places_order=described is PLACE_ORDER
@@ -80,7 +79,7 @@ class Scenarios:
                 return await answer(request)
             if scenario.booked:
                 placed = await self._orders.place(request, scenario.text)
-                # An order that was booked before is answered as it is: a retry must find it.
+                # A replay gets the real response: a retry must find the order.
                 return _simulated(request, scenario) if placed.status == HTTPStatus.CREATED else placed
             return await self._play(request, scenario, described)
 
@@ -93,7 +92,7 @@ class Scenarios:
             return scenarios.read(request.caller.scenario)
         except RefusalError as refused:
             if scenarios.places_order:
-                self._tracer.refused(request.call, request.caller, refused)
+                self._tracer.trace_refusal(request.call, request.caller, refused)
             raise
 
     async def _play(self, request: Request, scenario: Scenario, described: Described) -> Response:
@@ -101,7 +100,7 @@ class Scenarios:
         if described is PLACE_ORDER:
             placed = await self._read_order(request, row)
             refused = None if row is None else await self._order_refused(request, scenario, row, placed)
-            self._tracer.simulated(request.call, request.caller, scenario.text, placed)
+            self._tracer.trace_simulated(request.call, request.caller, scenario.text, placed)
         else:
             refused = None if row is None else _refused(scenario, row, described)
         return _simulated(request, scenario, refused)
@@ -118,7 +117,7 @@ class Scenarios:
             placed = read_place_order(headers, body)
             self._check_names(request, row, placed[1])
         except RefusalError as refused:
-            self._tracer.refused(request.call, request.caller, refused)
+            self._tracer.trace_refusal(request.call, request.caller, refused)
             raise
         return placed
 
@@ -137,15 +136,15 @@ class Scenarios:
             key, asked = placed
             metal = self._catalogue.symbols[request.caller.account.broker, asked.symbol_code].metal
             if row is LIMIT_EXCEEDED:
-                book = await self._reader.book(of_book(request))
-                return limit_exceeded(metal, book.position(metal), signed_e4(asked)).refused()
+                book = await self._reader.book(book_id_of(request))
+                return limit_exceeded(metal, book.position(metal), signed_e4(asked)).to_error()
             order = _rejected(request, metal, key, asked, self._catalogue.now_us())
             return RefusalError(row, fields={"order_id": order.id, "order": order_view(order)})
         return _refused(scenario, row, PLACE_ORDER)
 
 
 def _refused(scenario: Scenario, row: RefusalCode, described: Described) -> RefusalError:
-    """With all that a real refusal has: its fields are those of the call's description."""
+    """The refusal, with the fields that the call's description has for it."""
     fields = described.further.get(row)
     if row is PRODUCTION_TRADING_DISABLED:
         fields = {"reason": scenario.reason}
@@ -180,14 +179,14 @@ def _rejected(request: Request, metal: Metal, key: str, asked: PlaceOrder, now_u
 
 
 def _simulated(request: Request, scenario: Scenario, refused: RefusalError | None = None) -> Response:
-    """The answer, marked as simulated also in log and metrics, so that it raises no alert."""
+    """The response. Log and metrics show it as simulated, so that it raises no alert."""
     call = request.call
     call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
     call.route = f"{call.route} {SCENARIO}"
     if scenario.row is None:
         raise AbortConnection
     marked = header_line(_HEADER, scenario.name.encode("ascii"))
-    request.more = _budget(request, scenario, scenario.row) + marked
+    request.header_lines = _budget(request, scenario, scenario.row) + marked
     return refusal_response(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
 
 
@@ -199,5 +198,5 @@ def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
     elif row is RATE_LIMITED:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
-        return request.more if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
+        return request.header_lines if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
     return rate_limit_lines(Standing(limit, 0, scenario.retry_after_s or 0))

@@ -8,7 +8,7 @@ import msgspec
 from bullion.booking.attempt import OrderAttempt, Outcome
 from bullion.booking.decision_trace import decision_trace
 from bullion.orders.request import PlaceOrder
-from bullion.orders.trace import Trace, TraceBook
+from bullion.orders.trace import Trace, TraceLog
 from bullion.refusals.refusal import RefusalError
 from bullion.web.calls import Call
 
@@ -18,28 +18,30 @@ SCENARIO = "scenario"
 
 
 class Tracer:
-    def __init__(self, traces: TraceBook, now_us: Callable[[], int]) -> None:
+    def __init__(self, traces: TraceLog, now_us: Callable[[], int]) -> None:
         self._traces = traces
         self._now_us = now_us
 
-    def decided(self, attempt: OrderAttempt, outcome: Outcome, scenario: str | None) -> None:
-        """An order that was checked against the market and the book."""
+    def trace_decision(self, attempt: OrderAttempt, outcome: Outcome, scenario: str | None) -> None:
+        """Trace an order that was checked against the market and the book."""
         trace = decision_trace(attempt, outcome, self._now_us())
         if scenario is not None:
             trace = msgspec.structs.replace(trace, compared={**trace.compared, SCENARIO: scenario})
-        self._traces.note(trace)
+        self._traces.add(trace)
 
-    def refused(self, call: Call, caller: Caller, refused: RefusalError, scenario: str | None = None) -> None:
-        """A call that was refused before its order was read."""
+    def trace_refusal(
+        self, call: Call, caller: Caller, refused: RefusalError, scenario: str | None = None
+    ) -> None:
+        """Trace a call that was refused before its order was read."""
         compared = refused.fields if scenario is None else {**refused.fields, SCENARIO: scenario}
-        self._note(call, caller, refused.refusal.code, message=refused.message, compared=compared)
+        self._add(call, caller, refused.refusal.code, message=refused.message, compared=compared)
 
-    def simulated(
+    def trace_simulated(
         self, call: Call, caller: Caller, scenario: str, placed: tuple[str, PlaceOrder] | None
     ) -> None:
-        """A call that got a simulated answer. `placed`: its idempotency key and order, if they were read."""
+        """Trace a simulated response. `placed`: the call's idempotency key and order, if they were read."""
         idempotency_key, asked = placed or (None, None)
-        self._note(
+        self._add(
             call,
             caller,
             SCENARIO,
@@ -49,8 +51,8 @@ class Tracer:
             compared={SCENARIO: scenario},
         )
 
-    def _note(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
-        self._traces.note(
+    def _add(self, call: Call, caller: Caller, outcome: str, **more: Any) -> None:
+        self._traces.add(
             Trace(
                 request_id=call.request_id.decode("ascii"),
                 at_us=self._now_us(),

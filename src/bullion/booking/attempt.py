@@ -1,4 +1,4 @@
-"""An attempt to place an order, and what may become of it."""
+"""An attempt to place an order, and its possible outcomes."""
 
 from asyncio import Future
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
 
 Settled = Order | PriceMove
-"""What an idempotency key was settled by."""
+"""The recorded outcome of an idempotency key."""
 
 KeyName = tuple[int, str, str]
 """Book, channel and idempotency key: a key is unique within its book and channel."""
@@ -22,7 +22,7 @@ StockName = tuple[str, str]
 
 
 class OrderAttempt(msgspec.Struct, frozen=True):
-    """One call that asks for an order: who asks, for what, and under which idempotency key."""
+    """One call that places an order: the caller, the order and the idempotency key."""
 
     book_id: int
     broker: str
@@ -45,7 +45,7 @@ class OrderAttempt(msgspec.Struct, frozen=True):
 
 
 class OrderCheck(Protocol):
-    """Checks who asks and what is asked for against this node's memory, without a read of the store.
+    """Checks the caller and the order against this node's memory, without a read of the store.
 
     The queue calls it when an attempt arrives, and again if the catalogue has changed before the order is
     recorded: a key that was revoked, or a switch that was turned off, stops the order then.
@@ -55,7 +55,7 @@ class OrderCheck(Protocol):
 
 
 class ToHedge(msgspec.Struct, frozen=True):
-    """A pending order with what its venue must know beside it."""
+    """A pending order, with the broker and instrument that the venue needs."""
 
     order: Order
     broker: str
@@ -83,7 +83,7 @@ Outcome = Booked | Refusal
 
 
 class QueueEntry(msgspec.Struct, eq=False):
-    """An attempt in the booking queue, and what has happened to it so far."""
+    """An attempt in the booking queue, with its state."""
 
     attempt: OrderAttempt
     check: OrderCheck
@@ -91,14 +91,14 @@ class QueueEntry(msgspec.Struct, eq=False):
     catalogue_version: int | None = None
     """The catalogue's version that the verdict was made with; None: the attempt must be checked again."""
     settled: Settled | None = None
-    """What the store holds under this idempotency key."""
+    """The outcome that the store has recorded for this idempotency key."""
     outcome: "Future[Outcome] | None" = None
     since_s: float = 0.0
     """When the attempt arrived, by the loop's clock."""
     sent: bool = False
-    """Whether the store was asked to record it and has not answered."""
+    """Whether it was sent to the store and no response has arrived."""
     given_up: bool = False
-    """Whether the caller was told, or is about to be told, that the deadline has passed."""
+    """Whether the caller has been told that the deadline passed, or is about to be."""
 
     @property
     def waits(self) -> bool:
@@ -115,7 +115,7 @@ class QueueEntry(msgspec.Struct, eq=False):
             self.outcome.set_exception(error)
 
     def send(self) -> bool:
-        """Whether it may still be recorded. Called right before the store is asked, on any thread.
+        """Whether it may still be recorded. Called right before it is sent to the store, on any thread.
 
         `send` and `give_up` each set their own flag before they read the other's, so they cannot both miss.
         """

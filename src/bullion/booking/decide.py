@@ -1,7 +1,7 @@
-"""Decides what becomes of the orders that wait for one book: pure, and the same on every engine.
+"""Decides the orders that wait for one book. Pure functions, the same for every engine.
 
-The decision is made on the book as this node last saw it. The store records the plan only if the book has not
-changed since.
+The decision is based on the book as this node last read it. The store records the plan only if the book has
+not changed since.
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
@@ -28,7 +28,7 @@ _FIRST_STATUS = {Environment.TEST: Status.FILLED.value, Environment.PRODUCTION: 
 
 
 class Plan(msgspec.Struct):
-    """What to record in one book, and what to answer once that is done."""
+    """The changes to record in one book, and the outcomes to answer with once they are recorded."""
 
     before: Book
     after: Book
@@ -57,7 +57,7 @@ def decide(
     new_id: Callable[[int, int], str],
     stock: MutableMapping[StockName, int] | None = None,
 ) -> Plan:
-    """`stock` is what is left of each stock, and is reduced; without it no order may take from a stock."""
+    """`stock`: the weight left in each stock; orders reduce it. Without it no order may take from a stock."""
     draft = _Draft(book, now_us, new_id, stock)
     for entry in entries:
         draft.plan.outcomes.append((entry, draft.outcome(entry)))
@@ -65,7 +65,7 @@ def decide(
 
 
 class _Draft:
-    """A plan in the making, and what the book and the stocks hold after the orders so far."""
+    """An unfinished plan, with the positions and stocks after the orders so far."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ def _price_move(attempt: OrderAttempt, priced: Priced, at_us: int) -> PriceMove:
 
 
 def _compared(priced: Priced, position: Position, change_e4: int) -> dict[str, int | None]:
-    """Plain numbers: they are formatted only if somebody reads the trace."""
+    """Unformatted numbers: they are formatted when a trace is read."""
     return {
         "net_before_e4": position.net_e4,
         "change_e4": change_e4,

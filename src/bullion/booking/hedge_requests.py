@@ -1,7 +1,7 @@
-"""The port to the hedge requests in the store: which node handles each, and what the venue answered.
+"""The port to the hedge requests in the store: which node handles each, and the venue's answer.
 
-A request is recorded with its order, in one transaction, and belongs to the node that recorded it until it is
-due. From then on any node may claim it, so no order is forgotten if a node dies, and no two nodes send one.
+A request is recorded with its order, in one transaction, and leased to the node that recorded it. When the
+lease ends, any node may claim it. So no order is forgotten if a node dies, and no two nodes send it at once.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ class Claimed(msgspec.Struct, frozen=True):
 
     to_hedge: ToHedge
     tries: int
-    """How often the venue was asked without a final answer."""
+    """How many calls to the venue ended without a final answer."""
     until_us: int
     """The time from which another node may claim it."""
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class HedgeBacklog(msgspec.Struct, frozen=True):
     """How many requests wait for the venue, and since when the oldest does."""
 
     requests: int
     oldest_at_us: int | None
-    broken: int
+    breaks: int
     """Breaks: requests whose answer contradicts the state of the order, and unmatched executions."""
 
 
@@ -44,12 +44,12 @@ class HedgeRequests(Protocol):
         """Claim requests that are due, for the length of a lease."""
 
     async def postpone(self, order: Order, due_at_us: int, message: str) -> None:
-        """Ask the venue again at that time. Does nothing if another node has claimed the request."""
+        """Retry at that time. No-op if another node has claimed the request."""
 
     async def withdraw(self, order: Order) -> None:
-        """Stop asking: the order was deleted, and the venue does not know it.
+        """Close the request of a deleted order that the venue does not know.
 
-        If the venue executes it all the same, the reconciliation finds the execution, and it is a break.
+        If the venue executes it later, the reconciliation finds the execution and records a break.
         """
 
     async def answer(self, to_hedge: ToHedge, answer: FinalAnswer) -> Order:
@@ -59,4 +59,4 @@ class HedgeRequests(Protocol):
         is marked as broken, for the desk. A second execution is recorded apart from the request.
         """
 
-    async def waiting(self) -> Waiting: ...
+    async def backlog(self) -> HedgeBacklog: ...

@@ -1,7 +1,7 @@
-"""Gets the venue's answer to pending orders: right after one was recorded, and later until there is one.
+"""Gets the venue's final answer to pending orders, right after they were recorded or by later retries.
 
 No transaction is open during a call to the venue. If the answer to an order was lost with a connection or a
-node, the venue is asked for it; only an id that the venue does not know is sent again.
+node, the venue is asked for the order's status; only an id that the venue does not know is sent again.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.hedge.venue import (
-    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
-    NotKnown,
+    StatusAnswer,
     SubmitAnswer,
     Unconfirmed,
+    UnknownOrder,
     Venue,
     VenueUnreachable,
     cancelled_by_adapter,
@@ -29,7 +29,7 @@ from bullion.orders.order import Order
 from bullion.orders.status import Status
 
 from .attempt import ToHedge
-from .hedge_requests import LEASE_US, Claimed, HedgeRequests, Waiting
+from .hedge_requests import LEASE_US, Claimed, HedgeBacklog, HedgeRequests
 
 WAIT_S = 2.0
 """How long a client waits for the venue before the answer is that its order is pending."""
@@ -57,7 +57,7 @@ class Hedging:
         venue: Venue,
         requests: HedgeRequests,
         now_us: Callable[[], int],
-        report: Callable[[Waiting], None] = lambda _: None,
+        report: Callable[[HedgeBacklog], None] = lambda _: None,
     ) -> None:
         """`report` is called now and then with the number of requests that wait for the venue."""
         self._venue = venue
@@ -72,7 +72,7 @@ class Hedging:
         """Send an order that this node just recorded. Returns the order as it is after a short wait."""
         order = to_hedge.order
         if not self._still_ours(order.created_at_us + LEASE_US):
-            return order  # Recording it took too long.
+            return order  # Recording took too long: another node may claim the request.
         task = asyncio.get_running_loop().create_task(self._send(to_hedge))
         self._sending[order.id] = task
         task.add_done_callback(lambda _: self._sending.pop(order.id, None))
@@ -84,7 +84,7 @@ class Hedging:
         return order if task is None else await self._wait(task, order)
 
     async def run(self) -> None:
-        """Run for as long as the node does: finish requests that this or another node left."""
+        """Finish requests that this or another node left, in the background, until cancelled."""
         for turn in itertools.count():
             await self._try(self.settle)
             if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
@@ -96,12 +96,12 @@ class Hedging:
         try:
             await duty()
         except StoreFault as fault:
-            _log.warning("not_settled", fault=repr(fault))
+            _log.warning("settlement_failed", fault=repr(fault))
         except Exception:  # noqa: BLE001 - one request must not end the node
-            _log.exception("not_settled")
+            _log.exception("settlement_failed")
 
     async def settle(self) -> None:
-        """One turn: claim what is due, and ask the venue for it."""
+        """Claim the requests that are due, and get the venue's answers."""
         self._more_due = False
         claimed = await self._requests.claim(self._now_us(), _CLAIMED_MAX)
         turns = asyncio.Semaphore(_CALLS_AT_ONCE)
@@ -130,17 +130,17 @@ class Hedging:
         to_hedge, order = claimed.to_hedge, claimed.to_hedge.order
         if not self._still_ours(claimed.until_us):
             return
-        answer: SubmitAnswer | AskAnswer = await self._ask(to_hedge)
-        if isinstance(answer, NotKnown):
+        answer: SubmitAnswer | StatusAnswer = await self._order_status(to_hedge)
+        if isinstance(answer, UnknownOrder):
             if order.status != Status.PENDING:
-                await self._stop_asking(order, claimed.tries)
+                await self._withdraw_when_late(order, claimed.tries)
                 return
             if not self._still_ours(claimed.until_us):
                 return
             answer = await self._submit(to_hedge)
         await self._handle(to_hedge, answer, claimed.tries)
 
-    async def _stop_asking(self, order: Order, tries: int) -> None:
+    async def _withdraw_when_late(self, order: Order, tries: int) -> None:
         """The order was deleted, and the venue does not know it; but a call may still be on its way there."""
         if self._now_us() < order.created_at_us + LATE_US:
             await self._postpone(order, tries, "The order was deleted. So far the venue does not know it.")
@@ -148,7 +148,7 @@ class Hedging:
             await self._requests.withdraw(order)
 
     def _still_ours(self, until_us: int) -> bool:
-        """Whether a call to the venue would end before another node may claim the request."""
+        """Whether a call to the venue would time out before another node may claim the request."""
         return self._now_us() <= until_us - int(_CALL_S * _US_PER_S)
 
     async def _send(self, to_hedge: ToHedge) -> Order:
@@ -160,17 +160,17 @@ class Hedging:
                 # Our call has ended: the next one need not wait for the end of the lease.
                 await self._postpone(to_hedge.order, 0, str(error))
         except StoreFault as fault:
-            _log.warning("not_settled", order_id=to_hedge.order.id, fault=repr(fault))
+            _log.warning("settlement_failed", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the order is recorded, and `settle` goes on with it
-            _log.exception("not_settled", order_id=to_hedge.order.id)
+            _log.exception("settlement_failed", order_id=to_hedge.order.id)
         return to_hedge.order
 
-    async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | AskAnswer:
+    async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | StatusAnswer:
         answer = await self._call(self._venue.submit, to_hedge)
-        return await self._ask(to_hedge) if isinstance(answer, Duplicate) else answer
+        return await self._order_status(to_hedge) if isinstance(answer, Duplicate) else answer
 
-    async def _ask(self, to_hedge: ToHedge) -> AskAnswer:
-        return await self._call(self._venue.ask, to_hedge)
+    async def _order_status(self, to_hedge: ToHedge) -> StatusAnswer:
+        return await self._call(self._venue.order_status, to_hedge)
 
     async def _call(self, call: Callable[[HedgeRequest], Awaitable[T]], to_hedge: ToHedge) -> T:
         try:
@@ -185,14 +185,14 @@ class Hedging:
                 raise
             raise VenueUnreachable("no answer: the adapter cancelled the call") from error
 
-    async def _handle(self, to_hedge: ToHedge, answer: SubmitAnswer | AskAnswer, tries: int) -> Order:
+    async def _handle(self, to_hedge: ToHedge, answer: SubmitAnswer | StatusAnswer, tries: int) -> Order:
         """Apply the venue's answer. Returns the order as it is then."""
         match answer:
             case Confirmed() | Declined():
                 return await self._requests.answer(to_hedge, answer)
             case Unconfirmed():
                 await self._postpone(to_hedge.order, tries, answer.message)
-            case Duplicate() | NotKnown():
+            case Duplicate() | UnknownOrder():
                 contradiction = "The venue contradicts itself: it has the order, and does not know it."
                 await self._postpone(to_hedge.order, tries, contradiction)
         return to_hedge.order
@@ -220,14 +220,14 @@ class Hedging:
         return task.result() if task.done() else order
 
     async def _watch(self) -> None:
-        """Log when orders have waited for long, and when they no longer do."""
-        waiting = await self._requests.waiting()
-        self._report(waiting)
-        oldest_at_us = waiting.oldest_at_us
+        """Log when orders have waited too long, and when none has any more."""
+        backlog = await self._requests.backlog()
+        self._report(backlog)
+        oldest_at_us = backlog.oldest_at_us
         old = oldest_at_us is not None and self._now_us() - oldest_at_us > _OLD_US
         if old and not self._alarmed:
             oldest_s = (self._now_us() - (oldest_at_us or 0)) // _US_PER_S
-            _log.error("hedge_waits_long", requests=waiting.requests, oldest_s=oldest_s)
+            _log.error("hedge_backlog_late", requests=backlog.requests, oldest_s=oldest_s)
         if self._alarmed and not old:
-            _log.info("hedge_waits_no_longer", requests=waiting.requests)
+            _log.info("hedge_backlog_cleared", requests=backlog.requests)
         self._alarmed = old

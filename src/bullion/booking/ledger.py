@@ -11,11 +11,11 @@ from .attempt import KeyName, Settled, StockName
 from .decide import Plan
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """A book as the store has it after a batch."""
+class BookResult(msgspec.Struct, frozen=True):
+    """What happened to one book of a batch."""
 
     book: Book
-    """As it was before the batch, under its lock. If the plan was recorded, it is now `plan.after`."""
+    """The locked book before the batch. If the plan was recorded, the store now has `plan.after`."""
     recorded: bool
     settled: bool
     """Whether one of the given keys of this book is settled: then nothing of its plan was recorded."""
@@ -24,8 +24,8 @@ class Seen(msgspec.Struct, frozen=True):
 class Recorded(msgspec.Struct, frozen=True):
     catalogue_version: int
     """If it is not the version that the batch was checked with, nothing was recorded."""
-    books: Mapping[int, Seen]
-    """Without the books that others had locked: the batch did not wait for them."""
+    books: Mapping[int, BookResult]
+    """Books that others had locked are missing: the batch did not wait for them."""
 
 
 Planner = Callable[[Mapping[int, Book], MutableMapping[StockName, int]], Sequence[Plan]]
@@ -55,12 +55,12 @@ class Ledger(Protocol):
         catalogue_version: int,
         plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
-        """The same with the books, then the stocks, locked first. StoreBusy if a lock takes too long."""
+        """As `record`, with the books and then the stocks locked first. StoreBusy if a lock takes too long."""
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
-        """What the keys of a book are settled by, after the answer to recording them was lost.
+        """The outcomes of these keys of a book, after the response to recording them was lost.
 
-        It uses its own connection and locks the book: a call that has begun to record an order under one of
-        these keys holds that lock. If a key is not found, the book's version moves, so that an order that is
-        still on its way to the store, decided on the version before, is not recorded later.
+        It uses a separate connection and locks the book: a call that is recording an order under one of the
+        keys holds that lock. If a key is not found, the book's version is incremented: an order that is still
+        on its way to the store was decided on the version before, and can no longer be recorded.
         """

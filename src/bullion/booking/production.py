@@ -1,4 +1,4 @@
-"""Places production orders, from the API and from the desk: checked, recorded, hedged."""
+"""Places production orders from the API and the desk: checks, records and hedges them."""
 
 from collections.abc import Awaitable, Callable
 
@@ -44,8 +44,8 @@ class Production:
         self._schema_current = schema_current
         self._look_up_account = look_up_account
 
-    def closed(self, account: Account) -> Refusal | None:
-        """Why production is not open to clients of the API now, if it is not."""
+    def why_closed(self, account: Account) -> Refusal | None:
+        """The refusal that orders of the API get now because production is closed; None if it is open."""
         switches = self._catalogue.switches_of(account.broker)
         reason = closed_by(account, switches, deploy_on=self._deploy_on)
         if reason is not None:
@@ -55,10 +55,10 @@ class Production:
                 compared={"reason": reason},
                 closed=True,
             )
-        return self.unready(account)
+        return self.why_not_ready(account)
 
-    def unready(self, account: Account) -> Refusal | None:
-        """What production needs whoever places the order, and does not have now."""
+    def why_not_ready(self, account: Account) -> Refusal | None:
+        """The refusal that every order gets now because a prerequisite is unmet; None if all are met."""
         if self._catalogue.switches_of(account.broker).paused:
             why = "paused by the desk"
         elif not self._reachable(account.broker):
@@ -70,19 +70,19 @@ class Production:
         return Refusal(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
 
     async def look_up_account(self, account_id: int) -> None:
-        """For orders that come by another way than the gate. May raise StoreFault."""
+        """For orders that did not come through the gate. May raise StoreFault."""
         if account_id not in self._catalogue.accounts:
             await self._look_up_account(account_id)
 
     def account(self, account_id: int) -> Account | None:
-        """As this node's memory holds it now; None when it had to make room for others since the look-up."""
+        """The account in this node's memory; None if it was evicted since the look-up."""
         return self._catalogue.accounts.get(account_id)
 
-    def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
-        return self._market.judge(account, asked)
+    def check(self, account: Account, asked: PlaceOrder) -> Verdict:
+        return self._market.check(account, asked)
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
-        """What became of it, after a short wait for the venue. May raise StoreFault, as the queue does."""
+        """The outcome after a short wait for the venue. May raise StoreFault, as the queue does."""
         outcome = await self._queue.place(attempt, check)
         if not isinstance(outcome, Booked) or outcome.order.status != Status.PENDING:
             return outcome
@@ -94,7 +94,7 @@ class Production:
 
 
 def closed_by(account: Account, switches: Switches, *, deploy_on: bool) -> str | None:
-    """The switch that keeps production orders of the account out, the outermost first."""
+    """The switch that closes production for the account: the widest one that is off."""
     if not deploy_on:
         return "deploy"
     if not switches.production:

@@ -1,7 +1,8 @@
 """Group commit: orders that arrive while a batch is being recorded go together into the next one.
 
-A book is never in two batches of this node at once, so they do not conflict. Against other nodes: a book is
-changed only if it is still as it was when its orders were decided; otherwise they are decided again.
+A book is never in two batches of this node at once, so they do not conflict. Conflicts with other nodes are
+detected by the book's version: a plan is recorded only if the version has not moved since its orders were
+decided. Otherwise they are decided again.
 
 Production orders are verified: if the store's answer to a commit was lost, the queue reads what was committed
 (`verify`) and does not try again.
@@ -29,14 +30,14 @@ from .replay import replay
 from .verify import Verifier
 
 DEADLINE_S = 6.0
-"""How long an order waits for the store. A retry with the same key then tells what became of it."""
+"""How long an order waits for the store. After that, a retry with the same key returns the outcome."""
 _DEADLINE_CHECK_S = 0.25
 _OPTIMISTIC_TRIES = 2
 _LOCKED_BATCHES_MAX = 3
 _TRIES_MAX = 20
 _BOOKS_KEPT_MAX = 50_000
 
-Answers = Sequence[tuple[QueueEntry, Outcome]]
+Outcomes = Sequence[tuple[QueueEntry, Outcome]]
 
 _log = structlog.get_logger("booking")
 
@@ -53,10 +54,10 @@ class BookingQueue:
         verifies: bool = False,
         locks_first: bool = False,
     ) -> None:
-        """`verifies`: if a commit's answer was lost, what was committed is read, and nothing is tried again.
+        """`verifies`: if the response to a commit is lost, read what was committed instead of retrying.
 
-        `locks_first`: orders are decided with their books locked. For a store where that costs nothing extra:
-        an order that waits for the lock is then known not to have been sent.
+        `locks_first`: lock the books before orders are decided. For a store where that costs nothing extra.
+        An order that waits for the lock is then known not to have been sent.
         """
         self._ledger = ledger
         self._verifier = Verifier(ledger) if verifies else None
@@ -66,7 +67,7 @@ class BookingQueue:
         self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[QueueEntry]] = {}
-        """By book; the book that has waited longest first."""
+        """By book, in the order in which the books began to wait."""
         self._waiting_number = 0
         self._running: set[QueueEntry] = set()
         self._running_books: set[int] = set()
@@ -77,9 +78,9 @@ class BookingQueue:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
-        """What became of the attempt. May raise StoreFault.
+        """The outcome of the attempt. May raise StoreFault.
 
-        Nothing was recorded then, unless it is OutcomeUnknown: a retry with the same key finds out.
+        Then nothing was recorded, except after OutcomeUnknown: a retry with the same key returns the outcome.
         """
         entry = QueueEntry(attempt, check, check.check(attempt), self._catalogue.version)
         if self._verifier is None:
@@ -112,7 +113,7 @@ class BookingQueue:
             del self._in_flight[key_name]
 
     async def run(self) -> None:
-        """Run for as long as the node does: no caller waits longer than the deadline."""
+        """Enforce the deadline of waiting callers in the background, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_DEADLINE_CHECK_S)
@@ -126,7 +127,7 @@ class BookingQueue:
         if entry.give_up():
             entry.fail(StoreBusy("the booking's deadline has passed"))
         elif self._verifier is not None:
-            self._start_task(self._verifier.find_out([entry]))
+            self._start_task(self._verifier.resolve([entry]))
         else:
             entry.fail(OutcomeUnknown("the store did not answer before the booking's deadline"))
 
@@ -151,50 +152,50 @@ class BookingQueue:
             while waiting and len(batch) < self._batch_max:
                 batch.append(waiting.popleft())
             if waiting:
-                self._waiting[book_id] = waiting  # Behind the books that have waited as long.
+                self._waiting[book_id] = waiting  # At the end: other books have waited as long.
             if len(batch) >= self._batch_max:
                 break
         self._waiting_number -= len(batch)
         return batch
 
     async def _run(self, batch: list[QueueEntry], slot: float) -> None:
-        """Run a batch. Books that another node holds are waited for outside of its slot."""
-        held: Sequence[QueueEntry] = ()
-        answers: Answers = ()
+        """Run a batch. Orders that need a lock first are deferred, and wait outside of the batch's slot."""
+        deferred: Sequence[QueueEntry] = ()
+        outcomes: Outcomes = ()
         self._running.update(batch)
         try:
-            held, answers = await self._record(batch, locked=self._locks_first)
+            deferred, outcomes = await self._record(batch, locked=self._locks_first)
         except StoreUnavailable as fault:
             self._fail(batch, fault)
         except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever
             await self._recover(error, batch)
         finally:
-            held_books = {entry.attempt.book_id for entry in held}
-            self._leave([entry for entry in batch if entry.attempt.book_id not in held_books])
+            deferred_books = {entry.attempt.book_id for entry in deferred}
+            self._finish([entry for entry in batch if entry.attempt.book_id not in deferred_books])
             self._slots.release(slot)
-            for book_id in held_books:
+            for book_id in deferred_books:
                 self._start_task(
                     self._run_locked([entry for entry in batch if entry.attempt.book_id == book_id])
                 )
             self._start_batches()
-            # Only now: while these are answered, the store works on the next batch.
-            _answer(answers)
+            # After the next batch has started: the store works on it while these callers are answered.
+            _answer_all(outcomes)
 
     async def _run_locked(self, entries: list[QueueEntry]) -> None:
         """Run the orders of one book, waiting for its lock."""
         async with self._locked_batches:  # A few at a time: each keeps a connection of the store waiting.
             try:
-                _, answers = await self._record(entries, locked=True)
-                _answer(answers)
+                _, outcomes = await self._record(entries, locked=True)
+                _answer_all(outcomes)
             except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
                 self._fail(entries, fault)
             except Exception as error:  # noqa: BLE001 - as above
                 await self._recover(error, entries)
             finally:
-                self._leave(entries)
+                self._finish(entries)
                 self._start_batches()
 
-    def _leave(self, entries: Sequence[QueueEntry]) -> None:
+    def _finish(self, entries: Sequence[QueueEntry]) -> None:
         self._running.difference_update(entries)
         self._running_books.difference_update({entry.attempt.book_id for entry in entries})
 
@@ -203,20 +204,20 @@ class BookingQueue:
         self._forget_books(entries)
         _log.warning("batch_failed", orders=len(entries), error=repr(error))
         if self._verifier is not None and isinstance(error, OutcomeUnknown):
-            await self._verifier.find_out(entries)
+            await self._verifier.resolve(entries)
         else:
-            await self._record_singly(entries)
+            await self._record_one_by_one(entries)
 
-    async def _record_singly(self, batch: Sequence[QueueEntry]) -> None:
-        """One order must not fail the others. Repeating is safe: what was recorded is found by its key."""
+    async def _record_one_by_one(self, batch: Sequence[QueueEntry]) -> None:
+        """One order must not fail the others. Repeating is safe: a recorded order is found by its key."""
         for entry in batch:
             entry.sent = False
             try:
-                _, answers = await self._record([entry], locked=True)
-                _answer(answers)
+                _, outcomes = await self._record([entry], locked=True)
+                _answer_all(outcomes)
             except OutcomeUnknown as unknown:
                 if self._verifier is not None:
-                    await self._verifier.find_out([entry])
+                    await self._verifier.resolve([entry])
                 else:
                     entry.fail(unknown)
             except StoreFault as fault:
@@ -229,45 +230,47 @@ class BookingQueue:
 
     async def _record(
         self, batch: Sequence[QueueEntry], *, locked: bool = False
-    ) -> tuple[Sequence[QueueEntry], Answers]:
-        """Decide and record until every order has its outcome, except for books that another node holds.
+    ) -> tuple[Sequence[QueueEntry], Outcomes]:
+        """Decide and record until every order has its outcome, except for deferred orders.
 
-        Returns the orders of those books (with `locked` there are none), and the outcomes that the caller
-        has still to answer with.
+        An order is deferred if another node has locked its book, or if its book takes from a stock. With
+        `locked` there are none. Returns the deferred orders, and outcomes that the caller must answer with.
         """
         misses = 0
-        held: list[QueueEntry] = []
+        deferred: list[QueueEntry] = []
         for _ in range(_TRIES_MAX):
-            batch = [entry for entry in batch if entry.waits and not entry.given_up and entry not in held]
+            batch = [entry for entry in batch if entry.waits and not entry.given_up and entry not in deferred]
             if not batch:
-                return held, ()
+                return deferred, ()
             version = self._catalogue.version or 0
             _check_again(batch, version)
             if not locked:
                 batch, with_stock = _split_by_stock(batch)
-                held += with_stock
+                deferred += with_stock
                 if not batch:
-                    return held, ()
-            plans, recorded = await self._try(batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES)
+                    return deferred, ()
+            plans, recorded = await self._try_to_record(
+                batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES
+            )
             if recorded.catalogue_version != version:
                 if recorded.catalogue_version != self._catalogue.version:
                     await self._catalogue_follower.catch_up()
                 continue
-            held += [
+            deferred += [
                 entry for plan in plans if plan.before.id not in recorded.books for entry, _ in plan.outcomes
             ]
-            seen = [plan for plan in plans if plan.before.id in recorded.books]
-            good = [plan for plan in seen if self._holds(plan, recorded)]
-            answers = [answer for plan in good for answer in plan.outcomes]
-            if len(good) == len(seen):
-                return held, answers
-            misses += len(seen) - len(good)
-            _answer(answers)
-            # Only after what was recorded is answered: a fault in this concerns only those who still wait.
+            tried = [plan for plan in plans if plan.before.id in recorded.books]
+            current = [plan for plan in tried if self._is_current(plan, recorded)]
+            outcomes = [answer for plan in current for answer in plan.outcomes]
+            if len(current) == len(tried):
+                return deferred, outcomes
+            misses += len(tried) - len(current)
+            _answer_all(outcomes)
+            # After the recorded orders are answered: a fault here must affect only callers that still wait.
             await self._find_settled(plans, recorded)
-        raise StoreBusy("the book was changed by others again and again")
+        raise StoreBusy("other nodes kept changing the book")
 
-    async def _try(
+    async def _try_to_record(
         self, batch: Sequence[QueueEntry], version: int, *, locked: bool
     ) -> tuple[Sequence[Plan], Recorded]:
         by_book: dict[int, list[QueueEntry]] = {}
@@ -292,20 +295,20 @@ class BookingQueue:
             entry.sent = False
         return answer
 
-    def _holds(self, plan: Plan, recorded: Recorded) -> bool:
+    def _is_current(self, plan: Plan, recorded: Recorded) -> bool:
         """Whether the plan's orders can be answered as decided; otherwise they must be decided again.
 
-        A refusal too is given only if the book, seen under its lock, has not changed: a call that could still
-        record an order under one of these keys holds that lock.
+        This includes refusals: the book's lock proves that no other call is about to record an order under
+        one of these keys.
         """
         book_id = plan.before.id
-        seen = recorded.books[book_id]
-        self._books[book_id] = plan.after if seen.recorded else seen.book
-        return not seen.settled and seen.book.version == plan.before.version
+        result = recorded.books[book_id]
+        self._books[book_id] = plan.after if result.recorded else result.book
+        return not result.settled and result.book.version == plan.before.version
 
     async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
         """Read the orders under the settled keys that kept a plan from being recorded."""
-        books = {book_id for book_id, seen in recorded.books.items() if seen.settled}
+        books = {book_id for book_id, result in recorded.books.items() if result.settled}
         entries = [
             entry
             for plan in plans
@@ -320,7 +323,7 @@ class BookingQueue:
         except StoreFault as fault:
             if self._verifier is None:
                 raise
-            # One of the keys has an order: "nothing was booked" would not be true.
+            # One of the keys may have an order, so "nothing was booked" could be false.
             raise OutcomeUnknown(*fault.args) from fault
         for entry in entries:
             entry.settled = found.get(entry.attempt.key_name)
@@ -346,13 +349,13 @@ class BookingQueue:
             entry.fail(fault)
 
 
-def _answer(answers: Answers) -> None:
-    for entry, outcome in answers:
+def _answer_all(outcomes: Outcomes) -> None:
+    for entry, outcome in outcomes:
         entry.answer(outcome)
 
 
 def _check_again(batch: Sequence[QueueEntry], version: int) -> None:
-    """Where the catalogue has changed since: a switch that was turned off before an order stops it."""
+    """Check entries again if the catalogue has changed, so that a switch turned off meanwhile stops them."""
     for entry in batch:
         if entry.catalogue_version != version:
             entry.verdict = entry.check.check(entry.attempt)
@@ -364,7 +367,7 @@ def _takes_stock(entry: QueueEntry) -> bool:
 
 
 def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], Sequence[QueueEntry]]:
-    """All accounts share a stock: only one book at a time may take from it, under its lock."""
+    """Split off the books that take from a stock. All accounts share it, so it must be locked first."""
     books = {entry.attempt.book_id for entry in batch if _takes_stock(entry)}
     if not books:
         return batch, ()
@@ -378,7 +381,7 @@ async def _outcome_of_earlier(earlier: "asyncio.Future[Outcome]", entry: QueueEn
     done, _ = await asyncio.wait([earlier], timeout=max(0.0, left_s))
     if not done:
         raise StoreConflict("the same key is being booked by another call")
-    await asyncio.sleep(0)  # The earlier call takes its key out of `_in_flight` first.
+    await asyncio.sleep(0)  # Let the earlier call remove its key from `_in_flight`.
     if earlier.cancelled() or earlier.exception() is not None:
         return None  # The error belongs to the earlier call; this one is booked on its own.
     outcome = earlier.result()

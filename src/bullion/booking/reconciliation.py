@@ -88,9 +88,9 @@ class Reconciliation:
         except VenueUnreachable:
             return False  # `VenueWatch` logs it.
         except StoreFault as fault:
-            _log.warning("not_reconciled", broker=broker, fault=repr(fault))
+            _log.warning("reconciliation_failed", broker=broker, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the cursor stays, and the next turn tries again
-            _log.exception("not_reconciled", broker=broker)
+            _log.exception("reconciliation_failed", broker=broker)
         return False
 
     async def reconcile(self, broker: str) -> bool:

@@ -1,4 +1,4 @@
-"""The answer to a settled idempotency key: its outcome again, or a refusal to use it for another order."""
+"""Replays the outcome of a settled idempotency key, or refuses its reuse for another order."""
 
 from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import plain
@@ -13,7 +13,7 @@ def replay(settled: Settled, entry: QueueEntry) -> Outcome:
     attempt, verdict = entry.attempt, entry.verdict
     if settled.asked != attempt.asked:
         return Refusal(IDEMPOTENCY_KEY_REUSED, compared={"settled_by": settled.request_id})
-    # An order that this very call recorded, found again after the store's answer was lost, is not a replay.
+    # After a lost response, this call may find the order that it recorded itself: that is not a replay.
     replayed = settled.request_id != attempt.request_id
     match settled:
         case Order():

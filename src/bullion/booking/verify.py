@@ -1,6 +1,6 @@
-"""Finds out what was committed, after the store's answer was lost or a book could not be locked.
+"""Reads what was committed, after the response to a commit was lost or a book could not be locked.
 
-Only this module answers that nothing was booked although a booking had started, and only if that is certain.
+Only this module reports that nothing was booked after a booking had started, and only if that is certain.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from .ledger import Ledger
 from .replay import replay
 
 _CONCURRENT_MAX = 8
-"""Each opens a connection of its own."""
+"""Each verification opens a separate connection."""
 _UNKNOWN_KEPT_MAX = 10_000
 _READ_S = 1.0
 
@@ -38,7 +38,7 @@ class Verifier:
         """Keys whose last answer was that the outcome is unknown."""
 
     async def place(self, entry: QueueEntry, place: Callable[[QueueEntry], Awaitable[Outcome]]) -> Outcome:
-        """Place it. A fault never hides what is known about its key."""
+        """Place the order. After a fault, report what is known about its key."""
         name = entry.attempt.key_name
         try:
             outcome = await place(entry)
@@ -46,30 +46,30 @@ class Verifier:
             self._remember(name)
             raise
         except (StoreBusy, StoreConflict, StoreUnavailable) as fault:
-            return await self._despite(fault, entry)
+            return await self._resolve_after_fault(fault, entry)
         except NotCompleted:
             self._unknown.pop(name, None)
             raise
         self._unknown.pop(name, None)
         return outcome
 
-    async def find_out(self, entries: Sequence[QueueEntry]) -> None:
-        """Answer entries whose commit was not answered with what was committed."""
+    async def resolve(self, entries: Sequence[QueueEntry]) -> None:
+        """Answer entries from what was committed, after the response to their commit was lost."""
         by_book: dict[int, list[QueueEntry]] = {}
         for entry in entries:
             by_book.setdefault(entry.attempt.book_id, []).append(entry)
-        await asyncio.gather(*(self._find_out(book_id, each) for book_id, each in by_book.items()))
+        await asyncio.gather(*(self._resolve_book(book_id, each) for book_id, each in by_book.items()))
 
-    async def _find_out(self, book_id: int, entries: Sequence[QueueEntry]) -> None:
+    async def _resolve_book(self, book_id: int, entries: Sequence[QueueEntry]) -> None:
         async with self._turns:
             waiting = {entry.attempt.key_name: entry for entry in entries if entry.waits}
             if not waiting:
                 return
             try:
                 found = await self._ledger.verify(book_id, list(waiting))
-            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is known, and no caller waits for ever
+            except Exception as error:  # noqa: BLE001 - after any error the outcome is unknown, and callers must get a response
                 if not isinstance(error, StoreFault):
-                    _log.exception("not_verified")
+                    _log.exception("verification_failed")
                 for entry in waiting.values():
                     entry.fail(OutcomeUnknown(*error.args))
                 return
@@ -80,8 +80,8 @@ class Verifier:
             else:
                 entry.answer(replay(settled, entry))
 
-    async def _despite(self, fault: StoreFault, entry: QueueEntry) -> Outcome:
-        """The book could not be locked. An earlier call's order may be there all the same, or on its way."""
+    async def _resolve_after_fault(self, fault: StoreFault, entry: QueueEntry) -> Outcome:
+        """The book could not be locked. An order of an earlier call may be recorded, or about to be."""
         name = entry.attempt.key_name
         found: Mapping[KeyName, Settled] = {}
         with suppress(StoreFault, TimeoutError):

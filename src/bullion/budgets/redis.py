@@ -62,7 +62,7 @@ class RedisLimiter:
     def _log_error(self, error: Exception) -> None:
         """Log once each time it stops working: a Redis that answers with errors is still connected."""
         if self._log_errors:
-            _log.error("not_counting", error=repr(error))
+            _log.error("rate_limiter_failed", error=repr(error))
         self._log_errors = False
 
     def _log_repaired(self, charge: Charge) -> None:

@@ -11,7 +11,7 @@ from bullion.booking.production import Production
 from bullion.faults import StoreFault
 from bullion.hedge.venue import SIMULATED
 from bullion.keys.hashing import Hasher
-from bullion.orders.trace import TraceBook
+from bullion.orders.trace import TraceLog
 from bullion.records.audit import Chain, Entry, Head
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
@@ -52,7 +52,7 @@ class Desk:
     """Who covers orders: a venue, or the desk itself."""
     production: Production | None = None
     """The way of a production order; None for commands that place none."""
-    traces: TraceBook | None = None
+    traces: TraceLog | None = None
     """Where it is noted why an order was taken or refused; None where nobody writes that down."""
 
     async def change(
@@ -109,7 +109,7 @@ class Desk:
             await self.refresh()
         except StoreFault as fault:
             # It is committed; the feed tells this node too as soon as the store can be read again.
-            _log.warning("not_yet_in_memory", action=action, fault=repr(fault))
+            _log.warning("refresh_postponed", action=action, fault=repr(fault))
 
     async def read(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
         require(actor, Role.VIEWER)

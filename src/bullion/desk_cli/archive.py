@@ -115,7 +115,7 @@ def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> Non
 
     async def work(desk: Desk, actor: Actor) -> View:
         what = await archive.wanted(desk, actor, before)
-        seen: archive_export.Seen = {}
+        seen: archive_export.BatchHashes = {}
         target = ArchiveFile(
             file, {"kind": "traces", "broker": actor.broker, "before": instant_text(what.before_us)}
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from .venue import AskAnswer, HedgeRequest, ListedExecution, SubmitAnswer, Tradeability, Unconfirmed
+from .venue import HedgeRequest, ListedExecution, StatusAnswer, SubmitAnswer, Tradeability, Unconfirmed
 
 _WAITING = Unconfirmed("The desk has not confirmed or refused it yet.")
 
@@ -13,7 +13,7 @@ class VenueByHand:
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:  # noqa: ARG002 - the desk reads it from its queue
         return _WAITING
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:  # noqa: ARG002 - as above
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:  # noqa: ARG002 - as above
         return _WAITING
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:  # noqa: ARG002

@@ -11,16 +11,16 @@ from typing import Protocol
 import msgspec
 
 from .venue import (
-    AskAnswer,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
-    NotKnown,
+    StatusAnswer,
     SubmitAnswer,
     Tradeability,
     Unconfirmed,
+    UnknownOrder,
     VenueUnreachable,
 )
 
@@ -37,7 +37,7 @@ class Mode(StrEnum):
     """It cannot be reached. It does not see what is sent meanwhile."""
 
 
-class Conduct(msgspec.Struct, frozen=True):
+class VenueBehaviour(msgspec.Struct, frozen=True):
     """How the venue behaves toward one broker."""
 
     broker: str
@@ -48,7 +48,7 @@ class Conduct(msgspec.Struct, frozen=True):
     """An instrument that is not listed is tradable."""
 
 
-class Taken(msgspec.Struct, frozen=True):
+class VenueOrder(msgspec.Struct, frozen=True):
     """An order in the venue's book."""
 
     order_id: str
@@ -63,14 +63,16 @@ class Taken(msgspec.Struct, frozen=True):
 class VenueBook(Protocol):
     """The venue's own durable book. May raise StoreFault, which counts as a venue that cannot be reached."""
 
-    async def conduct(self, broker: str) -> Conduct: ...
+    async def behaviour(self, broker: str) -> VenueBehaviour: ...
 
-    async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
+    async def take(
+        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+    ) -> VenueOrder:
         """Add it to the book, with its outcome if it has one; if it is there, count one more submission."""
 
-    async def find(self, order_id: str) -> Taken | None: ...
+    async def find(self, order_id: str) -> VenueOrder | None: ...
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
+    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
         """An order that is decided stays as it is."""
 
     async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
@@ -83,50 +85,50 @@ class SimulatedVenue:
         self._now_us = now_us
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
-        conduct = await self._reach(request.broker)
+        behaviour = await self._reach(request.broker)
         now_us = self._now_us()
-        due_at_us = now_us + conduct.delay_ms * _US_PER_MS
+        due_at_us = now_us + behaviour.delay_ms * _US_PER_MS
         # Without a delay it is accepted and decided in one step.
-        outcome = None if conduct.delay_ms else _OUTCOMES.get(conduct.mode)
-        taken = await self._book.take(request, now_us, due_at_us, outcome)
-        if taken.submissions > 1:
+        outcome = None if behaviour.delay_ms else _OUTCOMES.get(behaviour.mode)
+        order = await self._book.take(request, now_us, due_at_us, outcome)
+        if order.submissions > 1:
             return Duplicate()
-        if conduct.delay_ms and conduct.mode is not Mode.HOLD:
-            await asyncio.sleep(conduct.delay_ms / 1000)
-            conduct = await self._reach(request.broker)
-        return await self._decide(conduct, taken, max(due_at_us, self._now_us()))
+        if behaviour.delay_ms and behaviour.mode is not Mode.HOLD:
+            await asyncio.sleep(behaviour.delay_ms / 1000)
+            behaviour = await self._reach(request.broker)
+        return await self._decide(behaviour, order, max(due_at_us, self._now_us()))
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer:
-        conduct = await self._reach(request.broker)
-        taken = await self._book.find(request.order_id)
-        return NotKnown() if taken is None else await self._decide(conduct, taken, self._now_us())
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
+        behaviour = await self._reach(request.broker)
+        order = await self._book.find(request.order_id)
+        return UnknownOrder() if order is None else await self._decide(behaviour, order, self._now_us())
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
-        conduct = await self._reach(broker)
-        return {each: conduct.instruments.get(each, Tradeability.TRADABLE) for each in named}
+        behaviour = await self._reach(broker)
+        return {each: behaviour.instruments.get(each, Tradeability.TRADABLE) for each in named}
 
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
         await self._reach(broker)
         return await self._book.executions(broker, int(after or 0), limit)
 
-    async def _reach(self, broker: str) -> Conduct:
-        conduct = await self._book.conduct(broker)
-        if conduct.mode is Mode.DOWN:
+    async def _reach(self, broker: str) -> VenueBehaviour:
+        behaviour = await self._book.behaviour(broker)
+        if behaviour.mode is Mode.DOWN:
             raise VenueUnreachable("the simulated venue is down")
-        return conduct
+        return behaviour
 
     async def _decide(
-        self, conduct: Conduct, taken: Taken, now_us: int
+        self, behaviour: VenueBehaviour, order: VenueOrder, now_us: int
     ) -> Confirmed | Declined | Unconfirmed:
-        if taken.outcome is None:
-            outcome = _OUTCOMES.get(conduct.mode)
+        if order.outcome is None:
+            outcome = _OUTCOMES.get(behaviour.mode)
             if outcome is None:
                 return Unconfirmed("The simulated venue holds orders.")
-            if now_us < taken.due_at_us:
+            if now_us < order.due_at_us:
                 return Unconfirmed("The simulated venue has not decided yet.")
-            taken = await self._book.decide(taken.order_id, outcome, now_us)
-        execution_id = taken.execution_id or ""
-        if taken.outcome == CONFIRMED:
+            order = await self._book.decide(order.order_id, outcome, now_us)
+        execution_id = order.execution_id or ""
+        if order.outcome == CONFIRMED:
             return Confirmed(execution_id)
         return Declined(execution_id, "The simulated venue refuses orders.")
 

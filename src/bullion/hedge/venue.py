@@ -47,13 +47,13 @@ class Duplicate(msgspec.Struct, frozen=True):
     """The venue was sent this id before. Ask for its outcome."""
 
 
-class NotKnown(msgspec.Struct, frozen=True):
+class UnknownOrder(msgspec.Struct, frozen=True):
     """The venue was never sent this id."""
 
 
 FinalAnswer = Confirmed | Declined
 SubmitAnswer = Confirmed | Declined | Unconfirmed | Duplicate
-AskAnswer = Confirmed | Declined | Unconfirmed | NotKnown
+StatusAnswer = Confirmed | Declined | Unconfirmed | UnknownOrder
 
 
 class ListedExecution(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class Venue(Protocol):
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer: ...
 
-    async def ask(self, request: HedgeRequest) -> AskAnswer: ...
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer: ...
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         """Whether these instruments are traded; one that the venue cannot tell may be left out.

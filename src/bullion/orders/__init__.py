@@ -1,1 +1,1 @@
-"""An order: what a client asks for, the checks it must pass, and what becomes of it."""
+"""Orders: the request, the checks, prices, states and traces."""

@@ -1,6 +1,6 @@
-"""The market's checks of an order, in the order of the refusal table. The first that fails is the answer.
+"""The market's checks of an order, in the order of the refusal table. The first failed check decides.
 
-Pure functions of what memory holds and the time. What needs the book is checked in `booking.decide`.
+Pure functions of memory and time. `booking.decide` has the checks that need the book.
 """
 
 from bullion.accounts.group import Sizes
@@ -14,7 +14,7 @@ from bullion.refusals.refusal import RefusalCode
 
 from .bounds import PAISE_MAX
 from .instant import instant_text
-from .offer import Deal, Offer
+from .offer import Offer, SidePrice
 from .request import PlaceOrder
 from .verdict import Priced, Refusal, Verdict
 
@@ -46,9 +46,13 @@ def check(
     if side not in offer.offered:
         offered = [each.value for each in Side if each in offer.offered]
         return Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
-    deal = offer.deal(side)
-    total = 0 if deal is None else total_paise(deal.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
-    denied = _check_rates(offer, deal, total, now_us, rates_ready=rates_ready, market_open=market_open)
+    side_price = offer.side_price(side)
+    total = (
+        0
+        if side_price is None
+        else total_paise(side_price.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
+    )
+    denied = _check_rates(offer, side_price, total, now_us, rates_ready=rates_ready, market_open=market_open)
     if denied is not None:
         return denied
     if not symbol.size.allows(asked.quantity_e4):
@@ -56,11 +60,17 @@ def check(
     if tradeability in _UNTRADEABLE:
         compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
         return Refusal(_UNTRADEABLE[tradeability], compared=compared)
-    return _check_group(asked, offer, deal, total, hedged=tradeability is not None)
+    return _check_group(asked, offer, side_price, total, hedged=tradeability is not None)
 
 
 def _check_rates(
-    offer: Offer, deal: Deal | None, total: int, now_us: int, *, rates_ready: bool, market_open: bool
+    offer: Offer,
+    side_price: SidePrice | None,
+    total: int,
+    now_us: int,
+    *,
+    rates_ready: bool,
+    market_open: bool,
 ) -> Refusal | None:
     symbol, price, switches = offer.symbol, offer.price, offer.switches
     if not rates_ready:
@@ -68,11 +78,11 @@ def _check_rates(
     if isinstance(price, RefusalCode):
         why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
         return Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
-    if deal is not None and (deal.price_paise > PAISE_MAX or total > PAISE_MAX):
+    if side_price is not None and (side_price.price_paise > PAISE_MAX or total > PAISE_MAX):
         return Refusal(
             codes.UNPRICED,
             "The price or the total of this order is too large to be recorded.",
-            {"price": rupees_text(deal.price_paise), "total": rupees_text(total)},
+            {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
         )
     if offer.stale_after_us is not None and now_us > offer.stale_after_us:
         return Refusal(
@@ -105,27 +115,29 @@ def _check_rates(
     return None
 
 
-def _check_group(asked: PlaceOrder, offer: Offer, deal: Deal | None, total: int, *, hedged: bool) -> Verdict:
+def _check_group(
+    asked: PlaceOrder, offer: Offer, side_price: SidePrice | None, total: int, *, hedged: bool
+) -> Verdict:
     symbol, terms = offer.symbol, offer.terms
     if not offer.group.trading:
         return Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
     if terms is not None and not terms.allow(asked.quantity_e4):
         return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
-    if deal is None or deal.price_paise <= 0:
+    if side_price is None or side_price.price_paise <= 0:
         return Refusal(
             codes.PRICING_UNAVAILABLE,
             compared={
                 "group": offer.group.code,
                 "terms": terms is not None,
-                "price": None if deal is None else rupees_text(deal.price_paise),
+                "price": None if side_price is None else rupees_text(side_price.price_paise),
             },
         )
     return Priced(
         symbol.metal,
-        deal.price_paise,
+        side_price.price_paise,
         total,
         offer.switches.price_tolerance_percent_e4,
-        deal.price_anatomy,
+        side_price.price_anatomy,
         offer.rate_at_us,
         instrument=symbol.hedged_in if hedged else None,
         stock_kept=symbol.stock_kept and hedged,
@@ -134,9 +146,9 @@ def _check_group(asked: PlaceOrder, offer: Offer, deal: Deal | None, total: int,
 
 def _size_refused(refusal: RefusalCode, asked: PlaceOrder, sizes: Sizes, unit: str) -> Refusal:
     least, most, step = (weight_text(each) for each in sizes)
-    whose = "This symbol" if refusal is codes.QUANTITY_RULE else "This account's group"
+    scope = "This symbol" if refusal is codes.QUANTITY_RULE else "This account's group"
     return Refusal(
         refusal,
-        f"{whose} takes from {least} to {most} {unit} in steps of {step} {unit}.",
+        f"{scope} takes from {least} to {most} {unit} in steps of {step} {unit}.",
         {"quantity": weight_text(asked.quantity_e4), "minimum": least, "maximum": most, "step": step},
     )

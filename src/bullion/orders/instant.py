@@ -6,8 +6,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_instant_us(text: str) -> int | None:
-    """Every form that Python reads; without a zone it is UTC. None for what is no time."""
-    # Python skips some of what it has no use for, such as Arabic digits after the microseconds.
+    """Every form that Python reads; without a zone it is UTC. None if the text is not a time."""
+    # Python ignores some characters, such as Arabic digits after the microseconds.
     if not (text.isascii() and text.isprintable()):
         return None
     try:
@@ -16,7 +16,7 @@ def read_instant_us(text: str) -> int | None:
         return None
     if instant.tzinfo is None:
         instant = instant.replace(tzinfo=UTC)
-    # A difference has room for offsets at both ends of the calendar, where another zone's time has none.
+    # A difference cannot overflow at the ends of the calendar, as a conversion to another zone could.
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 

@@ -1,4 +1,4 @@
-"""What an event makes of an order, and what that means for its book. Pure functions."""
+"""Applies events to orders, and says what that means for their book. Pure functions."""
 
 import msgspec
 
@@ -71,21 +71,21 @@ def releases_weight(before: Order, now: Order) -> bool:
 
 
 def hidden(order: Order) -> bool:
-    """Whether the API hides it: an order of another channel that is not a deal."""
+    """Whether the API hides the order: it came by another channel and is not a deal."""
     return order.source != API and order.status in (Status.PENDING, Status.REJECTED)
 
 
 def kinds_of(order: Order) -> set[tuple[str, str, str]]:
     """The kinds that the order is counted under, each as symbol, side and status.
 
-    One is its own, with a marked status if the API hides the order. The other is for everything that the API
-    lists without a filter by status.
+    The first is the order's own kind; its status has a suffix if the API hides the order. The second counts
+    everything that the API lists without a filter by status.
     """
     is_hidden = hidden(order)
-    status = f"{order.status}{ELSEWHERE}" if is_hidden else order.status
+    status = f"{order.status}{HIDDEN_SUFFIX}" if is_hidden else order.status
     own = (order.asked.symbol_code, order.asked.trade_type, status)
     return {own} if is_hidden or order.status == Status.DELETED else {own, ("", "", SHOWN)}
 
 
-ELSEWHERE = " elsewhere"
+HIDDEN_SUFFIX = " elsewhere"
 SHOWN = "shown"

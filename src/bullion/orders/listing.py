@@ -1,4 +1,4 @@
-"""What a client asks of a list of orders: the validated query of `GET /orders`."""
+"""The validated query of `GET /orders`."""
 
 import msgspec
 
@@ -8,11 +8,11 @@ ALL = "all"
 
 
 class ListQuery(msgspec.Struct, frozen=True):
-    """One page of the orders that match every filter. A filter that is None lets everything pass."""
+    """One page of the orders that match every filter. A filter that is None matches everything."""
 
     limit: int = LIMIT_DEFAULT
     offset: int = 0
-    """At most `2**62`, so that every store can be asked for it."""
+    """At most `2**62`, so that every store accepts it."""
     symbol_code: str | None = None
     trade_type: str | None = None
     since_us: int | None = None

@@ -22,7 +22,7 @@ _US_PER_S = 1_000_000
 
 
 class Market:
-    """Keeps offers until something they are made of changes: many orders use the same one."""
+    """Caches offers until their inputs change: many orders use the same one."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Market:
         self._made_from: tuple[int | None, int] = (None, -1)
         self._open: dict[str, tuple[Switches, int, bool]] = {}
 
-    def judge(self, account: Account, asked: PlaceOrder) -> Verdict:
+    def check(self, account: Account, asked: PlaceOrder) -> Verdict:
         now_us = self._catalogue.now_us()
         offer = self.offer(account, asked.symbol_code, now_us)
         if offer is None and ("symbol", account.broker, asked.symbol_code) in self._catalogue.unreadable:
@@ -79,11 +79,11 @@ class Market:
         self._offers[name] = offer
         return offer
 
-    def reason_against(self, account: Account, offer: Offer, side: Side) -> RefusalCode | None:
+    def refusal_of_smallest_order(self, account: Account, offer: Offer, side: Side) -> RefusalCode | None:
         """The refusal that the smallest order would get now; None if the market accepts it."""
         sizes = offer.sizes
         quantity_e4 = -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
-        verdict = self.judge(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
+        verdict = self.check(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
         return verdict.refusal if isinstance(verdict, Refusal) else None
 
     def _is_open(self, broker: str, now_us: int) -> bool:
@@ -101,12 +101,12 @@ class Market:
 
 
 def _closed_group(account: Account) -> Group:
-    """In place of a group that cannot be read."""
+    """The stand-in for a group that cannot be read."""
     return Group(account.broker, account.group, trading=False, terms={}, default_terms=None)
 
 
 def _expired(offer: Offer, now_us: int) -> bool:
-    """Whether another duty may be in force by now, which may also be what a price was missing."""
+    """Whether another duty may be in force by now. It may also be what a missing price lacked."""
     price = offer.price
     return isinstance(price, RefusalCode) or (
         price.valid_until_us is not None and now_us >= price.valid_until_us

@@ -1,4 +1,4 @@
-"""What a group is offered in a symbol now: its prices, and what they are made of."""
+"""The offer to a group in a symbol: its prices now, and their components."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -23,7 +23,7 @@ from .instant import instant_text
 _encode = msgspec.json.Encoder().encode
 
 
-class Deal(msgspec.Struct, frozen=True):
+class SidePrice(msgspec.Struct, frozen=True):
     """One side of an offer."""
 
     price_paise: int
@@ -37,26 +37,26 @@ class Offer(msgspec.Struct, frozen=True):
     terms: Terms | None
     switches: Switches
     price: SymbolPrice | RefusalCode
-    """Or the reason why the symbol has none."""
-    buy: Deal | None
-    sell: Deal | None
+    """Or the refusal if the symbol has no price."""
+    buy: SidePrice | None
+    sell: SidePrice | None
     offered: frozenset[Side]
-    """The sides that symbol, formula and terms have. Missing terms leave none out: a later check refuses."""
+    """The sides that symbol, formula and terms allow. Missing terms allow both: a later check refuses."""
     rate_at_us: int | None = None
     """When the oldest rate behind the price was quoted; None for a fixed price, or none."""
     stale_after_us: int | None = None
     """The time from which the price is too old; None: never."""
     unmoved: bool = False
-    """Whether rates keep coming without moving."""
+    """Whether rates keep arriving but do not move."""
     missing: tuple[str, ...] = ()
-    """If there is no price: what its formula needs and does not have."""
+    """If there is no price: the inputs that its formula lacks."""
 
-    def deal(self, side: Side) -> Deal | None:
+    def side_price(self, side: Side) -> SidePrice | None:
         return self.buy if side is Side.BUY else self.sell
 
     @property
     def sizes(self) -> Sizes:
-        """What may be ordered, after the group's terms."""
+        """The sizes that may be ordered, after the group's terms."""
         return Sizes.of(self.symbol.size) if self.terms is None else self.terms.within(self.symbol.size)
 
 
@@ -85,8 +85,8 @@ def make_offer(
         terms,
         switches,
         price,
-        _deal(Side.BUY, price.ask, price, terms, symbol, switches),
-        _deal(Side.SELL, price.bid, price, terms, symbol, switches),
+        _side_price(Side.BUY, price.ask, price, terms, symbol, switches),
+        _side_price(Side.SELL, price.bid, price, terms, symbol, switches),
         offered,
         rate_at_us,
         stale_after_us(price.ticks, symbol.rate_age_s_max),
@@ -123,14 +123,14 @@ def _offers(symbol: Symbol, terms: Terms | None, side: Side) -> bool:
     return terms is None or premium_paise(terms, side) is not None
 
 
-def _deal(
+def _side_price(
     side: Side,
     at: Decimal | None,
     price: SymbolPrice,
     terms: Terms | None,
     symbol: Symbol,
     switches: Switches,
-) -> Deal | None:
+) -> SidePrice | None:
     premium = None if terms is None else premium_paise(terms, side)
     if at is None or premium is None:
         return None
@@ -152,4 +152,4 @@ def _deal(
             for tick in price.ticks
         ],
     }
-    return Deal(price_paise, _encode(anatomy).decode())
+    return SidePrice(price_paise, _encode(anatomy).decode())

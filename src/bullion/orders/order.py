@@ -1,4 +1,4 @@
-"""An order as it stands in a book."""
+"""An order as recorded in a book."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ API = "api"
 class Order(msgspec.Struct, frozen=True):
     book_id: int
     ordinal: int
-    """Its place in its book, counted from 1 without gaps."""
+    """Its number in its book, from 1 without gaps."""
     id: str
     source: str
     idempotency_key: str
@@ -28,7 +28,7 @@ class Order(msgspec.Struct, frozen=True):
     request_id: str
     created_at_us: int
     price_anatomy: str
-    """What the price was made of, as JSON for the desk."""
+    """The components of the price, as JSON for the desk."""
     deal_no: int | None = None
     """The operator's deal number, once it is booked. Test orders have none."""
     close_price_paise: int | None = None
@@ -50,5 +50,5 @@ class PriceMove(msgspec.Struct, frozen=True):
 
 
 def signed_e4(asked: PlaceOrder) -> int:
-    """What the order does to the net position."""
+    """The change of the net position."""
     return asked.quantity_e4 if asked.trade_type == Side.BUY else -asked.quantity_e4

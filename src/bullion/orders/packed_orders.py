@@ -12,8 +12,8 @@ import msgspec
 
 from .order import Order
 
-TOGETHER_MAX = 64
-"""How many orders a pack holds at most. One transaction moves one pack."""
+PACK_SIZE_MAX = 64
+"""The most orders in one pack. One transaction moves one pack."""
 
 _decode = msgspec.json.Decoder(Order).decode
 _encode = msgspec.json.Encoder().encode
@@ -25,7 +25,7 @@ class PackedOrders(msgspec.Struct, frozen=True):
     first_ordinal: int
     last_ordinal: int
     from_us: int
-    """When the first of them was made, and the last."""
+    """When the first order was made; `to_us`: the last."""
     to_us: int
     plain_bytes: int
     """Their size before they were packed."""

@@ -1,4 +1,4 @@
-"""The port through which orders and positions are read back."""
+"""The port for reading orders and positions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -10,20 +10,20 @@ from .order import Order
 
 
 class OrderReader(Protocol):
-    """Sees everything that was answered before the call. May raise StoreFault."""
+    """Sees everything that was committed before the call. May raise StoreFault."""
 
     async def book(self, book_id: int) -> Book: ...
 
-    async def open_book(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
-        """A book and what is open in it per symbol, from one snapshot."""
+    async def book_with_weights(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
+        """A book and its open weight per symbol, from one snapshot."""
 
     async def order(self, book_id: int, order_id: str) -> Order | None: ...
 
-    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
-        """The ordinals of a page, newest first, and the number of all that match, from one snapshot."""
+    async def page_ordinals(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
+        """The ordinals of a page, newest first, and the total, from one snapshot."""
 
-    async def whole_page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
-        """A page of orders that may still change, and the number of all that match, from one snapshot."""
+    async def page_orders(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+        """The orders of a page, newest first, and the total, from one snapshot."""
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         """Orders of a book by their ordinals."""

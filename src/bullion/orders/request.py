@@ -1,10 +1,10 @@
-"""What a client asks for: the validated body of `POST /orders`."""
+"""The validated body of `POST /orders`."""
 
 import msgspec
 
 
 class PlaceOrder(msgspec.Struct, frozen=True, array_like=True):
-    """Two bodies that ask for the same thing are equal: `1` and `1.0`, an absent field and `null`."""
+    """Equivalent bodies are equal: `1` and `1.0`, an absent field and `null`."""
 
     symbol_code: str
     trade_type: str

@@ -1,4 +1,4 @@
-"""The decision trace: why an order was taken or refused, for the desk to read."""
+"""The decision trace: why an order was accepted or refused, for the desk."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -28,6 +28,6 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     """What the deciding check compared. Names end with the unit: `_e4`, `_paise`, `_us`."""
 
 
-class TraceBook(Protocol):
-    def note(self, trace: Trace) -> None:
-        """Store it soon. Never waits; traces may be lost if the node dies or too many come at once."""
+class TraceLog(Protocol):
+    def add(self, trace: Trace) -> None:
+        """Queue it to be stored. Never waits; traces are lost if the node dies or the queue is full."""

@@ -36,9 +36,9 @@ class Refusal(msgspec.Struct, frozen=True):
     fields: Mapping[str, Any] = {}
     """Further fields of the error body."""
     closed: bool = False
-    """Whether production is closed: then only an exact replay of an order gets another answer."""
+    """Whether production is closed: only an exact replay of an order takes precedence over that."""
 
-    def refused(self) -> RefusalError:
+    def to_error(self) -> RefusalError:
         return RefusalError(
             self.refusal, self.message, fields=self.fields, headers=REPLAYED if self.replayed else None
         )

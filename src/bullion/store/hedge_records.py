@@ -1,9 +1,9 @@
-"""The hedge as the desk sees it: requests that wait, breaks, the venue's conduct, and its executions."""
+"""The hedge as the desk sees it: requests that wait, breaks, the venue's behaviour, and its executions."""
 
 import msgspec
 
 from bullion.booking.breaks import Mismatch, UnmatchedExecution
-from bullion.hedge.simulated import Conduct
+from bullion.hedge.simulated import VenueBehaviour
 from bullion.hedge.venue import ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
@@ -85,14 +85,14 @@ class HedgeRecords(DeskTransaction):
         row = await self._transaction.one("resolve_break", order.book_id, order.ordinal, actor, note)
         return row is not None
 
-    async def venue_conduct(self, broker: str) -> Conduct:
-        row = await self._transaction.one("venue_conduct", broker)
-        return Conduct(broker) if row is None else readable(row_decoders.conduct(row))
+    async def venue_behaviour(self, broker: str) -> VenueBehaviour:
+        row = await self._transaction.one("venue_behaviour", broker)
+        return VenueBehaviour(broker) if row is None else readable(row_decoders.behaviour(row))
 
-    async def put_venue_conduct(self, conduct: Conduct) -> None:
-        instruments = msgspec.json.encode(conduct.instruments, order="sorted").decode()
+    async def put_venue_behaviour(self, behaviour: VenueBehaviour) -> None:
+        instruments = msgspec.json.encode(behaviour.instruments, order="sorted").decode()
         await self._transaction.run(
-            "put_venue", conduct.broker, conduct.mode.value, conduct.delay_ms, instruments
+            "put_venue", behaviour.broker, behaviour.mode.value, behaviour.delay_ms, instruments
         )
 
     async def execute(self, broker: str, wanted: Execution) -> Execution:

@@ -9,7 +9,7 @@ import structlog
 
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
-from bullion.booking.hedge_requests import LEASE_US, Claimed, Waiting
+from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
 from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer
 from bullion.orders import life
@@ -33,7 +33,7 @@ class Answered(msgspec.Struct, eq=False):
     """Each is itself alone: to compare orders field by field would take longer than to write them."""
 
     to_hedge: ToHedge
-    word: FinalAnswer
+    answer: FinalAnswer
 
 
 Postponed = tuple[int, int, int, str]
@@ -89,8 +89,8 @@ class StoredHedgeRequests:
         name = (order.book_id, order.ordinal)
         await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name))
 
-    async def answer(self, to_hedge: ToHedge, word: FinalAnswer) -> Order:
-        order = await self._answers.get(Answered(to_hedge, word))
+    async def answer(self, to_hedge: ToHedge, answer: FinalAnswer) -> Order:
+        order = await self._answers.get(Answered(to_hedge, answer))
         if order is None:
             raise StoreUnavailable("the order is missing from the store, or could not be written")
         return order
@@ -102,17 +102,19 @@ class StoredHedgeRequests:
             with suppress(RuleBroken, AlreadyThere):  # One of them cannot be written: told below, by itself.
                 found = await self._confirm(self._engine, answers)
         rest = [each for each in answers if each not in found]
-        return {**found, **await self._apart(rest)} if rest else found
+        return {**found, **await self._answer_separately(rest)} if rest else found
 
-    async def _apart(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
+    async def _answer_separately(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """One that cannot be written must not keep the others from it, today and at every later try."""
         try:
-            return await self._one_by_one(answers)
+            return await self._answer_one_by_one(answers)
         except (RuleBroken, AlreadyThere) as fault:
             if len(answers) == 1:
-                _log.error("hedge_not_written", order_id=answers[0].to_hedge.order.id, fault=repr(fault))
+                _log.error(
+                    "hedge_answer_not_written", order_id=answers[0].to_hedge.order.id, fault=repr(fault)
+                )
                 return {}
-        alone = [await self._apart([each]) for each in answers]
+        alone = [await self._answer_separately([each]) for each in answers]
         return {each: order for found in alone for each, order in found.items()}
 
     async def _confirm(self, engine: PostgresEngine, answers: Sequence[Answered]) -> dict[Answered, Order]:
@@ -125,13 +127,13 @@ class StoredHedgeRequests:
             left = {
                 (each.to_hedge.order.book_id, each.to_hedge.order.ordinal): each
                 for each in answers
-                if isinstance(each.word, Confirmed) and each not in found
+                if isinstance(each.answer, Confirmed) and each not in found
             }
             if not left:
                 break
             if turn:
                 await asyncio.sleep(_CONFIRM_PAUSE_S)
-            rows = [(*name, each.to_hedge.broker, each.word.execution_id) for name, each in left.items()]
+            rows = [(*name, each.to_hedge.broker, each.answer.execution_id) for name, each in left.items()]
             books, at_us = list({book_id for book_id, _ in left}), self._now_us()
             values = (_encode(rows).decode(), books, at_us, _BY)
             for row in await engine.statement("confirm_orders", *values, writes=True):
@@ -139,7 +141,7 @@ class StoredHedgeRequests:
                 found[each] = life.after(each.to_hedge.order, Event.CONFIRM, at_us, deal_no=row["deal_no"])
         return found
 
-    async def _one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
+    async def _answer_one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """Locked as everybody locks them: books by their ids, stocks (of refusals), then deal numbers."""
         in_order = sorted(answers, key=_lock_order)
 
@@ -148,14 +150,14 @@ class StoredHedgeRequests:
                 await transaction.run("hold_book", book_id)
             found: dict[Answered, Order] = {}
             for each in in_order:
-                order = await self._answer(transaction, each.to_hedge, each.word)
+                order = await self._answer(transaction, each.to_hedge, each.answer)
                 if order is not None:
                     found[each] = order
             return found
 
         return await self._engine.write("answer_hedges", body)
 
-    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, word: FinalAnswer) -> Order | None:
+    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer) -> Order | None:
         name = (to_hedge.order.book_id, to_hedge.order.ordinal)
         row = await transaction.one("order_at", *name)
         if row is None:
@@ -163,48 +165,50 @@ class StoredHedgeRequests:
         order, at_us = order_rows.order(row), self._now_us()
         state = "answered"
         if order.status == Status.PENDING:
-            before, words = order, _words(word)
-            order = await self._settled(transaction, to_hedge.broker, order, word, at_us)
-            await order_changes.write(transaction, before, order, at_us, _BY, words)
+            before, message = order, _message(answer)
+            order = await self._settled(transaction, to_hedge.broker, order, answer, at_us)
+            await order_changes.write(transaction, before, order, at_us, _BY, message)
         else:
             known = await one_row(transaction, "one_hedge", *name)
-            if known["execution_id"] == word.execution_id:
+            if known["execution_id"] == answer.execution_id:
                 return order  # Told before, by another node.
             broken = known["state"] == "broken"
-            if isinstance(word, Confirmed) and (broken or known["outcome"] == "confirmed"):
-                second = second_execution(order, to_hedge.instrument, word.execution_id, at_us)
+            if isinstance(answer, Confirmed) and (broken or known["outcome"] == "confirmed"):
+                second = second_execution(order, to_hedge.instrument, answer.execution_id, at_us)
                 await insert_unmatched(transaction, to_hedge.broker, self._venue, second, at_us)
                 return order
             if broken:
                 return order
-            if contradicts(order, word, known["execution_id"]):
+            if contradicts(order, answer, known["execution_id"]):
                 state = "broken"
-        outcome = "confirmed" if isinstance(word, Confirmed) else "refused"
-        await transaction.run("answer_hedge", *name, state, outcome, word.execution_id, _words(word), at_us)
+        outcome = "confirmed" if isinstance(answer, Confirmed) else "refused"
+        await transaction.run(
+            "answer_hedge", *name, state, outcome, answer.execution_id, _message(answer), at_us
+        )
         return order
 
     async def _settled(
-        self, transaction: Transaction, broker: str, order: Order, word: FinalAnswer, at_us: int
+        self, transaction: Transaction, broker: str, order: Order, answer: FinalAnswer, at_us: int
     ) -> Order:
-        if isinstance(word, Confirmed):
+        if isinstance(answer, Confirmed):
             deal_no = await order_changes.next_deal_no(transaction, broker)
             return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no)
         return life.after(order, Event.REFUSE, at_us)
 
-    async def waiting(self) -> Waiting:
-        async def body(transaction: Transaction) -> Waiting:
+    async def backlog(self) -> HedgeBacklog:
+        async def body(transaction: Transaction) -> HedgeBacklog:
             row = await one_row(transaction, "hedges_waiting")
             oldest = row["oldest"]
             broken = (await one_row(transaction, "hedges_broken"))["breaks"]
-            return Waiting(row["requests"], None if oldest is None else made_at_us(oldest), broken)
+            return HedgeBacklog(row["requests"], None if oldest is None else made_at_us(oldest), broken)
 
         return await self._engine.read("hedges_waiting", body)
 
 
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
     order = answered.to_hedge.order
-    return isinstance(answered.word, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
+    return isinstance(answered.answer, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
 
 
-def _words(word: FinalAnswer) -> str:
-    return word.message if isinstance(word, Declined) else f"execution {word.execution_id}"
+def _message(answer: FinalAnswer) -> str:
+    return answer.message if isinstance(answer, Declined) else f"execution {answer.execution_id}"

@@ -8,7 +8,7 @@ import msgspec
 from bullion.allocation.book import Book
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Planner, Recorded, Seen
+from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 
@@ -146,7 +146,7 @@ def _recorded(found: Sequence[Row], plans: Sequence[Plan], catalogue_version: in
     # A book whose plan was recorded was as the plan had it: no need to make it anew out of its row.
     before = {plan.before.id: plan.before for plan in plans}
     books = {
-        row["id"]: Seen(
+        row["id"]: BookResult(
             before[row["id"]] if row["recorded"] else order_rows.book(row), row["recorded"], row["settled"]
         )
         for row in found

@@ -7,7 +7,7 @@ import msgspec
 from bullion.allocation.book import Book
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
-from bullion.booking.ledger import Planner, Recorded, Seen
+from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 
@@ -91,7 +91,10 @@ class SqliteLedger:
         recorded = {plan.before.id for plan in good}
         return Recorded(
             version,
-            {book_id: Seen(book, book_id in recorded, book_id in settled) for book_id, book in books.items()},
+            {
+                book_id: BookResult(book, book_id in recorded, book_id in settled)
+                for book_id, book in books.items()
+            },
         )
 
     def _write(self, connection: SqliteConnection, plans: Sequence[Plan]) -> None:

@@ -38,7 +38,9 @@ _WHOLE = _Queries(
 )
 
 
-async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
+async def page_ordinals(
+    transaction: Transaction, book_id: int, query: ListQuery
+) -> tuple[Sequence[int], int]:
     """The ordinals of those that match, and how many there are."""
     within = await _range(transaction, book_id, query)
     if query.client_order_id is None and _kind(query) == _ANY_KIND:
@@ -47,7 +49,9 @@ async def page(transaction: Transaction, book_id: int, query: ListQuery) -> tupl
     return [row["ordinal"] for row in found], total
 
 
-async def whole_page(transaction: Transaction, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+async def page_orders(
+    transaction: Transaction, book_id: int, query: ListQuery
+) -> tuple[Sequence[Order], int]:
     """The orders themselves, in the state by which they were chosen and counted."""
     within = await _range(transaction, book_id, query)
     found, total = await _matching(transaction, within, query, _WHOLE)

@@ -35,8 +35,8 @@ class StoredOrders:
             raise StoreUnavailable("a book is missing from the store")
         return book
 
-    async def open_book(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
-        rows = await self._reads.open_book(book_id)
+    async def book_with_weights(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:
+        rows = await self._reads.book_with_weights(book_id)
         if not rows:
             raise StoreUnavailable("a book is missing from the store")
         weights = [order_rows.open_weight(row) for row in rows if row["symbol_code"] is not None]
@@ -49,17 +49,17 @@ class StoredOrders:
             return order_of_pack(await self._reads.archived_pack(book_id, ordinal), ordinal, order_id)
         return order
 
-    async def page(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
+    async def page_ordinals(self, book_id: int, query: ListQuery) -> tuple[Sequence[int], int]:
         if _filtered(query):
             return await self._engine.read(
-                "order_page", lambda transaction: order_pages.page(transaction, book_id, query)
+                "order_page", lambda transaction: order_pages.page_ordinals(transaction, book_id, query)
             )
         book = await self.book(book_id)
         return order_pages.newest(book.archived_count + 1, book.order_count, query)
 
-    async def whole_page(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
+    async def page_orders(self, book_id: int, query: ListQuery) -> tuple[Sequence[Order], int]:
         return await self._engine.read(
-            "order_page", lambda transaction: order_pages.whole_page(transaction, book_id, query)
+            "order_page", lambda transaction: order_pages.page_orders(transaction, book_id, query)
         )
 
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
@@ -91,8 +91,8 @@ class PostgresReads:
     async def book(self, book_id: int) -> Book | None:
         return await self._books.get(book_id)
 
-    async def open_book(self, book_id: int) -> Sequence[Row]:
-        return await self._engine.statement("open_book", book_id)
+    async def book_with_weights(self, book_id: int) -> Sequence[Row]:
+        return await self._engine.statement("book_with_weights", book_id)
 
     async def order(self, name: OrderName) -> Order | None:
         return await self._orders.get(name)
@@ -124,8 +124,8 @@ class SqliteReads:
         rows = self._engine.look_up("one_book", book_id)
         return order_rows.book(rows[0]) if rows else None
 
-    async def open_book(self, book_id: int) -> Sequence[Row]:
-        return self._engine.look_up("open_book", book_id)
+    async def book_with_weights(self, book_id: int) -> Sequence[Row]:
+        return self._engine.look_up("book_with_weights", book_id)
 
     async def order(self, name: OrderName) -> Order | None:
         rows = self._engine.look_up("one_order", *name)

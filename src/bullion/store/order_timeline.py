@@ -154,7 +154,7 @@ class OrderTimeline:
                 try:
                     await self.settle()
                 except StoreFault as fault:
-                    _log.warning("orders_not_counted", fault=repr(fault))
+                    _log.warning("order_counts_failed", fault=repr(fault))
 
     async def settle(self) -> None:
         """Count what is old enough, and now and then check all that is counted."""
@@ -169,7 +169,7 @@ class OrderTimeline:
     async def check(self) -> None:
         self._checked_at = monotonic()
         if not await self._engine.read("order_timeline_check", self._is_right, custom_plans=True):
-            _log.warning("orders_counted_again")
+            _log.warning("order_counts_rebuilt")
             self._spans = None
             self._asked = True
 

@@ -291,7 +291,7 @@ class PostgresEngine:
             self._listener = await self._connect_listener()
         except (asyncpg.PostgresError, *LOST) as error:
             if self._listener is not None:
-                _log.warning("not_listening", error=repr(error))
+                _log.warning("listener_lost", error=repr(error))
             self._listener = None
 
     async def _connect_listener(self) -> Connection | None:
@@ -306,7 +306,8 @@ class PostgresEngine:
             await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
-                    "not_joined", why="another node serves this store, and budgets in memory allow one"
+                    "node_not_registered",
+                    why="another node serves this store, and budgets in memory allow one",
                 )
                 connection.terminate()
                 return None

@@ -122,7 +122,7 @@ class SilenceWatch:
             # First here: whoever waits must not take the end of the session for the answer to a statement.
             connection.terminate()
         self._pool.renew()  # One that went silent is seldom alone.
-        _log.warning("connections_silent", count=len(silent))
+        _log.warning("connections_stalled", count=len(silent))
         for connection in silent:
             # What its transaction holds would keep others waiting.
             await asking.execute(_END, *connection.session, timeout=_ANSWER_S)

@@ -6,7 +6,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
-from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
@@ -66,9 +66,9 @@ def tick(row: Row) -> Tick | Unreadable:
     return decoded("rate", row["broker"], row["instrument"], lambda: rows.tick(row))
 
 
-def conduct(row: Row) -> Conduct | Unreadable:
+def behaviour(row: Row) -> VenueBehaviour | Unreadable:
     tag = row["broker"]
-    return decoded("venue", tag, tag, lambda: rows.conduct(row), Conduct(tag, Mode.DOWN))
+    return decoded("venue", tag, tag, lambda: rows.behaviour(row), VenueBehaviour(tag, Mode.DOWN))
 
 
 def token(row: Row) -> Token | Unreadable:

@@ -21,7 +21,7 @@ from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.environment import Environment
-from bullion.hedge.simulated import DELAY_MS_MAX, Conduct, Mode
+from bullion.hedge.simulated import DELAY_MS_MAX, Mode, VenueBehaviour
 from bullion.hedge.venue import Tradeability
 from bullion.keys.key import Key, Network, Scope
 from bullion.metals.metal import Metal
@@ -351,10 +351,10 @@ def tick(row: Row) -> Tick:
     return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], at_us, moved_at_us)
 
 
-def conduct(row: Row) -> Conduct:
+def behaviour(row: Row) -> VenueBehaviour:
     if row["delay_ms"] > DELAY_MS_MAX:
         raise ValueError(f"delay_ms: {row['delay_ms']} is more than {DELAY_MS_MAX}")
-    return Conduct(
+    return VenueBehaviour(
         row["broker"], Mode(row["mode"]), row["delay_ms"], column(row, "instruments", _read_instruments)
     )
 

@@ -32,7 +32,7 @@ class StoredTraces:
         self._dropped = 0
         self._failing = False
 
-    def note(self, trace: Trace) -> None:
+    def add(self, trace: Trace) -> None:
         if len(self._waiting) >= _WAITING_MAX:
             self._dropped += 1
         else:
@@ -55,7 +55,7 @@ class StoredTraces:
             except StoreFault as fault:
                 self._waiting.extendleft(reversed(traces))
                 if not self._failing:
-                    _log.warning("traces_wait", count=len(self._waiting), fault=repr(fault))
+                    _log.warning("traces_delayed", count=len(self._waiting), fault=repr(fault))
                 self._failing = True
                 break
             else:

@@ -22,7 +22,7 @@ async def unreadable_rows(engine: Engine) -> list[Unreadable]:
     found += (await StoredRates(engine).ticks(None)).unreadable
     venues = await engine.read("all_venues", lambda transaction: transaction.all("all_venues"))
     tokens = await engine.read("all_tokens", lambda transaction: transaction.all("all_tokens"))
-    found += _unreadable(map(row_decoders.conduct, venues))
+    found += _unreadable(map(row_decoders.behaviour, venues))
     found += _unreadable(map(row_decoders.token, tokens))
     return list({entry.name: entry for entry in found}.values())
 

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreUnavailable
-from bullion.hedge.simulated import Conduct, Mode, Taken
+from bullion.hedge.simulated import Mode, VenueBehaviour, VenueOrder
 from bullion.hedge.venue import HedgeRequest, ListedExecution
 from bullion.unreadable import UnreadableRows
 
@@ -35,7 +35,7 @@ class Submission(msgspec.Struct, eq=False):
     outcome: str | None
 
 
-Wanted = tuple[str, int, int]
+ExecutionQuery = tuple[str, int, int]
 """Of a list of executions: the broker, the number after which it begins, and its limit."""
 
 
@@ -45,54 +45,60 @@ class StoredVenueBook:
     def __init__(
         self, engine: PostgresEngine | SqliteEngine, version: Callable[[], int | None] = lambda: None
     ) -> None:
-        """`version` is the catalogue's: the desk moves it when it changes a conduct. None: always ask."""
+        """`version` is the catalogue's: the desk moves it when it changes a behaviour. None: always ask."""
         self._engine = engine
         self._version = version
         self.unreadable = UnreadableRows()
-        """Conducts that cannot be read: toward those brokers the venue is down."""
-        self._known: dict[str, tuple[int, Conduct]] = {}
-        self._conducts: BatchLoader[str, Conduct] = BatchLoader(self._read_conducts, slots=_SLOTS)
-        self._taken: BatchLoader[Submission, Taken] = BatchLoader(self._take_all, slots=_SLOTS)
-        self._listed: BatchLoader[Wanted, Sequence[ListedExecution]] = BatchLoader(self._list_all, slots=1)
+        """Behaviours that cannot be read: toward those brokers the venue is down."""
+        self._known: dict[str, tuple[int, VenueBehaviour]] = {}
+        self._behaviours: BatchLoader[str, VenueBehaviour] = BatchLoader(self._read_behaviours, slots=_SLOTS)
+        self._submissions: BatchLoader[Submission, VenueOrder] = BatchLoader(self._take_all, slots=_SLOTS)
+        self._listed: BatchLoader[ExecutionQuery, Sequence[ListedExecution]] = BatchLoader(
+            self._list_all, slots=1
+        )
 
-    async def conduct(self, broker: str) -> Conduct:
+    async def behaviour(self, broker: str) -> VenueBehaviour:
         version = self._version()
         known = self._known.get(broker)
         if known is not None and known[0] == version:
             return known[1]
-        conduct = await self._conducts.get(broker) or Conduct(broker)
+        behaviour = await self._behaviours.get(broker) or VenueBehaviour(broker)
         # By the version before the question: if that moves meanwhile, the next who needs it asks again.
         if version is not None:
-            self._known[broker] = (version, conduct)
-        return conduct
+            self._known[broker] = (version, behaviour)
+        return behaviour
 
-    async def take(self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None) -> Taken:
-        taken = await self._taken.get(Submission(request, at_us, due_at_us, outcome))
-        if taken is None:
+    async def take(
+        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+    ) -> VenueOrder:
+        order = await self._submissions.get(Submission(request, at_us, due_at_us, outcome))
+        if order is None:
             raise StoreUnavailable("the venue's book lost an order")
-        return taken
+        return order
 
-    async def find(self, order_id: str) -> Taken | None:
+    async def find(self, order_id: str) -> VenueOrder | None:
         row = await self._engine.read("venue_order", lambda open_: open_.one("one_venue_order", order_id))
-        return None if row is None else _taken(row)
+        return None if row is None else _venue_order(row)
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> Taken:
-        async def body(transaction: Transaction) -> Taken:
+    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
+        async def body(transaction: Transaction) -> VenueOrder:
             await transaction.run("decide_venue_order", order_id, outcome, _new_execution_id(), at_us)
-            return _taken(await one_row(transaction, "one_venue_order", order_id))
+            return _venue_order(await one_row(transaction, "one_venue_order", order_id))
 
         return await self._engine.write("decide_venue_order", body)
 
     async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
         return await self._listed.get((broker, after_no, limit)) or ()
 
-    async def _list_all(self, wanted: Sequence[Wanted]) -> Mapping[Wanted, Sequence[ListedExecution]]:
+    async def _list_all(
+        self, wanted: Sequence[ExecutionQuery]
+    ) -> Mapping[ExecutionQuery, Sequence[ListedExecution]]:
         """All brokers are listed together: each node asks for every broker, every few seconds."""
         await self._number()
         if isinstance(self._engine, PostgresEngine):
             return await self._list_settled(self._engine, wanted)
 
-        async def body(transaction: Transaction) -> dict[Wanted, Sequence[ListedExecution]]:
+        async def body(transaction: Transaction) -> dict[ExecutionQuery, Sequence[ListedExecution]]:
             # The one writer commits numbers in their order, so no number is under way.
             return {
                 each: [_listed(row) for row in await transaction.all("venue_executions", *each)]
@@ -102,12 +108,12 @@ class StoredVenueBook:
         return await self._engine.read("venue_executions", body)
 
     async def _list_settled(
-        self, engine: PostgresEngine, wanted: Sequence[Wanted]
-    ) -> Mapping[Wanted, Sequence[ListedExecution]]:
+        self, engine: PostgresEngine, wanted: Sequence[ExecutionQuery]
+    ) -> Mapping[ExecutionQuery, Sequence[ListedExecution]]:
         last_no = await _last_settled_no(engine, min(after_no for _, after_no, _ in wanted))
         if last_no is None:
             return {}
-        listed: dict[Wanted, list[ListedExecution]] = {each: [] for each in wanted}
+        listed: dict[ExecutionQuery, list[ListedExecution]] = {each: [] for each in wanted}
         values = (_encode(wanted).decode(), last_no)
         for row in await engine.statement("venue_executions_of_brokers", *values):
             listed[wanted[row["place"] - 1]].append(_listed(row))
@@ -127,34 +133,34 @@ class StoredVenueBook:
 
         await self._engine.write("number_executions", body)
 
-    async def _read_conducts(self, brokers: Sequence[str]) -> Mapping[str, Conduct]:
+    async def _read_behaviours(self, brokers: Sequence[str]) -> Mapping[str, VenueBehaviour]:
         if isinstance(self._engine, SqliteEngine):
-            rows = [row for broker in brokers for row in self._engine.look_up("venue_conduct", broker)]
+            rows = [row for broker in brokers for row in self._engine.look_up("venue_behaviour", broker)]
         else:
-            rows = [row for each in brokers for row in await self._engine.statement("venue_conduct", each)]
-        return {row["broker"]: self._conduct(row) for row in rows}
+            rows = [row for each in brokers for row in await self._engine.statement("venue_behaviour", each)]
+        return {row["broker"]: self._behaviour(row) for row in rows}
 
-    def _conduct(self, row: Row) -> Conduct:
-        found = row_decoders.conduct(row)
-        if isinstance(found, Conduct):
+    def _behaviour(self, row: Row) -> VenueBehaviour:
+        found = row_decoders.behaviour(row)
+        if isinstance(found, VenueBehaviour):
             self.unreadable.discard("venue", found.broker, found.broker)
             return found
         self.unreadable.add(found)
-        return Conduct(found.broker, Mode.DOWN)
+        return VenueBehaviour(found.broker, Mode.DOWN)
 
-    async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
+    async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, VenueOrder]:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
         if isinstance(self._engine, SqliteEngine) or _twice(submissions):
             return await self._one_by_one(in_order)
-        orders = _encode([_values(each) for each in in_order]).decode()
-        rows = await self._engine.statement("take_venue_orders", orders, writes=True)
-        taken = {row["order_id"]: _taken(row) for row in rows}
-        return {each: taken[each.request.order_id] for each in in_order}
+        values = _encode([_values(each) for each in in_order]).decode()
+        rows = await self._engine.statement("take_venue_orders", values, writes=True)
+        orders = {row["order_id"]: _venue_order(row) for row in rows}
+        return {each: orders[each.request.order_id] for each in in_order}
 
-    async def _one_by_one(self, submissions: Sequence[Submission]) -> Mapping[Submission, Taken]:
-        async def body(transaction: Transaction) -> dict[Submission, Taken]:
+    async def _one_by_one(self, submissions: Sequence[Submission]) -> Mapping[Submission, VenueOrder]:
+        async def body(transaction: Transaction) -> dict[Submission, VenueOrder]:
             return {
-                each: _taken(await one_row(transaction, "take_venue_order", *_values(each)))
+                each: _venue_order(await one_row(transaction, "take_venue_order", *_values(each)))
                 for each in submissions
             }
 
@@ -225,5 +231,7 @@ def _new_execution_id() -> str:
     return f"SIM-{token_hex(8)}"
 
 
-def _taken(row: Row) -> Taken:
-    return Taken(row["order_id"], row["due_at_us"], row["submissions"], row["outcome"], row["execution_id"])
+def _venue_order(row: Row) -> VenueOrder:
+    return VenueOrder(
+        row["order_id"], row["due_at_us"], row["submissions"], row["outcome"], row["execution_id"]
+    )

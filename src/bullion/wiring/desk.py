@@ -13,7 +13,7 @@ from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
 from bullion.desk.unreadable import found
 from bullion.faults import AlreadyThere
-from bullion.orders.trace import TraceBook
+from bullion.orders.trace import TraceLog
 from bullion.rates.feeds.simulated import INSTRUMENTS
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings, WrongSetting
@@ -29,7 +29,7 @@ def make_desk(
     store: Store,
     refresh: Callable[[], Awaitable[None]],
     production: Production | None = None,
-    traces: TraceBook | None = None,
+    traces: TraceLog | None = None,
 ) -> Desk:
     return Desk(
         store=store.records,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from bullion.booking.hedge_requests import Waiting
+from bullion.booking.hedge_requests import HedgeBacklog
 
 
 def _gauge(registry: CollectorRegistry, name: str, help_text: str) -> Gauge:
@@ -24,11 +24,11 @@ class HedgeGauges:
             "Unresolved breaks: the venue's answer contradicts the state of the order.",
         )
 
-    def show(self, waiting: Waiting) -> None:
-        self._waiting.set(waiting.requests)
-        oldest_s = 0.0 if waiting.oldest_at_us is None else time.time() - waiting.oldest_at_us / 1_000_000
+    def show(self, backlog: HedgeBacklog) -> None:
+        self._waiting.set(backlog.requests)
+        oldest_s = 0.0 if backlog.oldest_at_us is None else time.time() - backlog.oldest_at_us / 1_000_000
         self._oldest_s.set(max(0.0, oldest_s))
-        self._broken.set(waiting.broken)
+        self._broken.set(backlog.breaks)
 
 
 class UnreadableGauge:

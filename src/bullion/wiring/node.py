@@ -84,7 +84,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             key_hasher=store.hashers.keys,
             addresses=addresses,
             default_broker=settings.broker,
-            note_use=key_uses.note,
+            record_key_use=key_uses.note,
         )
         doorkeeper = Doorkeeper(store.identities(settings), limiter, addresses)
 
@@ -110,7 +110,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
         reader = StoredOrders(store.engine)
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
-        production_check = ClientOrderCheck(gate, trading.market, production.closed)
+        production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
         test_orders = Orders(trading.test_queue, check, reader, tracer, gate)
         api_endpoints = endpoints(
             Me(deploy_on=settings.production),
@@ -118,7 +118,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             test=(test_orders, MarketData(catalogue, trading.test_market)),
             production=(
                 ProductionOrders(production, production_check, reader, tracer, gate),
-                MarketData(catalogue, trading.market, production.closed),
+                MarketData(catalogue, trading.market, production.why_closed),
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )

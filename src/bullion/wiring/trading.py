@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Any
 from uuid import uuid4
 
-from bullion.booking.hedge_requests import Waiting
+from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.hedging import Hedging
 from bullion.booking.ledger import Ledger
 from bullion.booking.production import Production
@@ -43,7 +43,7 @@ ONE_BATCH = (1, 64)
 
 class Trading:
     def __init__(
-        self, settings: Settings, store: Store, report: Callable[[Waiting], None] = lambda _: None
+        self, settings: Settings, store: Store, report: Callable[[HedgeBacklog], None] = lambda _: None
     ) -> None:
         engine = store.engine
         self.catalogue = Catalogue()

@@ -1,4 +1,4 @@
-"""What a client asks for, and the order that becomes of it.
+"""The request to place an order, and the order in responses.
 
 To add a field to an order's response, add it to a struct and to `order_view`.
 """

@@ -15,7 +15,7 @@ def about(description: str, example: Any = UNSET, **schema: Any) -> Meta:
 
 
 def schema(**keywords: Any) -> Meta:
-    """Said in the schema alone: what this service writes is not checked again."""
+    """For the schema only: msgspec does not check it."""
     return Meta(extra_json_schema=keywords)
 
 

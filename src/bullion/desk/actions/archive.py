@@ -17,7 +17,7 @@ from bullion.desk.desk import Desk, Done, View, require, require_token
 from bullion.desk.problems import refused
 from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
-from bullion.orders.packed_orders import TOGETHER_MAX, PackedOrders, pack
+from bullion.orders.packed_orders import PACK_SIZE_MAX, PackedOrders, pack
 from bullion.records.archive import BookToArchive
 from bullion.records.token import Actor, Role
 from bullion.store.records import Records
@@ -196,8 +196,8 @@ async def _next_books(desk: Desk, actor: Actor, what: Wanted, after: str) -> lis
 
 async def _archive(desk: Desk, actor: Actor, book: BookToArchive) -> AsyncIterator[int]:
     """The part of one book, pack by pack. Ends early when somebody else archives the same book."""
-    for first in range(book.first_ordinal, book.last_ordinal + 1, TOGETHER_MAX):
-        last = min(first + TOGETHER_MAX - 1, book.last_ordinal)
+    for first in range(book.first_ordinal, book.last_ordinal + 1, PACK_SIZE_MAX):
+        last = min(first + PACK_SIZE_MAX - 1, book.last_ordinal)
         began_s = monotonic()
         packed = await _packed(desk, actor, book.book_id, first, last)
         if packed is None or not await _move(desk, actor, packed):

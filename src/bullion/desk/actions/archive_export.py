@@ -17,7 +17,7 @@ from .order_view import view
 
 _BATCHES_AT_ONCE = 20
 
-Seen = dict[int, bytes]
+BatchHashes = dict[int, bytes]
 """The batches that were read, each with a hash of what was in it."""
 
 
@@ -40,7 +40,7 @@ def _order(found: FoundOrder) -> View:
     }
 
 
-async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen) -> AsyncIterator[View]:
+async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes) -> AsyncIterator[View]:
     """The broker's decisions from before a time. What was read for it is noted in `seen`."""
     require(actor, Role.ADMIN)
     async for batch in _batches(desk, actor, before_us):
@@ -50,7 +50,7 @@ async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen) -> As
             yield traces.view(found)
 
 
-async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: Seen, written: View) -> None:
+async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes, written: View) -> None:
     """Take out of the store what was read before, and nothing that came since. `written` is for the trail."""
 
     async def intended(_records: Records) -> Done:

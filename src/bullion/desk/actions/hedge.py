@@ -6,7 +6,7 @@ from bullion.desk.desk import Desk, Done, OnlyIf, View
 from bullion.desk.problems import refused as refused_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import found, refused, unreadable_view
-from bullion.hedge.simulated import Conduct, Mode
+from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import BY_HAND, Tradeability
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
@@ -56,14 +56,14 @@ async def patch_hedge(
     async def work(records: Records) -> Done:
         held = await _find(records, actor.broker)
         current = {"mode": "down", "delay_ms": 0, "instruments": {}}
-        if isinstance(held, Conduct):
+        if isinstance(held, VenueBehaviour):
             current = {name: value for name, value in view(desk, held).items() if name != "venue"}
         elif not {"mode", "instruments"} <= changes.fields.keys():
             raise refused(held)
         body = changes.over(current)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
-        after = Conduct(actor.broker, Mode(body.mode), body.delay_ms, instruments)
-        await records.put_venue_conduct(after)
+        after = VenueBehaviour(actor.broker, Mode(body.mode), body.delay_ms, instruments)
+        await records.put_venue_behaviour(after)
         return Done(_held_view(desk, held), view(desk, after))
 
     return await desk.change(actor, "patch_hedge", actor.broker, work, only_if=only_if)
@@ -103,22 +103,22 @@ async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
     return await desk.read(actor, "hedge_queue", work)
 
 
-async def _find(records: Records, broker: str) -> Conduct | Unreadable:
-    return await found(records.venue_conduct(broker))
+async def _find(records: Records, broker: str) -> VenueBehaviour | Unreadable:
+    return await found(records.venue_behaviour(broker))
 
 
-def _held_view(desk: Desk, held: Conduct | Unreadable) -> View:
-    if isinstance(held, Conduct):
+def _held_view(desk: Desk, held: VenueBehaviour | Unreadable) -> View:
+    if isinstance(held, VenueBehaviour):
         return view(desk, held)
-    return view(desk, Conduct(held.broker, Mode.DOWN)) | unreadable_view(held)
+    return view(desk, VenueBehaviour(held.broker, Mode.DOWN)) | unreadable_view(held)
 
 
-def view(desk: Desk, conduct: Conduct) -> View:
+def view(desk: Desk, behaviour: VenueBehaviour) -> View:
     return {
         "venue": desk.hedge,
-        "mode": conduct.mode.value,
-        "delay_ms": conduct.delay_ms,
-        "instruments": {name: word.value for name, word in sorted(conduct.instruments.items())},
+        "mode": behaviour.mode.value,
+        "delay_ms": behaviour.delay_ms,
+        "instruments": {name: word.value for name, word in sorted(behaviour.instruments.items())},
     }
 
 

@@ -89,7 +89,7 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
 
 def _told_at_the_desk(denied: Refusal) -> RefusalError:
     """Clients are told no more than that production is not available; the desk may know why."""
-    refused = denied.refused()
+    refused = denied.to_error()
     if denied.refusal is PRODUCTION_PREREQUISITES_UNMET:
         refused.message = f"Production is not available: {denied.compared['unmet']}. Nothing was booked."
     return refused
@@ -115,7 +115,7 @@ class DeskOrderCheck:
             return Refusal(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
         if not account.active:
             return Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
-        return self.production.unready(account) or self.production.judge(account, attempt.asked)
+        return self.production.why_not_ready(account) or self.production.check(account, attempt.asked)
 
 
 def _attempt(account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str) -> OrderAttempt:
@@ -138,7 +138,7 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
     try:
         await desk.note(actor, "place_order", booked.order.id, {**order, "replayed": booked.replayed})
     except StoreFault as fault:
-        _log.error("not_in_the_trail", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
+        _log.error("audit_entry_missing", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
     if booked.order.status == Status.REJECTED:
         raise RefusalError(
             ORDER_REJECTED,
@@ -151,7 +151,7 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
 def _note(desk: Desk, attempt: OrderAttempt, outcome: Outcome) -> None:
     """Why it was taken or refused, beside the decisions on the API's orders."""
     if desk.traces is not None:
-        desk.traces.note(decision_trace(attempt, outcome, _made_at_us(attempt.request_id)))
+        desk.traces.add(decision_trace(attempt, outcome, _made_at_us(attempt.request_id)))
 
 
 def _made_at_us(request_id: str) -> int:

@@ -52,6 +52,6 @@ class FeedRunner:
             else:
                 self._failing = False
             if held and not self._running:
-                _log.info("feed_runs_here")
+                _log.info("feed_started")
             self._running = held
             await asyncio.sleep(_EVERY_S)

@@ -29,7 +29,7 @@ SELECT @book_columns, unsummed_from FROM books WHERE id = $1
 -- By their ids, which are twice the account's, and that plus one.
 SELECT * FROM books WHERE id BETWEEN CAST($1 AS BIGINT) * 2 AND CAST($1 AS BIGINT) * 2 + 1 ORDER BY id
 
--- name: open_book
+-- name: book_with_weights
 -- A book and its open weight per symbol; one row if nothing is open.
 SELECT books.*, weights.symbol_code, weights.metal, weights.buy_e4, weights.sell_e4
 FROM books

@@ -3,7 +3,7 @@
 -- name: all_venues
 SELECT * FROM venues
 
--- name: venue_conduct
+-- name: venue_behaviour
 SELECT * FROM venues WHERE broker = $1
 
 -- name: put_venue

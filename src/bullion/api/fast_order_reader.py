@@ -1,7 +1,7 @@
-"""The fast reader of orders: it reads an order that is written as nearly all of them are.
+"""The fast path for reading orders: plain JSON without escapes, as nearly all clients send it.
 
-It reads only what has one meaning. Everything else, and everything that is wrong, is left to the careful
-reader in `order_body`, which gives the same order for whatever this one reads.
+Everything unusual or invalid is left to the complete reader in `order_body`. Both give the same order for
+every body that this one accepts.
 """
 
 import re
@@ -21,8 +21,8 @@ _PRICE = re.compile(rb"([1-9][0-9]{0,11})(?:\.([0-9]{1,8}))?")
 _decode = msgspec.json.Decoder(wire.PlaceOrder).decode
 
 
-def read_plain_order(body: bytes) -> PlaceOrder | None:
-    """The order, or None if it has to be read with care."""
+def read_order_fast(body: bytes) -> PlaceOrder | None:
+    """The order, or None if `order_body` has to read it."""
     if b"\\" in body or not body.isascii():
         return None
     try:
@@ -40,7 +40,7 @@ def read_plain_order(body: bytes) -> PlaceOrder | None:
     if sent.client_order_id is not UNSET:
         members += 1
         client_order_id = sent.client_order_id
-    # Every member has a colon, so with as many colons as members no name is there twice.
+    # Every member has a colon. With as many colons as members, no name is duplicated.
     if body.count(b":") != members:
         return None
     quantity_e4 = _quantity_e4(sent.quantity)
@@ -50,7 +50,7 @@ def read_plain_order(body: bytes) -> PlaceOrder | None:
 
 
 def _quantity_e4(number: Raw) -> int:
-    """The quantity, or 0 if it is not written plainly."""
+    """The quantity, or 0 if it is not a plain decimal."""
     match = _QUANTITY.fullmatch(number)
     if match is None:
         return 0

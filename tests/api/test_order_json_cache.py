@@ -1,6 +1,6 @@
 """Orders written out are kept, but never told for another."""
 
-from bullion.api.order_view import WrittenOrders
+from bullion.api.order_json_cache import OrderJsonCache
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
@@ -14,7 +14,7 @@ def order(order_id: str, quantity_e4: int) -> Order:
 
 
 def test_what_was_written_is_kept() -> None:
-    orders = WrittenOrders()
+    orders = OrderJsonCache()
     written = orders.add(order("a", 10_000))
     assert orders.find_all(2, [2, 1]) == {1: written}
     assert orders.find_all(3, [1]) == {}
@@ -22,7 +22,7 @@ def test_what_was_written_is_kept() -> None:
 
 def test_an_id_leads_only_to_its_own_order() -> None:
     mine, guessed = "01a1dfe2-163d-7949-923b-8e0000000001", "01a1dfe2-163d-7949-923b-8f0000000001"
-    orders = WrittenOrders()
+    orders = OrderJsonCache()
     assert orders.find(2, mine) is None
     written = orders.add(order(mine, 10_000))
     assert orders.find(2, mine) is written
@@ -32,7 +32,7 @@ def test_an_id_leads_only_to_its_own_order() -> None:
 
 def test_another_order_in_the_same_place_is_told_as_it_is() -> None:
     """A store put back to an older copy gives the same ordinal again."""
-    orders = WrittenOrders()
+    orders = OrderJsonCache()
     orders.add(order("a", 50_000))
     written = orders.add(order("b", 70_000))
     assert b'"id":"b"' in written
