@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from bullion_conformance.context import Context
 
 
+CheckFunction: TypeAlias = Callable[["Context"], object]
+
+
 class Need(StrEnum):
-    """What a check needs besides the service's address. The desk can make keys of both kinds."""
+    """What a check needs besides the service's address. The desk can issue both kinds of keys."""
 
     NOTHING = "nothing"
     KEY = "a test key"
@@ -20,32 +23,32 @@ class Need(StrEnum):
 
 
 class Phase(IntEnum):
-    """When a check runs: what is refused, or uses budgets up, must not spoil the others."""
+    """When a check runs, so that refused keys and used-up budgets do not disturb other checks."""
 
     BURNS_FIRST = 0
-    """Uses up a budget of its own account on purpose, and another check waits for it to come back."""
+    """Uses up a budget of its own account on purpose; a later check waits until it is free again."""
     USUAL = 1
     REFUSED = 2
     """Sends keys that are refused, which count against this address."""
     BURNS = 3
     """Uses up a budget on purpose; only runs when asked for."""
     OVER_ALL = 4
-    """Looks at every answer of the run."""
+    """Looks at every response of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     id: str
-    """Of the requirement that it decides."""
-    function: Callable[["Context"], None]
+    """The id of the requirement that it decides."""
+    function: CheckFunction
     need: Need
     phase: Phase
     orders: int
-    """How many orders it sends at the most, to foretell how long a run takes."""
+    """The most orders that it sends. This and the next two are for the estimate of a run's duration."""
     refusals: int
-    """And how many calls that are answered 401."""
+    """The most calls that are answered 401."""
     waits_s: float
-    """And how long it waits for what takes its time."""
+    """How long it waits."""
 
 
 CHECKS: dict[str, Check] = {}
@@ -58,10 +61,10 @@ def check(
     orders: int = 0,
     refusals: int = 0,
     waits_s: float = 0.0,
-) -> Callable[[Callable[["Context"], None]], Callable[["Context"], None]]:
+) -> Callable[[CheckFunction], CheckFunction]:
     """Register a function as the check of these requirements."""
 
-    def register(function: Callable[["Context"], None]) -> Callable[["Context"], None]:
+    def register(function: CheckFunction) -> CheckFunction:
         when = phase if phase is not None else Phase.REFUSED if refusals else Phase.USUAL
         for number, id_ in enumerate(ids):
             if id_ in CHECKS:

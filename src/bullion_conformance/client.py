@@ -12,7 +12,7 @@ from bullion_conformance.codes import STATUS
 from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH, Connection
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.pace import Payer
-from bullion_conformance.shapes import whole
+from bullion_conformance.shapes import value_of, values_of, whole
 from bullion_conformance.verdict import CheckFailed, expect
 
 CREATED, ACCEPTED, OK = 201, 202, 200
@@ -188,19 +188,6 @@ def body_of(answer: Exchange, status: int) -> dict[str, Any]:
     return found
 
 
-def value_of(body: Mapping[str, Any], name: str) -> Any:
-    if name not in body:
-        raise CheckFailed(f"The answer has no `{name}`; it has {', '.join(body) or 'nothing'}.")
-    return body[name]
-
-
-def values_of(body: Mapping[str, Any], name: str) -> list[Any]:
-    found = value_of(body, name)
-    if not isinstance(found, list):
-        raise CheckFailed(f"`{name}` is not an array: {found!r}.")
-    return found
-
-
 def refused(answer: Exchange, code: str) -> dict[str, Any]:
     """The detail of a refusal that must have this code, and the status that the table gives it."""
     status = STATUS.get(code)
@@ -212,6 +199,18 @@ def refused(answer: Exchange, code: str) -> dict[str, Any]:
             f"{answer.call} answered {code} with status {answer.status}; expected {status}.",
         )
     return answer.detail
+
+
+def invalid(answer: Exchange) -> list[dict[str, Any]]:
+    """The problems of an invalid request, of which there must be at least one."""
+    errors: list[dict[str, Any]] = refused(answer, "invalid_request").get("errors") or []
+    expect(bool(errors), "invalid_request came without `detail.errors`.")
+    return errors
+
+
+def error_places(answer: Exchange) -> list[Any]:
+    """Where the problems of an invalid request are."""
+    return [each.get("loc") for each in invalid(answer)]
 
 
 def rejected(answer: Exchange) -> None:

@@ -6,9 +6,8 @@ from fnmatch import fnmatchcase
 from bullion_conformance.check import Check, Need, Phase
 from bullion_conformance.checks import CHECKS
 from bullion_conformance.context import Setup
-from bullion_conformance.requirement import Profile, Requirement
+from bullion_conformance.requirement import REQUIREMENTS, Profile, Requirement
 from bullion_conformance.samples import SHARED_ORDERS
-from bullion_conformance.table import TABLE
 
 _CALLS_PER_CHECK = 4
 """Of every kind, those to the desk included."""
@@ -21,7 +20,7 @@ def select(profile: Profile, patterns: Sequence[str]) -> list[Requirement]:
     profiles = {Profile.SPECIFICATION, profile}
     return [
         requirement
-        for requirement in TABLE.values()
+        for requirement in REQUIREMENTS.values()
         if requirement.profile in profiles
         and (not patterns or any(matches(each, requirement.id) for each in patterns))
     ]

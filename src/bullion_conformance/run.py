@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import httpx
 
-from bullion_conformance.check import Check
+from bullion_conformance.check import Check, CheckFunction
 from bullion_conformance.checks import CHECKS
 from bullion_conformance.context import Context, Setup
 from bullion_conformance.desk import DeskRefused
@@ -54,7 +54,7 @@ def run(
     context, waited_before_s = Context(setup), setup.connection.pace.waited_s
     found: dict[str, Finding] = {}
     todo, by_id = ordered_checks(requirements, setup), {each.id: each for each in requirements}
-    by_function: dict[Callable[[Context], None], Finding] = {}
+    by_function: dict[CheckFunction, Finding] = {}
     for number, check in enumerate(todo):
         progress(check, number, len(todo))
         requirement = by_id[check.id]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from bullion_conformance.client import ACCEPTED, CREATED, Client, body_of, until, value_of
+from bullion_conformance.client import ACCEPTED, CREATED, Client, body_of, until
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
+from bullion_conformance.shapes import value_of
 from bullion_conformance.verdict import CheckFailed, expect
 
 _ENOUGH = 40
@@ -47,6 +48,14 @@ def silver_buy(c: Context) -> Sample:
 def silver_sell(c: Context) -> Sample:
     symbol = {"symbol_code": c.silver.code, "quantity": c.silver.quantity}
     return sample(c.once(silver_buy).client, trade_type="sell", **symbol)
+
+
+def whole_account(c: Context) -> Client:
+    """A new account with three orders, all of the kit."""
+    client = c.new_client()
+    for number in range(3):
+        client.placed(trade_type="buy", quantity=number + 1, client_order_id=f"order-{number}")
+    return client
 
 
 def all_exchanges(c: Context) -> list[Exchange]:
@@ -91,7 +100,8 @@ class Deals:
     rejection: Exchange
     rejection_again: Exchange
     web_rejected: str
-    net_after_rejection: str
+    net_around_rejection: tuple[str, str]
+    """Before the hedge refused orders, and after."""
 
 
 def deals(c: Context) -> Deals:
@@ -134,7 +144,7 @@ def deals(c: Context) -> Deals:
         rejection,
         again,
         web_rejected,
-        f"{before} {after}",
+        (before, after),
     )
 
 
@@ -212,7 +222,7 @@ def waiting(c: Context) -> Waiting:
 
 
 @dataclass(slots=True)
-class Refused:
+class RefusedLater:
     """An order that waited, and that the hedge then refused."""
 
     client: Client
@@ -221,7 +231,7 @@ class Refused:
     replay: Exchange
 
 
-def waited_in_vain(c: Context) -> Refused:
+def refused_later(c: Context) -> RefusedLater:
     client, key = c.new_client("production"), str(uuid4())
     c.broker.hedge("hold")
     try:
@@ -231,7 +241,7 @@ def waited_in_vain(c: Context) -> Refused:
         replay = client.place(key, trade_type="buy")
     finally:
         c.broker.hedge("fill")
-    return Refused(client, pending, rejected, replay)
+    return RefusedLater(client, pending, rejected, replay)
 
 
 def becomes(c: Context, client: Client, order_id: str, status: str) -> dict[str, Any]:

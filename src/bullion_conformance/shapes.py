@@ -1,7 +1,7 @@
-"""The shapes of values: plain decimals, times with an offset, UUIDs."""
+"""Reads values out of responses strictly: plain decimals, times with an offset, UUIDs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,7 @@ AMOUNTS = {
     *("quantity", "price", "total", "close_price", "realized_pnl"),
     *("net", "limit", "used", "free", "buy", "sell"),
 }
-"""Fields that hold an amount or a weight, wherever they stand. A list's `total` is a count."""
+"""Fields that hold an amount or a weight in any response. The `total` of a list is a count."""
 WEIGHTS = {"quantity", "net", "limit", "used", "free", "buy", "sell"}
 TIMES = {"created_at", "closed_at"}
 SIDES = ("buy", "sell")
@@ -37,7 +37,7 @@ def decimal(value: Any, name: str) -> Decimal:
 
 
 def decimals(value: str) -> int:
-    """How many digits stand after the point."""
+    """The number of digits after the point."""
     return len(value.partition(".")[2])
 
 
@@ -49,7 +49,7 @@ def instant(value: Any, name: str) -> datetime:
     try:
         return datetime.fromisoformat(value).astimezone(UTC)
     except ValueError as error:
-        raise CheckFailed(f"`{name}` is {value!r}, which is no time.") from error
+        raise CheckFailed(f"`{name}` is {value!r}, which is not a time.") from error
 
 
 def uuid(value: Any, name: str) -> str:
@@ -77,6 +77,31 @@ def one_of(value: Any, allowed: tuple[str, ...], name: str) -> None:
     expect(value in allowed, f"`{name}` is {value!r}; expected {' or '.join(allowed)}.")
 
 
+def value_of(body: Mapping[str, Any], name: str) -> Any:
+    if name not in body:
+        raise CheckFailed(f"The response has no `{name}`; it has {', '.join(body) or 'nothing'}.")
+    return body[name]
+
+
+def values_of(body: Mapping[str, Any], name: str) -> list[Any]:
+    found = value_of(body, name)
+    if not isinstance(found, list):
+        raise CheckFailed(f"`{name}` is not an array: {found!r}.")
+    return found
+
+
+def decimal_of(body: Mapping[str, Any], name: str) -> Decimal:
+    return decimal(value_of(body, name), name)
+
+
+def time_of(body: Mapping[str, Any], name: str) -> datetime:
+    return instant(value_of(body, name), name)
+
+
+def text_of(body: Mapping[str, Any], name: str) -> str:
+    return text(value_of(body, name), name)
+
+
 def fields_in(body: Any) -> Iterator[tuple[str, Any]]:
     """Every field of every object in a body, however deep."""
     if isinstance(body, dict):
@@ -90,7 +115,7 @@ def fields_in(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def orders_in(body: Any) -> Iterator[dict[str, Any]]:
-    """Every order in an answer: alone, in a list, or in a refusal."""
+    """Every order in a response: alone, in a list, or in a refusal."""
     if isinstance(body, dict):
         if "trade_type" in body and "symbol_code" in body:
             yield body

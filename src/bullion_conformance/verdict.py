@@ -1,6 +1,7 @@
-"""What came of a requirement, and the ways in which a check says so."""
+"""The result of a requirement, and how a check reports it."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 from bullion_conformance.exchange import Exchange
@@ -14,19 +15,19 @@ class Verdict(StrEnum):
     FAILED = "failed"
     NOT_CHECKED = "not checked"
     ERROR = "error"
-    """The check could not come to a verdict: no answer, or one that made no sense."""
+    """The check has no result: no response, or one that could not be read."""
 
 
 class CheckFailed(Exception):
-    """The service does not keep the requirement; the message is for a stranger to understand."""
+    """The service breaks the requirement; the message explains it to somebody who does not know the kit."""
 
 
 class NotChecked(Exception):
-    """This service, or these means, do not let the check be made; the message says why."""
+    """The check cannot be made with this service or this setup; the message says why."""
 
 
 class SetupError(Exception):
-    """The run makes no sense; the message is the sentence to show."""
+    """The run cannot start; the message is the sentence to show."""
 
 
 @dataclass(slots=True)
@@ -35,13 +36,13 @@ class Finding:
     verdict: Verdict
     why: str = ""
     exchanges: list[Exchange] = field(default_factory=list)
-    """The calls that decided it, the last one last."""
+    """The calls that decided it, in their order."""
     desk_steps: list[str] = field(default_factory=list)
-    """What the desk was told to do for it."""
+    """The desk calls that prepared it."""
     seconds: float = 0.0
 
     def deciding(self) -> tuple[int, list[Exchange]]:
-        """The calls for a report, and how many before them are left out: those that decide come last."""
+        """The last calls, for a report, and the number of earlier calls that are left out."""
         left_out = max(len(self.exchanges) - _DECIDING_MAX, 0)
         return left_out, self.exchanges[left_out:]
 
@@ -49,3 +50,11 @@ class Finding:
 def expect(holds: bool, message: str) -> None:
     if not holds:
         raise CheckFailed(message)
+
+
+def expect_equal(found: object, expected: object, what: str) -> None:
+    expect(found == expected, f"{what} is {_shown(found)}; expected {_shown(expected)}.")
+
+
+def _shown(value: object) -> str:
+    return str(value) if isinstance(value, Decimal) else repr(value)

@@ -27,8 +27,8 @@ from bullion.web.response import encode_json
 from bullion_client.answer import Answer
 from bullion_client.order import ProductionOrder, TestOrder
 from bullion_client.reading import read
+from bullion_conformance.requirement import REQUIREMENTS
 from bullion_conformance.shapes import AMOUNTS, TIMES
-from bullion_conformance.table import TABLE
 from tests.api.description import DESCRIPTION, REAL_ORDERS, Json, check, detail_of, operation, schema_of
 
 SHAPES: list[tuple[type[msgspec.Struct], type[Any]]] = [
@@ -115,7 +115,7 @@ def test_the_kit_knows_every_field_that_is_no_extension(name: str, prefixes: tup
     specified = {field for field, schema in properties.items() if not schema.get("x-extension")}
     rows = {
         row.removeprefix(prefix).partition(".")[0]
-        for row in TABLE
+        for row in REQUIREMENTS
         for prefix in prefixes
         if row.startswith(prefix)
     }

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bullion_conformance.command import conformance
-from bullion_conformance.table import TABLE
+from bullion_conformance.requirement import REQUIREMENTS
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, Node
 
@@ -29,7 +29,7 @@ def could_not_run(done: Result) -> str:
 def test_it_is_a_command_of_bullion(tmp_path: Path) -> None:
     done = bullion(tmp_path, "conformance", "--list", "--only", "order.id", COLUMNS="200")
     assert done.returncode == 0, done.stderr
-    assert TABLE["order.id"].words in done.stdout
+    assert REQUIREMENTS["order.id"].words in done.stdout
     assert "takes a test key" in done.stdout
 
 

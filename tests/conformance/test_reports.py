@@ -14,9 +14,8 @@ from bullion_conformance.exchange import Exchange
 from bullion_conformance.report_html import as_html
 from bullion_conformance.report_json import as_json
 from bullion_conformance.report_terminal import show
-from bullion_conformance.requirement import Profile
+from bullion_conformance.requirement import REQUIREMENTS, Profile
 from bullion_conformance.run import Report
-from bullion_conformance.table import TABLE
 from bullion_conformance.verdict import Finding, Verdict
 from tests.conformance.conftest import checked
 
@@ -43,7 +42,7 @@ def report(*verdicts: Verdict) -> Report:
             [EXCHANGE],
             ["PUT /x"],
         )
-        for requirement, verdict in zip(TABLE.values(), verdicts, strict=False)
+        for requirement, verdict in zip(REQUIREMENTS.values(), verdicts, strict=False)
     ]
     now = datetime(2026, 11, 15, tzinfo=UTC)
     return Report(

@@ -32,8 +32,7 @@ def test_the_numbers_are_those_that_the_tests_assert() -> None:
 
 
 def test_the_code_it_shows_is_the_kits() -> None:
-    source = "".join(file.read_text("utf-8") for file in ROOT.glob("src/bullion_conformance/**/*.py"))
-    shown = [block for block in blocks(PAGE) if block.language == "python"]
-    assert len(shown) == 2
-    for block in shown:
-        assert block.text in source, block.place
+    for language, files in (("python", "**/*.py"), ("toml", "*.toml")):
+        source = "".join(file.read_text("utf-8") for file in ROOT.glob(f"src/bullion_conformance/{files}"))
+        (shown,) = (block for block in blocks(PAGE) if block.language == language)
+        assert shown.text in source, shown.place

@@ -1,26 +1,28 @@
-"""Keys: where they count, how they end, and what they may do."""
+"""Authentication: keys, scopes, and the account's switches."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import uuid4
 
 from bullion_conformance.check import Need, check
-from bullion_conformance.client import OK, Client, body_of, encoded, refused
+from bullion_conformance.client import OK, Client, body_of, refused
 from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.samples import gold_buy
-from bullion_conformance.verdict import expect
+from bullion_conformance.shapes import SCOPES
+from bullion_conformance.verdict import expect, expect_equal
 
-A_MOMENT_S = 1.3
-"""After which a key that was to last for a second has ended."""
+OVERLAP_S = 1.3
+"""A key that lasts for one second has ended after this."""
+OTHER_PATH = {"test": PRODUCTION_PATH, "production": TEST_PATH}
 
 
 @check("auth.only-scheme", refusals=2)
-def a_key_counts_in_its_header_alone(c: Context) -> None:
+def a_key_is_accepted_in_its_header_only(c: Context) -> None:
     key = c.test().key
     elsewhere: list[tuple[str, dict[str, str]]] = [("", {"Authorization": f"Bearer {key}"})]
-    if c.setup.broker is not None:  # Addresses get into logs: a key that somebody lives by stays out of them.
+    if c.setup.broker is not None:  # Addresses end up in logs, so only a key of the kit's own is sent there.
         elsewhere.append((f"?X-API-Key={key}", {}))
     for query, headers in elsewhere:
         answer = c.connection.send("GET", f"{TEST_PATH}/me{query}", headers=headers)
@@ -36,68 +38,83 @@ def keys_have_their_prefix(c: Context) -> None:
         expect(c.test().key.startswith("key_test."), "A test key does not begin with key_test.")
 
 
-@check("auth.test-key-on-production", refusals=2)
-def a_test_key_opens_no_production(c: Context) -> None:
-    _on_the_other_path(c.test(), PRODUCTION_PATH)
-
-
-@check("auth.live-key-on-test", need=Need.LIVE_KEY, refusals=2)
-def a_live_key_opens_no_test(c: Context) -> None:
-    _on_the_other_path(c.live(), TEST_PATH)
-
-
-def _on_the_other_path(client: Client, base: str) -> None:
+def _is_refused_on_the_other_path(client: Client) -> None:
+    base = OTHER_PATH[client.environment]
     for path in ("/me", "/orders"):
         answer = client.connection.send("GET", f"{base}{path}", headers={"X-API-Key": client.key})
         refused(answer, "wrong_environment")
 
 
-@check("auth.other-broker", need=Need.DESK, refusals=1)
-def a_key_of_another_broker(c: Context) -> None:
+check("auth.test-key-on-production", refusals=2)(lambda c: _is_refused_on_the_other_path(c.test()))
+check("auth.live-key-on-test", need=Need.LIVE_KEY, refusals=2)(
+    lambda c: _is_refused_on_the_other_path(c.live())
+)
+
+
+@check("bullion.header-twice", refusals=2)
+def a_key_is_sent_once(c: Context) -> None:
     client = c.test()
-    with c.at_second_broker():
-        answer = c.connection.send("GET", f"{TEST_PATH}/me", headers={"X-API-Key": client.key})
-    refused(answer, "wrong_tenant")
+    pair = ("X-API-Key", client.key)
+    refused(c.connection.send("GET", f"{client.path}/me", headers=[pair, pair]), "malformed_credential")
+    refused(client.me_as(""), "missing_credential")
+
+
+@check("bullion.indistinct", need=Need.DESK, refusals=2)
+def an_unknown_key_and_a_wrong_secret_look_the_same(c: Context) -> None:
+    one, other = c.new_client(), c.new_client()
+    head, secret = one.key.rsplit(".", 1)
+    wrong_secret = f"{head}.{other.key.rsplit('.', 1)[1]}"
+    unknown_id = f"{head.rsplit('.', 1)[0]}.{'0' * 16}.{secret}"
+    answers = [one.me_as(key) for key in (wrong_secret, unknown_id)]
+    for answer in answers:
+        refused(answer, "invalid_credential")
+    expect(answers[0].text == answers[1].text, "An unknown key and a wrong secret are answered differently.")
+
+
+@check("bullion.address", need=Need.DESK)
+def a_key_for_other_addresses(c: Context) -> None:
+    answer = c.new_client(key={"allowed_addresses": ["203.0.113.7"]}).me()
+    expect_equal((answer.status, answer.code), (403, "address_not_allowed"), "The response")
+
+
+@check("bullion.gate-before-body", need=Need.DESK, orders=1, refusals=1)
+def the_key_is_checked_before_the_body(c: Context) -> None:
+    path = f"{c.new_client().path}/orders"
+    answer = c.connection.send("POST", path, headers={"X-API-Key": "not-a-key"}, content=b"{")
+    refused(answer, "malformed_credential")
+    reader = c.new_client(key={"scopes": ["orders:read"]})
+    refused(reader.send(b"{", str(uuid4())), "insufficient_scope")
 
 
 # --- Scopes ---------------------------------------------------------------------------------------------
 
-
-def _calls() -> dict[str, tuple[str, Callable[[Client], Exchange]]]:
-    """Each call with the scope that it takes."""
-    return {
-        "me": ("account:read", lambda client: client.me()),
-        "place": ("orders:write", lambda client: client.place()),
-        "list": ("orders:read", lambda client: client.orders()),
-        "read": ("orders:read", lambda client: client.order(str(uuid4()))),
-        "positions": ("orders:read", lambda client: client.positions()),
-    }
+_CALLS: dict[str, tuple[str, Callable[[Client], Exchange]]] = {
+    "me": ("account:read", Client.me),
+    "place": ("orders:write", Client.place),
+    "list": ("orders:read", Client.orders),
+    "read": ("orders:read", lambda client: client.order(str(uuid4()))),
+    "positions": ("orders:read", Client.positions),
+}
+"""Each call with the scope that it needs."""
 
 
-def _takes_its_scope(name: str) -> Callable[[Context], None]:
-    def takes_its_scope_alone(c: Context) -> None:
-        scope, call = _calls()[name]
-        login_id = c.broker.account()
-        others = [each for each in ("account:read", "orders:read", "orders:write") if each != scope]
-        answer = call(c.new_client("test", login_id, {"scopes": [scope]}))
-        expect(answer.code != "insufficient_scope", f"{answer.call} was refused to a key with {scope}.")
-        expect(
-            answer.status < 400 or answer.code == "order_not_found",
-            f"{answer.call} answered {answer.reply}.",
-        )
-        refused(call(c.new_client("test", login_id, {"scopes": others})), "insufficient_scope")
-
-    return takes_its_scope_alone
+def _needs_its_scope(name: str, c: Context) -> None:
+    scope, call = _CALLS[name]
+    login_id = c.broker.account()
+    answer = call(c.new_client("test", login_id, {"scopes": [scope]}))
+    accepted = answer.status < 400 or answer.code == "order_not_found"
+    expect(accepted, f"{answer.call} answered {answer.reply} to a key with {scope}.")
+    others = [each for each in SCOPES if each != scope]
+    refused(call(c.new_client("test", login_id, {"scopes": others})), "insufficient_scope")
 
 
-for _name in ("me", "place", "list", "read", "positions"):
-    check(f"endpoints.scope.{_name}", need=Need.DESK, orders=2)(_takes_its_scope(_name))
+for _name in _CALLS:
+    check(f"endpoints.scope.{_name}", need=Need.DESK, orders=2)(partial(_needs_its_scope, _name))
 
 
 @check("auth.scopes", need=Need.DESK, orders=1)
 def a_key_does_what_its_scopes_allow(c: Context) -> None:
-    login_id = c.broker.account()
-    reader = c.new_client("test", login_id, {"scopes": ["orders:read"]})
+    reader = c.new_client(key={"scopes": ["orders:read"]})
     body_of(reader.orders(), OK)
     refused(reader.me(), "insufficient_scope")
     refused(reader.place(), "insufficient_scope")
@@ -106,24 +123,24 @@ def a_key_does_what_its_scopes_allow(c: Context) -> None:
 # --- Switches and lifetime ------------------------------------------------------------------------------
 
 
-def _while_off(field: str, code: str) -> Callable[[Context], None]:
-    def refuses_every_call(c: Context) -> None:
-        client = c.new_client()
-        c.broker.change(client.account, **{field: False})
-        for answer in (client.me(), client.orders(), client.positions(), client.place()):
-            refused(answer, code)
-        c.broker.change(client.account, **{field: True})
-        body_of(client.me(), OK)
-
-    return refuses_every_call
+def _is_refused_while_off(field: str, code: str, c: Context) -> None:
+    client = c.new_client()
+    c.broker.change(client.account, **{field: False})
+    for answer in (client.me(), client.orders(), client.positions(), client.place()):
+        refused(answer, code)
+    c.broker.change(client.account, **{field: True})
+    body_of(client.me(), OK)
 
 
-check("auth.api-access-off", need=Need.DESK, orders=1)(_while_off("api_access", "api_access_disabled"))
-check("auth.inactive", need=Need.DESK, orders=1)(_while_off("active", "account_inactive"))
+for _id, _field, _code in (
+    ("auth.api-access-off", "api_access", "api_access_disabled"),
+    ("auth.inactive", "active", "account_inactive"),
+):
+    check(_id, need=Need.DESK, orders=1)(partial(_is_refused_while_off, _field, _code))
 
 
 @check("auth.revoked", need=Need.DESK, refusals=1)
-def a_revoked_key_is_dead(c: Context) -> None:
+def a_revoked_key_is_refused(c: Context) -> None:
     login_id = c.broker.account()
     issued = c.broker.key(login_id)
     client = c.with_key(issued, login_id)
@@ -133,7 +150,7 @@ def a_revoked_key_is_dead(c: Context) -> None:
 
 
 @check("auth.overlap", need=Need.DESK)
-def both_keys_work_for_a_while(c: Context) -> None:
+def both_keys_work_during_the_overlap(c: Context) -> None:
     login_id = c.broker.account()
     issued = c.broker.key(login_id)
     successor = c.broker.rotate(issued, overlap_s=60)
@@ -142,7 +159,7 @@ def both_keys_work_for_a_while(c: Context) -> None:
 
 
 def ended_keys(c: Context) -> dict[tuple[str, str], Client]:
-    """A key of each environment that was replaced, its successor, and one that has expired."""
+    """For each environment a key that was rotated, its successor, and a key that has expired."""
     found: dict[tuple[str, str], Client] = {}
     for environment in ("test", "production"):
         login_id = c.broker.account()
@@ -153,38 +170,20 @@ def ended_keys(c: Context) -> dict[tuple[str, str], Client]:
         for name, each in (("rotated", issued), ("successor", successor), ("expired", expiring)):
             found[environment, name] = c.with_key(each, login_id, environment)
             body_of(found[environment, name].me(), OK)
-    c.sleep(A_MOMENT_S)
+    c.sleep(OVERLAP_S)
     return found
 
 
-@check("auth.rotated", need=Need.DESK, refusals=1, waits_s=A_MOMENT_S)
-def a_replaced_key_ends(c: Context) -> None:
-    old = c.once(ended_keys)["test", "rotated"]
-    refused(old.me_as(old.key), "credential_rotated")
+def is_ended(environment: str, name: str, c: Context) -> None:
+    """A key that was rotated, or has expired, is refused."""
+    client = c.once(ended_keys)[environment, name]
+    refused(client.me_as(client.key), f"credential_{name}")
+
+
+@check("auth.rotated", need=Need.DESK, refusals=1, waits_s=OVERLAP_S)
+def a_rotated_key_ends(c: Context) -> None:
+    is_ended("test", "rotated", c)
     body_of(c.once(ended_keys)["test", "successor"].me(), OK)
 
 
-@check("auth.expired", need=Need.DESK, refusals=1)
-def an_expired_key_ends(c: Context) -> None:
-    client = c.once(ended_keys)["test", "expired"]
-    refused(client.me_as(client.key), "credential_expired")
-
-
-@check("errors.wrong-path")
-def a_wrong_path_has_no_code(c: Context) -> None:
-    client = c.test()
-    for path in ("/order", f"/orders/{uuid4()}/more"):
-        answer = client.call("GET", path)
-        expect(answer.status == 404, f"{answer.call} answered {answer.reply}; expected 404.")
-        expect(
-            answer.code is None,
-            f"{answer.call} is a path that does not exist, but has the code {answer.code}.",
-        )
-
-
-@check("errors.price-moved-new-key", orders=2)
-def a_new_key_after_price_moved(c: Context) -> None:
-    client = c.once(gold_buy).client
-    body = client.order_body()
-    refused(client.send(encoded({**body, "expected_price": 1}), str(uuid4())), "price_moved")
-    client.placed(**body)
+check("auth.expired", need=Need.DESK, refusals=1)(partial(is_ended, "test", "expired"))

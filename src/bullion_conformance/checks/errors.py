@@ -1,72 +1,54 @@
-"""Each code that is decided before the market is asked: once on each path that has it.
+"""Each error code, once on each path that has it.
 
-Keys of the kit's own are spoilt here in every way that a key can be.
+Codes of keys, accounts and requests are provoked with the kit's own keys; codes of the market with symbols,
+groups and accounts that the desk made for it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from bullion_conformance.check import Need, Phase, check
-from bullion_conformance.checks.auth import ended_keys
-from bullion_conformance.client import Client, encoded, refused
-from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
+from bullion_conformance.checks.auth import OTHER_PATH, is_ended
+from bullion_conformance.client import Client, encoded, refused, until
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.samples import deals, nothing_listed
-from bullion_conformance.verdict import NotChecked, expect
+from bullion_conformance.samples import deals, gold_buy, nothing_listed
+from bullion_conformance.verdict import NotChecked, expect_equal
 
-BOTH = ("test", "production")
-OTHER = {"test": PRODUCTION_PATH, "production": TEST_PATH}
+Provoke = Callable[[str, Context], object]
+"""Provokes a code on the path of an environment."""
 
 
-def client_of(c: Context, environment: str) -> Client:
+def _client(environment: str, c: Context) -> Client:
     return c.test() if environment == "test" else c.live()
-
-
-def _key_for(environment: str) -> Need:
-    return Need.KEY if environment == "test" else Need.LIVE_KEY
 
 
 # --- Keys -----------------------------------------------------------------------------------------------
 
 
-def _no_key(c: Context, environment: str) -> None:
-    refused(client_of(c, environment).me_as(None), "missing_credential")
+def _other_environment(environment: str, c: Context) -> None:
+    client = _client(environment, c)
+    refused(client.me_as(client.key, OTHER_PATH[environment]), "wrong_environment")
 
 
-def _no_shape(c: Context, environment: str) -> None:
-    refused(client_of(c, environment).me_as("not-a-key"), "malformed_credential")
-
-
-def _other_environment(c: Context, environment: str) -> None:
-    client = client_of(c, environment)
-    refused(client.me_as(client.key, OTHER[environment]), "wrong_environment")
-
-
-_BY_KEY: dict[str, Callable[[Context, str], None]] = {
-    "missing_credential": _no_key,
-    "malformed_credential": _no_shape,
-    "wrong_environment": _other_environment,
-}
-
-
-def _other_broker(c: Context, environment: str) -> None:
-    client = client_of(c, environment)
+def _other_broker(environment: str, c: Context) -> None:
+    client = _client(environment, c)
     with c.at_second_broker():
         answer = client.me_as(client.key)
     refused(answer, "wrong_tenant")
 
 
-def _unknown(c: Context, environment: str) -> None:
-    """The head of one key with the secret of another."""
+def _wrong_secret(environment: str, c: Context) -> None:
+    """The id of one key with the secret of another."""
     one, other = c.new_client(environment), c.new_client(environment)
     mixed = ".".join([*one.key.split(".")[:-1], other.key.rsplit(".", 1)[1]])
     refused(one.me_as(mixed), "invalid_credential")
 
 
-def _revoked(c: Context, environment: str) -> None:
+def _revoked(environment: str, c: Context) -> None:
     login_id = c.broker.account()
     issued = c.broker.key(login_id, environment)
     c.broker.revoke(issued)
@@ -74,148 +56,183 @@ def _revoked(c: Context, environment: str) -> None:
     refused(client.me_as(client.key), "credential_revoked")
 
 
-def _rotated(c: Context, environment: str) -> None:
-    client = c.once(ended_keys)[environment, "rotated"]
-    refused(client.me_as(client.key), "credential_rotated")
+def _throttled(environment: str, c: Context) -> None:
+    client = _client(environment, c)
+    with c.budgets(failed_auth_per_minute=1):
+        client.me_as("not-a-key")
+        refused(client.me(), "auth_throttled")
 
 
-def _expired(c: Context, environment: str) -> None:
-    client = c.once(ended_keys)[environment, "expired"]
-    refused(client.me_as(client.key), "credential_expired")
-
-
-_BY_DESK: dict[str, Callable[[Context, str], None]] = {
+_WITH_A_KEY: dict[str, Provoke] = {
+    "missing_credential": lambda e, c: refused(_client(e, c).me_as(None), "missing_credential"),
+    "malformed_credential": lambda e, c: refused(_client(e, c).me_as("not-a-key"), "malformed_credential"),
+    "wrong_environment": _other_environment,
+}
+_WITH_THE_DESK: dict[str, Provoke] = {
     "wrong_tenant": _other_broker,
-    "invalid_credential": _unknown,
+    "invalid_credential": _wrong_secret,
     "credential_revoked": _revoked,
-    "credential_rotated": _rotated,
-    "credential_expired": _expired,
+    "credential_rotated": lambda e, c: is_ended(e, "rotated", c),
+    "credential_expired": lambda e, c: is_ended(e, "expired", c),
+}
+check("auth.other-broker", need=Need.DESK, refusals=1)(partial(_other_broker, "test"))
+
+# --- Accounts and requests ------------------------------------------------------------------------------
+
+
+_BY_ACCOUNT: dict[str, dict[str, Any]] = {
+    "api_access_disabled": {"api_access": False},
+    "account_inactive": {"active": False},
+    "insufficient_scope": {"key": {"scopes": ["account:read"]}},
 }
 
 
-# --- Accounts, scopes and requests ----------------------------------------------------------------------
+def _refused_to_account(code: str, environment: str, c: Context) -> None:
+    refused(c.new_client(environment, **_BY_ACCOUNT[code]).place(), code)
 
 
-def _no_access(c: Context, environment: str) -> None:
-    refused(c.new_client(environment, api_access=False).place(), "api_access_disabled")
-
-
-def _not_active(c: Context, environment: str) -> None:
-    refused(c.new_client(environment, active=False).place(), "account_inactive")
-
-
-def _no_scope(c: Context, environment: str) -> None:
-    refused(c.new_client(environment, key={"scopes": ["account:read"]}).place(), "insufficient_scope")
-
-
-_BY_ACCOUNT: dict[str, Callable[[Context, str], None]] = {
-    "api_access_disabled": _no_access,
-    "account_inactive": _not_active,
-    "insufficient_scope": _no_scope,
-}
-
-
-def _no_idempotency_key(client: Client) -> None:
-    refused(client.send(encoded(client.order_body())), "idempotency_key_required")
-
-
-def _bad_body(client: Client) -> None:
-    refused(client.place(quantity=0), "invalid_request")
-
-
-def _other_body(client: Client) -> None:
-    key, body = str(uuid4()), client.order_body()
+def _reused_key(environment: str, c: Context) -> None:
+    client, key = _client(environment, c), str(uuid4())
+    body = client.order_body()
     client.placed(key, **body)
     refused(client.place(key, **{**body, "client_order_id": "other"}), "idempotency_key_reused")
 
 
-def _no_side(client: Client) -> None:
-    refused(client.place(trade_type="hold"), "invalid_side")
+def _missing_idempotency_key(environment: str, c: Context) -> None:
+    client = _client(environment, c)
+    refused(client.send(encoded(client.order_body())), "idempotency_key_required")
 
 
-_BY_ORDER: dict[str, Callable[[Client], None]] = {
-    "idempotency_key_required": _no_idempotency_key,
-    "invalid_request": _bad_body,
-    "idempotency_key_reused": _other_body,
-    "invalid_side": _no_side,
+_BY_ORDER: dict[str, Provoke] = {
+    "idempotency_key_required": _missing_idempotency_key,
+    "invalid_request": lambda e, c: refused(_client(e, c).place(quantity=0), "invalid_request"),
+    "idempotency_key_reused": _reused_key,
+    "invalid_side": lambda e, c: refused(_client(e, c).place(trade_type="hold"), "invalid_side"),
 }
-
-# --- A check for each, on each path ---------------------------------------------------------------------
-
-
-def _on(environment: str, provoke: Callable[[Context, str], None]) -> Callable[[Context], None]:
-    def is_refused_so(c: Context) -> None:
-        provoke(c, environment)
-
-    return is_refused_so
+check("orders.key.required", orders=1)(partial(_missing_idempotency_key, "test"))
+check("idempotency.reused", orders=2)(partial(_reused_key, "test"))
 
 
-def _order_on(environment: str, provoke: Callable[[Client], None]) -> Callable[[Context], None]:
-    def is_refused_so(c: Context) -> None:
-        provoke(client_of(c, environment))
-
-    return is_refused_so
+def _not_found(environment: str, c: Context) -> None:
+    refused(_client(environment, c).order(str(uuid4())), "order_not_found")
 
 
-for _environment in BOTH:
-    for _code, _provoke in _BY_KEY.items():
-        check(f"errors.{_environment}.{_code}", need=_key_for(_environment), refusals=1)(
-            _on(_environment, _provoke)
-        )
-    for _code, _provoke in _BY_DESK.items():
-        check(f"errors.{_environment}.{_code}", need=Need.DESK, refusals=1)(_on(_environment, _provoke))
-    for _code, _provoke in _BY_ACCOUNT.items():
-        check(f"errors.{_environment}.{_code}", need=Need.DESK, orders=1)(_on(_environment, _provoke))
-    for _code, _place in _BY_ORDER.items():
-        check(
-            f"errors.{_environment}.{_code}",
-            need=Need.KEY if _environment == "test" else Need.PRODUCTION,
-            orders=2,
-        )(_order_on(_environment, _place))
+check("errors.test.order_not_found", "read.unknown")(partial(_not_found, "test"))
+check("errors.production.order_not_found", need=Need.LIVE_KEY)(partial(_not_found, "production"))
 
 
-@check("errors.test.order_not_found")
-def no_such_test_order(c: Context) -> None:
-    refused(c.test().order(str(uuid4())), "order_not_found")
+# --- The market -----------------------------------------------------------------------------------------
+
+_BY_MARKET: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "unknown_symbol": ({}, {"symbol_code": "NOWHERE"}),
+    "symbol_not_trading": ({}, {"symbol_code": "CLOSED"}),
+    "side_not_offered": ({}, {"symbol_code": "SELLONLY", "trade_type": "buy"}),
+    "no_live_price": ({}, {"symbol_code": "UNQUOTED"}),
+    "unpriced": ({}, {"symbol_code": "UNPRICED"}),
+    "stale_rate": ({}, {"symbol_code": "STALE"}),
+    "symbol_frozen": ({}, {"symbol_code": "FROZEN"}),
+    "quantity_rule": ({}, {"symbol_code": "SIZED", "quantity": 1}),
+    "price_moved": ({}, {"expected_price": 1}),
+    "group_trading_disabled": ({"group": "closed"}, {"quantity": 2}),
+    "group_quantity_rule": ({"group": "sized"}, {"quantity": 2}),
+    "pricing_unavailable": ({"group": "unpriced"}, {"quantity": 2}),
+    "limit_exceeded": (
+        {"allocation": {"gold": "1", "silver": "1"}},
+        {"trade_type": "buy", "quantity": 2},
+    ),
+    "out_of_stock": ({}, {"symbol_code": "SCARCE", "trade_type": "buy", "quantity": 3}),
+}
+"""What the account is made with, and the fields of the order that meets the code."""
+_OTHERWISE_IN_TEST = ("unknown_symbol", "out_of_stock")
+"""A test key is enough for the one, and the other is only in production."""
 
 
-@check("errors.production.order_not_found", need=Need.LIVE_KEY)
-def no_such_production_order(c: Context) -> None:
-    refused(c.live().order(str(uuid4())), "order_not_found")
+def _refused_and_not_listed(client: Client, code: str, **fields: Any) -> None:
+    refused(client.place(**fields), code)
+    nothing_listed(client, code)
+
+
+def _refused_by_market(code: str, environment: str, c: Context) -> None:
+    account, fields = _BY_MARKET[code]
+    _refused_and_not_listed(c.new_client(environment, **account), code, **fields)
+
+
+def _halted(environment: str, c: Context) -> None:
+    client = c.new_client(environment)
+    with c.broker.switched({"halted": False}, halted=True):
+        _refused_and_not_listed(client, "trading_halted")
+    client.placed()
+
+
+@check("errors.test.unknown_symbol", orders=1)
+def unknown_symbol(c: Context) -> None:
+    refused(c.test().place(symbol_code=f"NO-{uuid4().hex[:8]}"), "unknown_symbol")
+
+
+def _refused_by_venue(code: str, symbol_code: str, c: Context) -> None:
+    """A node has the venue's state of a symbol within about a second."""
+    client = c.new_client("production")
+    until(
+        lambda: client.place(symbol_code=symbol_code).code == code,
+        f"Orders for a symbol that the venue does not trade were not refused with {code}.",
+        clock=c.clock,
+        sleep=c.sleep,
+    )
+    _refused_and_not_listed(client, code, symbol_code=symbol_code)
+
+
+for _code, _symbol in (("tradeability_unverified", "UNWATCHED"), ("symbol_unavailable", "SUSPENDED")):
+    check(f"errors.production.{_code}", need=Need.PRODUCTION, orders=3)(
+        partial(_refused_by_venue, _code, _symbol)
+    )
 
 
 # --- Production's switches ------------------------------------------------------------------------------
 
 
 @check("errors.production.production_trading_disabled", need=Need.DESK, orders=1)
-def closed_for_the_account_or_all(c: Context) -> None:
+def closed_for_the_account(c: Context) -> None:
     refused(c.new_client("production", production_trading=False).place(), "production_trading_disabled")
 
 
-def _reason(c: Context, expected: str, **account: Any) -> None:
+@check("overview.production.closed", need=Need.DESK, orders=1)
+def closed_for_everybody(c: Context) -> None:
+    client = c.new_client("production")
+    with c.broker.switched({"production": True}, production=False):
+        refused(client.place(), "production_trading_disabled")
+    nothing_listed(client, "a refusal")
+
+
+def _has_reason(expected: str, c: Context, **account: Any) -> None:
     detail = refused(c.new_client("production", **account).place(), "production_trading_disabled")
-    found = detail.get("reason")
-    expect(found == expected, f"`detail.reason` is {found!r}; expected {expected!r}.")
+    expect_equal(detail.get("reason"), expected, "`detail.reason`")
 
 
 @check("errors.reason.deploy", need=Need.DESK, orders=1)
 def closed_by_the_deployment(c: Context) -> None:
     if c.setup.production_open:
-        raise NotChecked("this deployment is open for production; it can be seen on one that is closed")
+        raise NotChecked("this deployment is open for production; it needs one that is closed")
     if c.broker.venue != "simulated":
         raise NotChecked(c.setup.production_closed)
-    _reason(c, "deploy")
+    _has_reason("deploy", c)
 
 
 @check("errors.reason.global", need=Need.PRODUCTION, orders=1)
 def closed_by_the_operator(c: Context) -> None:
     with c.broker.switched({"production": True}, production=False):
-        _reason(c, "global")
+        _has_reason("global", c)
 
 
-@check("errors.reason.account", need=Need.PRODUCTION, orders=1)
-def closed_for_the_account(c: Context) -> None:
-    _reason(c, "account", production_trading=False)
+check("errors.reason.account", need=Need.PRODUCTION, orders=1)(
+    lambda c: _has_reason("account", c, production_trading=False)
+)
+
+
+@check("bullion.closed-before-body", need=Need.DESK, orders=2)
+def closed_production_is_checked_before_the_body(c: Context) -> None:
+    client = c.new_client("production", production_trading=False)
+    refused(client.send(b"{}"), "production_trading_disabled")
+    refused(client.place(quantity=0), "production_trading_disabled")
 
 
 @check("errors.production.production_prerequisites_unmet", need=Need.PRODUCTION, orders=1)
@@ -226,27 +243,17 @@ def paused_by_the_operator(c: Context) -> None:
     nothing_listed(client, "a refusal")
 
 
-@check("errors.production.order_rejected", need=Need.PRODUCTION)
-def refused_by_the_hedge(c: Context) -> None:
-    refused(c.once(deals).rejection, "order_rejected")
+check("errors.production.order_rejected", need=Need.PRODUCTION)(
+    lambda c: refused(c.once(deals).rejection, "order_rejected")
+)
 
 
 # --- Budgets --------------------------------------------------------------------------------------------
 
 
-def _throttled(environment: str) -> Callable[[Context], None]:
-    def too_many_bad_keys(c: Context) -> None:
-        client = client_of(c, environment)
-        with c.budgets(failed_auth_per_minute=1):
-            client.me_as("not-a-key")
-            refused(client.me(), "auth_throttled")
-
-    return too_many_bad_keys
-
-
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A key whose budget of two orders in ten seconds is used up, and an order that was refused for it."""
+    """A key whose budget of two orders in ten seconds is used up, and the order that was refused for it."""
 
     client: Client
     idempotency_key: str
@@ -257,7 +264,7 @@ class Limited:
 
 def used_up(c: Context, environment: str = "test") -> Limited:
     client, key = c.new_client(environment), str(uuid4())
-    # In production it is one that could not be booked even if it were taken.
+    # In production it is an order that could not be booked even if it were accepted.
     body = client.order_body(**({} if environment == "test" else {"symbol_code": "NOWHERE"}))
     with c.budgets(orders_per_10_seconds=2):
         for _ in range(2):
@@ -265,17 +272,67 @@ def used_up(c: Context, environment: str = "test") -> Limited:
         return Limited(client, key, body, client.place(key, **body), c.clock())
 
 
-@check("errors.test.rate_limited", need=Need.DESK, phase=Phase.BURNS_FIRST, orders=3)
-def too_many_test_orders(c: Context) -> None:
-    refused(c.once(used_up).answer, "rate_limited")
+check("errors.test.rate_limited", need=Need.DESK, phase=Phase.BURNS_FIRST, orders=3)(
+    lambda c: refused(c.once(used_up).answer, "rate_limited")
+)
+check("errors.production.rate_limited", need=Need.DESK, phase=Phase.BURNS, orders=3)(
+    lambda c: refused(used_up(c, "production").answer, "rate_limited")
+)
 
 
-@check("errors.production.rate_limited", need=Need.DESK, phase=Phase.BURNS, orders=3)
-def too_many_production_orders(c: Context) -> None:
-    refused(used_up(c, "production").answer, "rate_limited")
+# --- A check of each code on each path ------------------------------------------------------------------
 
-
-for _environment in BOTH:
-    check(f"errors.{_environment}.auth_throttled", need=Need.DESK, phase=Phase.BURNS, refusals=1)(
-        _throttled(_environment)
+for _environment in ("test", "production"):
+    _test = _environment == "test"
+    _errors = f"errors.{_environment}."
+    _market_need = Need.DESK if _test else Need.PRODUCTION
+    for _code, _provoke in _WITH_A_KEY.items():
+        check(_errors + _code, need=Need.KEY if _test else Need.LIVE_KEY, refusals=1)(
+            partial(_provoke, _environment)
+        )
+    for _code, _provoke in _WITH_THE_DESK.items():
+        check(_errors + _code, need=Need.DESK, refusals=1)(partial(_provoke, _environment))
+    for _code in _BY_ACCOUNT:
+        check(_errors + _code, need=Need.DESK, orders=1)(partial(_refused_to_account, _code, _environment))
+    for _code, _provoke in _BY_ORDER.items():
+        check(_errors + _code, need=Need.KEY if _test else Need.PRODUCTION, orders=2)(
+            partial(_provoke, _environment)
+        )
+    for _code in _BY_MARKET:
+        if _test and _code in _OTHERWISE_IN_TEST:
+            continue
+        check(_errors + _code, need=_market_need, orders=1)(partial(_refused_by_market, _code, _environment))
+    check(f"{_errors}trading_halted", need=_market_need, orders=2)(partial(_halted, _environment))
+    check(f"{_errors}auth_throttled", need=Need.DESK, phase=Phase.BURNS, refusals=1)(
+        partial(_throttled, _environment)
     )
+
+
+# --- In general -----------------------------------------------------------------------------------------
+
+
+@check("errors.retry-same-key", need=Need.DESK, orders=2)
+def the_same_key_once_the_rate_is_fresh(c: Context) -> None:
+    client, key = c.new_client(), str(uuid4())
+    refused(client.place(key, symbol_code="STALE", trade_type="buy"), "stale_rate")
+    c.broker.desk.do("PATCH", "/symbols/STALE", {"rate_age_s_max": None})
+    try:
+        order = client.placed(key, symbol_code="STALE", trade_type="buy")
+    finally:
+        c.broker.desk.do("PATCH", "/symbols/STALE", {"rate_age_s_max": 30})
+    expect_equal(order.get("status"), "filled", "`status` of the retried order")
+
+
+@check("errors.wrong-path")
+def a_wrong_path_has_no_code(c: Context) -> None:
+    for path in ("/order", f"/orders/{uuid4()}/more"):
+        answer = c.test().call("GET", path)
+        expect_equal((answer.status, answer.code), (404, None), f"The response to {answer.call}")
+
+
+@check("errors.price-moved-new-key", orders=2)
+def a_new_key_after_price_moved(c: Context) -> None:
+    client = c.once(gold_buy).client
+    body = client.order_body()
+    refused(client.place(**body, expected_price=1), "price_moved")
+    client.placed(**body)

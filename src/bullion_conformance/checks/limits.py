@@ -1,4 +1,4 @@
-"""The budgets: how many calls are taken, and what comes after. These use budgets up, so they run last."""
+"""Rate limits: how many calls are accepted, and what follows. They use budgets up, so they run last."""
 
 from collections.abc import Callable
 from uuid import uuid4
@@ -9,61 +9,59 @@ from bullion_conformance.client import Client, refused
 from bullion_conformance.connection import TOO_MANY
 from bullion_conformance.context import WIDE, Context
 from bullion_conformance.exchange import Exchange
-from bullion_conformance.verdict import expect
+from bullion_conformance.verdict import expect, expect_equal
 
 READS, ORDERS, ORDERS_IN_TEN, OF_ACCOUNT, FAILURES = 300, 60, 10, 60, 20
 _SURELY_COUNTED_S, _MINUTE_S = 45, 61
 
 
-def _taken(call: Callable[[], Exchange], most: int) -> int:
-    """How many calls are taken before one is refused for its budget; it tries one more than `most`."""
+def _accepted(call: Callable[[], Exchange], most: int) -> int:
+    """How many calls are accepted before one is rate limited; it sends at most one more than `most`."""
     for number in range(most + 1):
         answer = call()
         if answer.status == TOO_MANY:
             refused(answer, "rate_limited")
-            _told_when(answer)
+            _has_retry_after(answer)
             return number
     return most + 1
 
 
-def _told_when(answer: Exchange) -> None:
+def _has_retry_after(answer: Exchange) -> None:
     found = answer.headers.get("retry-after")
     expect(found is not None, f"{answer.call} answered {answer.reply} without Retry-After.")
 
 
 def _expect_budget(found: int, default: int, what: str) -> None:
     more = "more than " if found > default else ""
-    expect(
-        found == default, f"By default {default} {what} are taken; here it was {more}{min(found, default)}."
-    )
+    expect(found == default, f"{more}{min(found, default)} {what} were accepted; expected {default}.")
 
 
-def _not_of(answer: Exchange) -> None:
-    """The budget is the key's: another key of the account has its own."""
-    expect(answer.status != TOO_MANY, f"One key used its budget up, and another was answered {answer.reply}.")
+def _not_limited(answer: Exchange) -> None:
+    """A budget belongs to a key: another key of the account has its own."""
+    expect(answer.status != TOO_MANY, f"One key used up its budget, and another was answered {answer.reply}.")
 
 
 @check("limits.reads", need=Need.DESK, phase=Phase.BURNS)
 def reads_a_minute(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
-        _expect_budget(_taken(client.me, READS), READS, "reads a minute")
-        _not_of(c.new_client("test", client.account).me())
+        _expect_budget(_accepted(client.me, READS), READS, "reads per minute")
+        _not_limited(c.new_client("test", client.account).me())
 
 
 @check("limits.orders.ten-seconds", need=Need.DESK, phase=Phase.BURNS, orders=11)
 def orders_in_ten_seconds(c: Context) -> None:
     client = c.new_client()
     with c.budgets():
-        _expect_budget(_taken(_cheap(client), ORDERS_IN_TEN), ORDERS_IN_TEN, "orders in ten seconds")
-        _not_of(c.new_client("test", client.account).place())
+        _expect_budget(_accepted(_cheap(client), ORDERS_IN_TEN), ORDERS_IN_TEN, "orders in ten seconds")
+        _not_limited(c.new_client("test", client.account).place())
 
 
 @check("limits.orders.minute", need=Need.DESK, phase=Phase.BURNS, orders=61)
 def orders_a_minute(c: Context) -> None:
     client = c.new_client()
     with c.budgets(orders_per_10_seconds=WIDE):
-        _expect_budget(_taken(_cheap(client), ORDERS), ORDERS, "orders a minute")
+        _expect_budget(_accepted(_cheap(client), ORDERS), ORDERS, "orders per minute")
 
 
 @check("limits.orders.account", need=Need.PRODUCTION, phase=Phase.BURNS, orders=61)
@@ -76,44 +74,41 @@ def orders_of_all_keys_a_minute(c: Context) -> None:
         return _cheap(clients[next(turns) % 2])()
 
     with c.budgets(orders_per_10_seconds=WIDE):
-        _expect_budget(_taken(in_turn, OF_ACCOUNT), OF_ACCOUNT, "orders a minute from an account's two keys")
+        _expect_budget(
+            _accepted(in_turn, OF_ACCOUNT), OF_ACCOUNT, "orders per minute from two keys of an account"
+        )
 
 
 def _cheap(client: Client) -> Callable[[], Exchange]:
-    """An order that is counted and refused: a symbol that nobody has."""
+    """An order that is counted and refused: its symbol does not exist."""
     return lambda: client.place(symbol_code="NOWHERE")
 
 
 @check("limits.failed-auth", "auth.throttled", need=Need.DESK, phase=Phase.BURNS, refusals=20)
 def failures_a_minute(c: Context) -> None:
-    """What failed from here a moment ago counts too: it is allowed for, or waited for."""
+    """Earlier failures from this address count too: they are added to the budget, or waited for."""
     client, default = c.new_client(), c.broker.budgets["failed_auth_per_minute"]
-    expect(
-        default == FAILURES,
-        f"By default {default} failed authentications a minute pass; expected {FAILURES}.",
-    )
+    expect_equal(default, FAILURES, "The default number of failed authentications per minute")
     ages = c.connection.pace.refusal_ages_s()
     if ages and ages[0] > _SURELY_COUNTED_S:
         c.sleep(_MINUTE_S - ages[-1])
         ages = []
-    taken = _failures_taken(c, client, default + len(ages))
-    if taken < FAILURES:  # Somebody else failed from this address, which is nobody's fault.
+    accepted = _accepted_failures(c, client, default + len(ages))
+    if accepted < FAILURES:  # Another client failed from this address meanwhile.
         c.sleep(_MINUTE_S)
-        taken = _failures_taken(c, client, default)
-    expect(
-        taken == FAILURES, f"By default {FAILURES} failed authentications a minute pass; here it was {taken}."
-    )
+        accepted = _accepted_failures(c, client, default)
+    expect_equal(accepted, FAILURES, "The number of failed authentications that passed in a minute")
 
 
-def _failures_taken(c: Context, client: Client, budget: int) -> int:
-    """How many failures were answered 401, up to the default; after them a good key must not help."""
+def _accepted_failures(c: Context, client: Client, budget: int) -> int:
+    """How many failures were answered 401, up to the default; after them a valid key must be throttled."""
     with c.budgets(failed_auth_per_minute=budget):
         for number in range(FAILURES):
             if client.me_as("not-a-key").status == TOO_MANY:
                 return number
         answer = client.me()
         refused(answer, "auth_throttled")
-        _told_when(answer)
+        _has_retry_after(answer)
     return FAILURES
 
 
@@ -146,3 +141,24 @@ def the_same_key_after_the_wait(c: Context) -> None:
     c.sleep(found.at + int(wait) + 0.1 - c.clock())
     with c.budgets(orders_per_10_seconds=2):
         found.client.placed(found.idempotency_key, **found.body)
+
+
+@check("bullion.rate-headers", orders=1)
+def responses_have_rate_limit_headers(c: Context) -> None:
+    client = c.test()
+    for answer in (client.me(), client.place(symbol_code="NOWHERE")):
+        for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"):
+            number = answer.headers.get(name, "")
+            expect(number.isdigit(), f"{answer.call} has no {name} with a whole number.")
+
+
+@check("bullion.refused-uncounted", need=Need.DESK, phase=Phase.BURNS, orders=4)
+def a_429_does_not_count(c: Context) -> None:
+    client, resets = c.new_client(), []
+    with c.budgets(orders_per_10_seconds=1):
+        client.placed()
+        for _ in range(3):
+            answer = client.place()
+            refused(answer, "rate_limited")
+            resets.append(int(answer.headers["ratelimit-reset"]))
+    expect(resets == sorted(resets, reverse=True), f"Refused orders delay the reset: {resets}.")

@@ -1,16 +1,24 @@
-"""GET /orders: pages, totals, filters; and reading one order."""
+"""GET /orders: pages, totals and filters; and reading one order."""
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from functools import partial
 from uuid import uuid4
 
 from bullion_conformance.check import Need, check
-from bullion_conformance.client import OK, Client, body_of, refused, value_of, values_of
+from bullion_conformance.client import OK, Client, body_of, error_places, invalid, refused
 from bullion_conformance.context import Context
-from bullion_conformance.samples import deals, gold_buy, gold_sell, silver_buy, silver_sell, waiting
-from bullion_conformance.shapes import STATUSES, instant, orders_in, whole
-from bullion_conformance.verdict import NotChecked, expect
+from bullion_conformance.samples import (
+    deals,
+    gold_buy,
+    gold_sell,
+    silver_buy,
+    silver_sell,
+    waiting,
+    whole_account,
+)
+from bullion_conformance.shapes import STATUSES, instant, orders_in, time_of, value_of, values_of, whole
+from bullion_conformance.verdict import NotChecked, expect, expect_equal
 
 PAGE = 50
 
@@ -25,52 +33,45 @@ def _shelf(c: Context) -> Client:
 @check("list.answers", "list.items")
 def a_list_has_items(c: Context) -> None:
     items = values_of(body_of(_shelf(c).orders(limit=3), OK), "items")
-    expect(len(list(orders_in(items))) == len(items), "`items` holds something that is no order.")
+    expect(len(list(orders_in(items))) == len(items), "`items` holds something that is not an order.")
+
+
+def _is_newest_first(client: Client, older_id: str, newer_id: str) -> None:
+    orders = client.everything()
+    times = [instant(order["created_at"], "created_at") for order in orders if order.get("created_at")]
+    expect(times == sorted(times, reverse=True), "The list is not ordered by `created_at`, newest first.")
+    ids = [order["id"] for order in orders]
+    older, newer = (ids.index(each) if each in ids else -1 for each in (older_id, newer_id))
+    expect(-1 not in (older, newer), "An order that was just placed is not in the list.")
+    expect(newer < older, "An older order comes before a newer one.")
 
 
 @check("list.newest-first")
 def newest_first(c: Context) -> None:
-    _newest_first(_shelf(c), (c.once(gold_buy).order["id"], c.once(silver_sell).order["id"]))
+    _is_newest_first(_shelf(c), c.once(gold_buy).order["id"], c.once(silver_sell).order["id"])
 
 
 @check("list.production.newest-first", need=Need.PRODUCTION)
 def newest_first_in_production(c: Context) -> None:
     found = c.once(deals)
-    _newest_first(found.client, (found.open["id"], found.web["id"]))
+    _is_newest_first(found.client, found.open["id"], found.web["id"])
 
 
-def _newest_first(client: Client, two: tuple[str, str]) -> None:
-    orders = client.everything()
-    times = [instant(order["created_at"], "created_at") for order in orders if order.get("created_at")]
-    expect(times == sorted(times, reverse=True), "The list is not ordered by `created_at`, newest first.")
-    ids = [order["id"] for order in orders]
-    older, newer = (ids.index(each) if each in ids else -1 for each in two)
-    expect(-1 not in (older, newer), "An order that was just placed is not in the list.")
-    expect(newer < older, "An older order stands before a newer one.")
-
-
-@check("list.total")
-def the_total_is_not_the_page(c: Context) -> None:
-    _total(_shelf(c), 4)
-
-
-@check("list.production.total", need=Need.PRODUCTION)
-def the_total_in_production(c: Context) -> None:
-    _total(c.once(deals).client, 4)
-
-
-def _total(client: Client, at_least: int) -> None:
+def _counts_all(client: Client) -> None:
     totals = {whole(value_of(client.listed(limit=limit), "total"), "total") for limit in (1, 2, 200)}
     expect(len(totals) == 1, f"`total` depends on the page: {sorted(totals)} for limits of 1, 2 and 200.")
-    (total,) = totals
-    expect(total >= at_least, f"`total` is {total}; the account has at least {at_least} orders.")
+    expect(min(totals) >= 4, f"`total` is {min(totals)}; the account has at least 4 orders.")
+
+
+check("list.total")(lambda c: _counts_all(_shelf(c)))
+check("list.production.total", need=Need.PRODUCTION)(lambda c: _counts_all(c.once(deals).client))
 
 
 @check("list.limit.default")
 def fifty_without_a_limit(c: Context) -> None:
     client = c.test()
     if c.setup.broker is not None:
-        # A new key for each ten, so that none of them comes near its budget.
+        # A new key for each nine orders, so that no key comes near its budget.
         for _ in range(6):
             other = c.new_client("test", client.account)
             for _ in range(9):
@@ -78,38 +79,32 @@ def fifty_without_a_limit(c: Context) -> None:
     page = client.listed()
     if page["total"] <= PAGE:
         raise NotChecked(f"the account has {page['total']} orders, and a page without `limit` holds {PAGE}")
-    found = len(page["items"])
-    expect(found == PAGE, f"A page without `limit` holds {found} of {page['total']} orders; expected {PAGE}.")
+    expect_equal(len(page["items"]), PAGE, "The number of orders on a page without `limit`")
 
 
-@check("list.limit.range")
-def a_limit_is_1_to_200(c: Context) -> None:
+def _is_bounded(name: str, valid: tuple[object, ...], wrong: tuple[object, ...], c: Context) -> None:
     client = c.test()
-    for limit in (1, 200):
-        body_of(client.orders(limit=limit), OK)
-    for wrong in ("0", "201", "-1", "many"):
-        _invalid(client, limit=wrong)
+    for value in valid:
+        body_of(client.orders(**{name: value}), OK)
+    for value in wrong:
+        invalid(client.orders(**{name: value}))
 
 
-def _invalid(client: Client, **parameters: Any) -> None:
-    detail = refused(client.orders(**parameters), "invalid_request")
-    expect(bool(detail.get("errors")), "invalid_request came without `detail.errors`.")
+for _id, _name, _valid, _wrong in (
+    ("list.limit.range", "limit", (1, 200), ("0", "201", "-1", "many")),
+    ("list.offset.range", "offset", (0,), ("-1", "some")),
+    ("list.symbol_code.length", "symbol_code", ("X" * 32,), ("X" * 33,)),
+    ("list.trade_type.length", "trade_type", ("x" * 8,), ("x" * 9,)),
+    ("list.since.unreadable", "since", (), ("yesterday",)),
+):
+    check(_id)(partial(_is_bounded, _name, _valid, _wrong))
 
 
 @check("list.limit.kept")
 def a_page_keeps_its_limit(c: Context) -> None:
-    client = _shelf(c)
     for limit in (1, 2):
-        found = len(client.listed(limit=limit)["items"])
-        expect(found == limit, f"A page with limit={limit} holds {found} orders.")
-
-
-@check("list.offset.range")
-def an_offset_is_not_negative(c: Context) -> None:
-    client = c.test()
-    body_of(client.orders(offset=0), OK)
-    for wrong in ("-1", "some"):
-        _invalid(client, offset=wrong)
+        page = _shelf(c).listed(limit=limit)
+        expect_equal(len(page["items"]), limit, f"The number of orders on a page with limit={limit}")
 
 
 @check("list.offset.skips")
@@ -120,72 +115,101 @@ def an_offset_skips(c: Context) -> None:
     expect(parts == whole_page, "Two pages of 2 are not the page of 4: `offset` skips something else.")
 
 
-def _filtered(name: str, values: Callable[[Context], tuple[str, ...]]) -> Callable[[Context], None]:
-    def keeps_what_matches(c: Context) -> None:
-        client = _shelf(c)
-        everything = client.everything()
-        for value in values(c):
-            page = client.listed(limit=200, **{name: value})
-            others = {order.get(name) for order in page["items"]} - {value}
-            expect(not others, f"{name}={value} lists orders with {name} {', '.join(map(repr, others))}.")
-            if len(everything) < 200:
-                there = sum(order.get(name) == value for order in everything)
-                found = (len(page["items"]), page["total"])
-                told = f"{name}={value}: {there} match; listed are {found[0]}, and `total` is {found[1]}."
-                expect(found == (there, there), told)
-
-    return keeps_what_matches
+def _is_filtered(name: str, values: Callable[[Context], tuple[str, ...]], c: Context) -> None:
+    client = _shelf(c)
+    everything = client.everything()
+    for value in values(c):
+        page = client.listed(limit=200, **{name: value})
+        others = {order.get(name) for order in page["items"]} - {value}
+        expect(not others, f"{name}={value} lists orders with {name} {', '.join(map(repr, others))}.")
+        if len(everything) < 200:
+            matching = sum(order.get(name) == value for order in everything)
+            found = (len(page["items"]), page["total"])
+            expect_equal(found, (matching, matching), f"With {name}={value}, the number of items and `total`")
 
 
-check("list.symbol_code")(_filtered("symbol_code", lambda c: (c.gold.code, c.silver.code)))
-check("list.trade_type")(_filtered("trade_type", lambda _: ("buy", "sell")))
-
-
-@check("list.symbol_code.length")
-def a_symbol_filter_has_32_characters(c: Context) -> None:
-    client = c.test()
-    body_of(client.orders(symbol_code="X" * 32), OK)
-    _invalid(client, symbol_code="X" * 33)
-
-
-@check("list.trade_type.length")
-def a_side_filter_has_8_characters(c: Context) -> None:
-    client = c.test()
-    body_of(client.orders(trade_type="x" * 8), OK)
-    _invalid(client, trade_type="x" * 9)
+check("list.symbol_code")(partial(_is_filtered, "symbol_code", lambda c: (c.gold.code, c.silver.code)))
+check("list.trade_type")(partial(_is_filtered, "trade_type", lambda _: ("buy", "sell")))
 
 
 @check("list.since")
 def since_keeps_what_is_newer(c: Context) -> None:
-    client = _shelf(c)
-    order = c.once(gold_buy).order
-    made = instant(value_of(order, "created_at"), "created_at")
-    for since, there in ((made - timedelta(seconds=1), True), (made + timedelta(days=1), False)):
+    client, order = _shelf(c), c.once(gold_buy).order
+    made = time_of(order, "created_at")
+    for since, expected in ((made - timedelta(seconds=1), True), (made + timedelta(days=1), False)):
         page = client.listed(limit=200, since=since.isoformat())
-        told = f"With since={since.isoformat()} an order made at {made.isoformat()}"
         listed = order["id"] in {each["id"] for each in page["items"]}
-        expect(listed == there, f"{told} is {'listed' if listed else 'not listed'}.")
-        expect(there or page["total"] == 0, f"{told} is counted in `total`.")
+        what = f"With since={since.isoformat()}, whether an order of {made.isoformat()} is listed"
+        expect_equal(listed, expected, what)
+        expect(expected or page["total"] == 0, f"`total` with since={since.isoformat()} is {page['total']}.")
 
 
-@check("list.since.unreadable")
-def since_has_to_be_a_time(c: Context) -> None:
-    _invalid(c.test(), since="yesterday")
+@check("conventions.since-utc")
+def since_without_a_zone_is_utc(c: Context) -> None:
+    found = c.once(gold_buy)
+    made = time_of(found.order, "created_at")
+    for shift, expected in ((timedelta(seconds=-1), True), (timedelta(seconds=1), False)):
+        since = (made + shift).replace(tzinfo=None).isoformat()
+        listed = {order["id"] for order in found.client.everything(since=since)}
+        what = f"With since={since}, whether an order of {made.isoformat()} is listed"
+        expect_equal(found.order["id"] in listed, expected, what)
+
+
+@check("bullion.since-forms", need=Need.DESK)
+def forms_of_since(c: Context) -> None:
+    client = c.once(whole_account)
+    newest, *_ = client.everything()
+    made = instant(newest["created_at"], "created_at")
+    for since, total in (
+        (newest["created_at"], 1),
+        (f"{made.date()}", 3),
+        (f"{made.date() + timedelta(days=1)}", 0),
+        (made.isoformat().replace("+00:00", "Z"), 1),
+    ):
+        expect_equal(client.listed(since=since)["total"], total, f"`total` with since={since}")
+
+
+@check("bullion.empty-parameters")
+def empty_or_repeated_parameters(c: Context) -> None:
+    client = c.test()
+    for name, value in (("limit", "1"), ("offset", "0"), ("since", "2026-01-01")):
+        for wrong in ("", [value, value]):
+            places = error_places(client.orders(**{name: wrong}))
+            expect_equal(places, [["query", name]], f"The place of a wrong {name}")
+
+
+@check("bullion.ignored-parameters")
+def ignored_parameters(c: Context) -> None:
+    client = c.once(gold_buy).client
+    expected = client.listed(limit=3)["items"]
+    for parameters in ({"status": "nonsense"}, {"colour": "red"}):
+        found = client.listed(limit=3, **parameters)["items"]
+        expect(found == expected, f"{parameters} changed the list.")
+
+
+@check("bullion.no-match")
+def nothing_matches(c: Context) -> None:
+    client = c.once(gold_buy).client
+    for parameters in ({"symbol_code": "NOWHERE"}, {"trade_type": "hold"}):
+        page = client.listed(**parameters)
+        expect_equal((page["items"], page["total"]), ([], 0), f"The list with {parameters}")
+
+
+@check("bullion.client-order-id-filter", need=Need.DESK)
+def a_filter_by_reference(c: Context) -> None:
+    page = c.once(whole_account).listed(client_order_id="order-1")
+    found = [order["client_order_id"] for order in page["items"]]
+    expect_equal((found, page["total"]), (["order-1"], 1), "The list with client_order_id=order-1")
 
 
 # --- By status ------------------------------------------------------------------------------------------
 
 
 def _by_status(c: Context) -> dict[str, str]:
-    """An order of the account for each status that it has."""
+    """An order of the account in each status, except pending."""
     found = c.once(deals)
-    return {
-        "open": found.open["id"],
-        "closing": found.closing["id"],
-        "closed": found.closed["id"],
-        "deleted": found.deleted["id"],
-        "rejected": str(found.rejection.detail.get("order_id")),
-    }
+    ids = {status: getattr(found, status)["id"] for status in ("open", "closing", "closed", "deleted")}
+    return {**ids, "rejected": str(found.rejection.detail.get("order_id"))}
 
 
 @check("list.status.each", need=Need.PRODUCTION)
@@ -193,47 +217,28 @@ def each_status_by_itself(c: Context) -> None:
     client = c.once(deals).client
     for status, order_id in _by_status(c).items():
         page = client.listed(limit=200, status=status)
-        shown = {order["status"] for order in page["items"]}
-        expect(
-            shown == {status},
-            f"status={status} lists orders that are {', '.join(sorted(shown)) or 'not there'}.",
-        )
+        expect_equal({order["status"] for order in page["items"]}, {status}, f"`status` with status={status}")
         expect(order_id in {order["id"] for order in page["items"]}, f"status={status} leaves out an order.")
-        expect(
-            page["total"] == len(page["items"]),
-            f"status={status} lists {len(page['items'])}, total {page['total']}.",
-        )
+        expect_equal(page["total"], len(page["items"]), f"`total` with status={status}")
     waited = {order["status"] for order in c.once(waiting).listed_pending}
-    expect(
-        waited == {"pending"},
-        f"status=pending lists orders that are {', '.join(sorted(waited)) or 'not there'}.",
-    )
+    expect_equal(waited, {"pending"}, "`status` with status=pending")
 
 
-@check("list.status.all", need=Need.PRODUCTION)
-def all_leaves_out_the_deleted(c: Context) -> None:
-    _all_but_deleted(c, status="all")
-
-
-@check("list.status.default", need=Need.PRODUCTION)
-def all_is_the_default(c: Context) -> None:
-    _all_but_deleted(c)
-
-
-def _all_but_deleted(c: Context, **parameters: str) -> None:
+def _leaves_out_deleted(c: Context, **parameters: str) -> None:
     ids = {order["id"] for order in c.once(deals).client.everything(**parameters)}
     for status, order_id in _by_status(c).items():
-        listed = order_id in ids
-        expect(
-            listed == (status != "deleted"), f"An order that is {status} is {'' if listed else 'not '}listed."
-        )
+        expect_equal(order_id in ids, status != "deleted", f"Whether an order that is {status} is listed")
+
+
+check("list.status.all", need=Need.PRODUCTION)(lambda c: _leaves_out_deleted(c, status="all"))
+check("list.status.default", need=Need.PRODUCTION)(_leaves_out_deleted)
 
 
 @check("list.status.deleted", need=Need.PRODUCTION)
-def deleted_ones_alone(c: Context) -> None:
+def only_deleted_orders(c: Context) -> None:
     found = c.once(deals)
     ids = [order["id"] for order in found.client.everything(status="deleted")]
-    expect(ids == [found.deleted["id"]], f"status=deleted lists {len(ids)} orders; one was deleted.")
+    expect_equal(ids, [found.deleted["id"]], "The list with status=deleted")
 
 
 @check("list.status.unknown", need=Need.LIVE_KEY)
@@ -241,18 +246,21 @@ def another_status_is_refused(c: Context) -> None:
     client = c.live()
     for status in (*STATUSES, "all"):
         body_of(client.orders(status=status), OK)
-    _invalid(client, status="filled")
+    invalid(client.orders(status="filled"))
 
 
 # --- One order ------------------------------------------------------------------------------------------
 
 
-@check("read.unknown")
-def an_unknown_id(c: Context) -> None:
-    refused(c.test().order(str(uuid4())), "order_not_found")
-
-
 @check("read.other-account", need=Need.DESK, orders=1)
-def an_order_of_somebody_else(c: Context) -> None:
+def an_order_of_another_account(c: Context) -> None:
     order = c.new_client().placed()
     refused(c.new_client().order(order["id"]), "order_not_found")
+
+
+@check("bullion.order-ids")
+def an_id_that_is_not_a_uuid(c: Context) -> None:
+    answers = [c.test().order(order_id) for order_id in ("1", "not-a-uuid", str(uuid4()))]
+    for answer in answers:
+        refused(answer, "order_not_found")
+    expect(len({answer.text for answer in answers}) == 1, "The bodies of order_not_found differ.")

@@ -1,18 +1,19 @@
-"""What the service does, and the conventions that one call can show."""
+"""The service as a whole: base paths, environments, paths, methods, and the calls that Bullion adds."""
 
-from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 
 from bullion_conformance.check import Need, check
-from bullion_conformance.client import JSON, OK, Literal, body_of, refused, rejected, value_of
+from bullion_conformance.client import JSON, OK, Client, body_of, refused
 from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH
 from bullion_conformance.context import Context
-from bullion_conformance.samples import gold_buy, gold_sell, nothing_listed, silver_buy, silver_sell
-from bullion_conformance.shapes import decimal, instant
-from bullion_conformance.verdict import expect
+from bullion_conformance.samples import gold_buy, nothing_listed
+from bullion_conformance.shapes import decimal_of, instant, value_of, values_of
+from bullion_conformance.verdict import expect, expect_equal
 
-READS = ("/me", "/orders", "/orders/00000000-0000-4000-8000-000000000000", "/positions")
+NO_ORDER = "/orders/00000000-0000-4000-8000-000000000000"
+READS = ("/me", "/orders", "/positions")
 
 
 @check("overview.place-and-read", "read.answers")
@@ -20,26 +21,19 @@ def an_order_is_read_back(c: Context) -> None:
     found = c.once(gold_buy)
     again = found.client.read(value_of(found.order, "id"))
     for name in ("id", "symbol_code", "trade_type", "quantity", "status"):
-        expect(
-            again.get(name) == found.order.get(name),
-            f"The order was placed with {name} {found.order.get(name)!r} and reads {again.get(name)!r}.",
-        )
+        expect_equal(again.get(name), found.order.get(name), f"`{name}` of the order that was read")
 
 
-@check("overview.test.base-path", "endpoints.test", "versioning.path")
-def the_test_path_is_there(c: Context) -> None:
-    client = c.test()
-    for path in ("/me", "/orders", "/positions"):
+def _all_reads_exist(client: Client) -> None:
+    for path in READS:
         body_of(client.call("GET", path), OK)
-    refused(client.call("GET", READS[2]), "order_not_found")
+    refused(client.call("GET", NO_ORDER), "order_not_found")
 
 
-@check("overview.production.base-path", "endpoints.production", need=Need.LIVE_KEY)
-def the_production_path_is_there(c: Context) -> None:
-    client = c.live()
-    for path in ("/me", "/orders", "/positions"):
-        body_of(client.call("GET", path), OK)
-    refused(client.call("GET", READS[2]), "order_not_found")
+check("overview.test.base-path", "endpoints.test", "versioning.path")(lambda c: _all_reads_exist(c.test()))
+check("overview.production.base-path", "endpoints.production", need=Need.LIVE_KEY)(
+    lambda c: _all_reads_exist(c.live())
+)
 
 
 @check("overview.test.simulated", need=Need.DESK, orders=1)
@@ -59,14 +53,6 @@ def the_desk_opens_the_api(c: Context) -> None:
     body_of(client.me(), OK)
 
 
-@check("overview.production.closed", need=Need.DESK, orders=1)
-def closed_production_takes_no_order(c: Context) -> None:
-    client = c.new_client("production")
-    with c.broker.switched({"production": True}, production=False):
-        refused(client.place(), "production_trading_disabled")
-    nothing_listed(client, "a refusal")
-
-
 @check("overview.production.per-account", need=Need.PRODUCTION, orders=3)
 def production_is_opened_for_one_account(c: Context) -> None:
     client = c.new_client("production", production_trading=False)
@@ -76,104 +62,101 @@ def production_is_opened_for_one_account(c: Context) -> None:
     client.placed()
 
 
+@check("bullion.reads-while-closed", need=Need.DESK)
+def production_is_read_while_closed(c: Context) -> None:
+    client = c.new_client("production", production_trading=False)
+    for answer in (client.me(), client.orders(), client.positions()):
+        body_of(answer, OK)
+
+
 @check("overview.no-closing")
 def nothing_closes_an_order(c: Context) -> None:
     found = c.once(gold_buy)
-    order_id = found.order["id"]
-    for method, path in (
-        ("DELETE", f"/orders/{order_id}"),
-        ("POST", f"/orders/{order_id}/cancel"),
-        ("POST", f"/orders/{order_id}/close"),
-    ):
-        answer = found.client.call(method, path)
-        expect(
-            400 <= answer.status < 500, f"{answer.call} answered {answer.reply}; no such call is expected."
-        )
-    status = found.client.read(order_id)["status"]
-    expect(status == "filled", f"After these calls the order reads {status}; expected filled.")
-
-
-@check("overview.key-needed.test", need=Need.NOTHING, refusals=5)
-def no_test_call_without_a_key(c: Context) -> None:
-    _all_401(c, TEST_PATH)
-
-
-@check("overview.key-needed.production", need=Need.NOTHING, refusals=5)
-def no_production_call_without_a_key(c: Context) -> None:
-    _all_401(c, PRODUCTION_PATH)
+    path = f"/orders/{found.order['id']}"
+    for method, target in (("DELETE", path), ("POST", f"{path}/cancel"), ("POST", f"{path}/close")):
+        answer = found.client.call(method, target)
+        expect(400 <= answer.status < 500, f"{answer.call} answered {answer.reply}; expected a 4xx.")
+    status = found.client.read(found.order["id"])["status"]
+    expect_equal(status, "filled", "After these calls, `status`")
 
 
 def _all_401(c: Context, base: str) -> None:
-    calls = [("GET", path, None) for path in READS] + [("POST", "/orders", b"{}")]
+    calls = [("GET", path, None) for path in (*READS, NO_ORDER)] + [("POST", "/orders", b"{}")]
     for method, path, content in calls:
         headers = JSON | {"Idempotency-Key": str(uuid4())} if content else {}
         answer = c.connection.send(method, f"{base}{path}", headers=headers, content=content)
         expect(answer.status == 401, f"{answer.call} without a key answered {answer.reply}; expected 401.")
 
 
-@check("overview.allocation", "positions.limit", need=Need.DESK)
-def the_operator_sets_the_allocation(c: Context) -> None:
-    client = c.new_client(allocation={"gold": "7", "silver": "3.5"})
-    for gold in ("7", "9"):
-        c.broker.change(client.account, allocation={"gold": gold})
-        for metal, limit in (("gold", gold), ("silver", "3.5")):
-            found = decimal(value_of(client.position(metal), "limit"), "limit")
-            expect(found == Decimal(limit), f"The limit of {metal} reads {found}; the desk set {limit}.")
-
-
-@check("overview.units", "order.unit")
-def gold_in_grams_silver_in_kilograms(c: Context) -> None:
-    for found, unit in ((c.once(gold_buy), "g"), (c.once(silver_buy), "kg")):
-        shown = value_of(found.order, "unit")
-        expect(
-            shown == unit, f"An order for {found.sent['symbol_code']} has unit {shown!r}; expected {unit!r}."
-        )
-    c.once(gold_sell)
-    c.once(silver_sell)
-
-
-# --- Conventions ----------------------------------------------------------------------------------------
-
-
-@check("conventions.json.requests", orders=2)
-def a_body_that_is_not_json_is_refused(c: Context) -> None:
-    client = c.test()
-    for content in (b"symbol_code=GOLD&trade_type=buy&quantity=1", b'{"symbol_code": "GOLD",'):
-        rejected(client.send(content, str(uuid4())))
-
-
-@check("conventions.numbers-in", "orders.expected_price.optional", orders=1)
-def numbers_are_sent_as_numbers(c: Context) -> None:
-    found = c.once(gold_buy)
-    price = decimal(value_of(found.order, "price"), "price")
-    order = found.client.placed(
-        trade_type="buy", quantity=Literal(f"{c.gold.quantity:f}"), expected_price=price
-    )
-    expect(
-        decimal(order["quantity"], "quantity") == c.gold.quantity,
-        "The order has another quantity than was sent.",
-    )
+check("overview.key-needed.test", need=Need.NOTHING, refusals=5)(lambda c: _all_401(c, TEST_PATH))
+check("overview.key-needed.production", need=Need.NOTHING, refusals=5)(lambda c: _all_401(c, PRODUCTION_PATH))
 
 
 @check("conventions.weights", orders=1)
 def a_quantity_is_a_weight(c: Context) -> None:
     client = c.test()
-    before = decimal(value_of(client.position("gold"), "net"), "net")
+    before = decimal_of(client.position("gold"), "net")
     order = client.placed()
     sent = c.gold.quantity if order["trade_type"] == "buy" else -c.gold.quantity
-    moved = decimal(value_of(client.position("gold"), "net"), "net") - before
+    moved = decimal_of(client.position("gold"), "net") - before
     expect(moved == sent, f"An order of {sent} {order.get('unit')} moved the position by {moved}.")
 
 
-@check("conventions.since-utc")
-def since_without_a_zone_is_utc(c: Context) -> None:
-    found = c.once(gold_buy)
-    made = instant(value_of(found.order, "created_at"), "created_at")
-    for shift, there in ((timedelta(seconds=-1), True), (timedelta(seconds=1), False)):
-        since = (made + shift).replace(tzinfo=None).isoformat()
-        listed = {order["id"] for order in found.client.everything(since=since)}
-        expect(
-            (found.order["id"] in listed) == there,
-            f"With since={since} the order made at {made.isoformat()} is {'not ' if there else ''}listed; "
-            f"expected it {'' if there else 'not '}to be.",
-        )
+# --- Paths and methods ----------------------------------------------------------------------------------
+
+
+@check("bullion.paths")
+def unknown_paths(c: Context) -> None:
+    for path in ("/orders/", "/nothing", "/me/"):
+        answer = c.test().call("GET", path)
+        expected = (404, {"detail": "Not Found"})
+        expect_equal((answer.status, answer.body), expected, f"The response to {answer.call}")
+
+
+@check("bullion.methods")
+def wrong_methods(c: Context) -> None:
+    calls = (("DELETE", "/orders"), ("POST", "/positions"), ("HEAD", "/me"), ("OPTIONS", "/orders"))
+    for method, path in calls:
+        answer = c.test().call(method, path)
+        code = None if method == "HEAD" else "method_not_allowed"
+        expect_equal((answer.status, answer.code), (405, code), f"The response to {answer.call}")
+        expect(bool(answer.headers.get("allow")), f"{answer.call} answered 405 without Allow.")
+
+
+# --- What Bullion adds ----------------------------------------------------------------------------------
+
+
+def _item(body: dict[str, Any], code: str) -> dict[str, Any]:
+    found: list[dict[str, Any]] = [
+        item for item in values_of(body, "items") if item.get("symbol_code") == code
+    ]
+    expect(len(found) == 1, f"{code} is {len(found)} times in the list.")
+    return found[0]
+
+
+@check("bullion.symbols")
+def symbols_are_listed(c: Context) -> None:
+    item = _item(body_of(c.test().call("GET", "/symbols"), OK), c.gold.code)
+    for name in ("quoted_weight", "minimum", "maximum", "step"):
+        decimal_of(item, name)
+    expect_equal((item.get("metal"), item.get("unit")), ("gold", "g"), f"The metal and unit of {c.gold.code}")
+    expect(set(values_of(item, "sides")) <= {"buy", "sell"}, f"`sides` are {item['sides']}.")
+    expect(isinstance(value_of(item, "trading"), bool), f"`trading` is {item['trading']!r}.")
+
+
+@check("bullion.quotes", orders=1)
+def quotes_have_both_prices(c: Context) -> None:
+    item = _item(body_of(c.test().call("GET", "/quotes", symbol_code=c.gold.code), OK), c.gold.code)
+    expect((item.get("tradable"), item.get("reason")) == (True, None), f"The quote says {item}.")
+    if value_of(item, "at") is not None:
+        instant(item["at"], "at")
+    buy, sell = decimal_of(item, "buy"), decimal_of(item, "sell")
+    expect(buy >= sell > Decimal(0), f"Clients buy at {buy} and sell at {sell}.")
+
+
+@check("bullion.description", need=Need.NOTHING)
+def the_interface_is_described(c: Context) -> None:
+    described = body_of(c.connection.send("GET", "/openapi.json", headers={}), OK)
+    expect_equal(described.get("info", {}).get("version"), "1.0.0", "The version in /openapi.json")
+    page = c.connection.send("GET", "/docs", headers={})
+    expect(page.status == OK, f"GET /docs answered {page.reply}; expected 200.")

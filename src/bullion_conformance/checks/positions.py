@@ -1,21 +1,20 @@
-"""GET /positions: what is open, against what may be."""
+"""GET /positions, and the weight allocation."""
 
 from decimal import Decimal
 from typing import Any
 
 from bullion_conformance.check import Need, check
-from bullion_conformance.client import OK, Client, body_of, value_of, values_of
+from bullion_conformance.client import OK, Client, body_of, refused
 from bullion_conformance.context import Context
 from bullion_conformance.samples import deals, gold_buy
-from bullion_conformance.shapes import decimal
-from bullion_conformance.verdict import expect
+from bullion_conformance.shapes import decimal_of, value_of, values_of
+from bullion_conformance.verdict import expect, expect_equal
 
 METALS = {"gold": "g", "silver": "kg"}
-ROW = ("symbol_code", "metal", "buy", "sell", "net", "unit")
 
 
-def amount(client: Client, metal: str, name: str) -> Decimal:
-    return decimal(value_of(client.position(metal), name), name)
+def _amount(client: Client, metal: str, name: str) -> Decimal:
+    return decimal_of(client.position(metal), name)
 
 
 def _positions(c: Context) -> dict[str, Any]:
@@ -23,72 +22,64 @@ def _positions(c: Context) -> dict[str, Any]:
 
 
 @check("positions.answers", "positions.metals")
-def both_metals_are_there(c: Context) -> None:
+def both_metals_are_present(c: Context) -> None:
     found = c.once(_positions)
     for metal in METALS:
         expect(isinstance(found.get(metal), dict), f"GET /positions has no entry for {metal}.")
         for name in ("net", "limit", "used", "free"):
-            decimal(value_of(found[metal], name), name)
+            decimal_of(found[metal], name)
 
 
 @check("positions.net", orders=2)
 def net_follows_the_orders(c: Context) -> None:
     client = c.test()
     for side, sign in (("buy", 1), ("sell", -1)):
-        before = amount(client, "gold", "net")
+        before = _amount(client, "gold", "net")
         client.placed(trade_type=side)
-        moved = amount(client, "gold", "net") - before
+        moved = _amount(client, "gold", "net") - before
         expect(moved == sign * c.gold.quantity, f"A {side} of {c.gold.quantity} moved `net` by {moved}.")
 
 
 @check("positions.used", orders=1)
-def used_is_net_without_its_sign(c: Context) -> None:
+def used_is_the_absolute_net(c: Context) -> None:
     client = c.test()
     for _ in range(2):
         for metal in METALS:
             entry = client.position(metal)
-            net, used = decimal(value_of(entry, "net"), "net"), decimal(value_of(entry, "used"), "used")
-            expect(used == abs(net), f"`net` of {metal} is {net} and `used` is {used}; expected {abs(net)}.")
+            net = decimal_of(entry, "net")
+            expect_equal(decimal_of(entry, "used"), abs(net), f"With `net` {net}, `used` of {metal}")
         if client.nets:
             break
         client.placed(trade_type="sell")
 
 
 @check("positions.free")
-def free_is_what_is_left(c: Context) -> None:
+def free_is_limit_less_used(c: Context) -> None:
     for metal in METALS:
-        entry = c.once(_positions)[metal]
-        limit, used, free = (decimal(value_of(entry, name), name) for name in ("limit", "used", "free"))
-        expected = max(limit - used, Decimal(0))
-        expect(
-            free == expected,
-            f"Of {metal}, limit {limit} less used {used} leaves {expected}; `free` is {free}.",
+        limit, used, free = (
+            decimal_of(c.once(_positions)[metal], name) for name in ("limit", "used", "free")
         )
+        what = f"With a limit of {limit} and {used} used, `free` of {metal}"
+        expect_equal(free, max(limit - used, Decimal(0)), what)
 
 
 @check("positions.free.never-negative", need=Need.DESK, orders=1)
-def free_is_never_below_zero(c: Context) -> None:
+def free_is_never_negative(c: Context) -> None:
     client = c.new_client(allocation={"gold": "10", "silver": "0"})
     client.placed(trade_type="buy", quantity=10)
     c.broker.change(client.account, allocation={"gold": "4"})
-    free = amount(client, "gold", "free")
-    expect(free == 0, f"With 10 g used of a limit of 4 g `free` is {free}; expected 0.")
+    expect_equal(_amount(client, "gold", "free"), Decimal(0), "With 10 g used of a limit of 4 g, `free`")
 
 
 @check("positions.unit")
 def positions_have_units(c: Context) -> None:
     for metal, unit in METALS.items():
-        found = value_of(c.once(_positions)[metal], "unit")
-        expect(found == unit, f"`unit` of {metal} is {found!r}; expected {unit!r}.")
+        expect_equal(value_of(c.once(_positions)[metal], "unit"), unit, f"`unit` of {metal}")
 
 
 @check("positions.test.only-metals")
-def nothing_else_in_test(c: Context) -> None:
-    found = set(c.once(_positions))
-    expect(
-        found == set(METALS),
-        f"The test path's positions have {', '.join(sorted(found))}; expected the two metals.",
-    )
+def only_the_metals_in_test(c: Context) -> None:
+    expect_equal(sorted(c.once(_positions)), sorted(METALS), "The list of fields on the test path")
 
 
 # --- Production -----------------------------------------------------------------------------------------
@@ -97,7 +88,7 @@ def nothing_else_in_test(c: Context) -> None:
 def _rows(client: Client) -> dict[str, dict[str, Any]]:
     found = values_of(body_of(client.positions(), OK), "symbols")
     codes = [value_of(row, "symbol_code") for row in found]
-    expect(len(codes) == len(set(codes)), f"A symbol stands twice in `symbols`: {codes}.")
+    expect(len(codes) == len(set(codes)), f"A symbol appears twice in `symbols`: {codes}.")
     return dict(zip(codes, found, strict=True))
 
 
@@ -107,47 +98,37 @@ def a_row_for_each_open_symbol(c: Context) -> None:
     expect(not _rows(client), "An account without orders has rows in `symbols`.")
     client.placed(trade_type="buy")
     client.placed(trade_type="sell", symbol_code=c.silver.code, quantity=c.silver.quantity)
-    found = set(_rows(client))
-    expect(found == {c.gold.code, c.silver.code}, f"`symbols` has {sorted(found)}; open are gold and silver.")
+    expect_equal(sorted(_rows(client)), sorted((c.gold.code, c.silver.code)), "The list of open symbols")
 
 
 @check("positions.symbols.fields", need=Need.PRODUCTION)
 def rows_have_their_fields(c: Context) -> None:
     row = _rows(c.once(deals).client)[c.gold.code]
-    for name in ROW:
-        value_of(row, name)
     for name in ("buy", "sell", "net"):
-        decimal(row[name], name)
-    expect(row["metal"] == "gold", f"`metal` of a gold symbol is {row['metal']!r}.")
-    expect(row["unit"] == "g", f"`unit` of a gold symbol is {row['unit']!r}.")
+        decimal_of(row, name)
+    for name, expected in (("metal", "gold"), ("unit", "g")):
+        expect_equal(value_of(row, name), expected, f"`{name}` of a gold symbol")
 
 
 @check("positions.symbols.net", need=Need.PRODUCTION, orders=2)
-def a_rows_net_is_bought_less_sold(c: Context) -> None:
+def net_of_a_row_is_bought_less_sold(c: Context) -> None:
     client = c.new_client("production")
     client.placed(trade_type="buy", quantity=5)
     client.placed(trade_type="sell", quantity=2)
     row = _rows(client)[c.gold.code]
-    found = [decimal(row[name], name) for name in ("buy", "sell", "net")]
-    expect(
-        found == [Decimal(5), Decimal(2), Decimal(3)],
-        f"After a buy of 5 and a sell of 2 the row has buy, sell, net {found}.",
-    )
+    for name, expected in (("buy", 5), ("sell", 2), ("net", 3)):
+        expect_equal(decimal_of(row, name), Decimal(expected), f"After a buy of 5 and a sell of 2, `{name}`")
 
 
 @check("positions.own-book", "allocation.test-apart", "allocation.real-apart", need=Need.PRODUCTION, orders=2)
-def each_path_shows_its_own_book(c: Context) -> None:
+def each_path_has_its_own_book(c: Context) -> None:
     test = c.new_client()
     live = c.new_client("production", test.account)
     test.placed(trade_type="buy", quantity=5)
-    real = amount(live, "gold", "net")
-    expect(real == 0, f"A test order of 5 g moved the real position to {real}.")
+    expect_equal(_amount(live, "gold", "net"), Decimal(0), "After a test order, the real position")
     live.placed(trade_type="sell", quantity=2)
-    books = (amount(test, "gold", "net"), amount(live, "gold", "net"))
-    expect(
-        books == (Decimal(5), Decimal(-2)),
-        f"The test book is at {books[0]} and the real one at {books[1]}; expected 5 and -2.",
-    )
+    expect_equal(_amount(test, "gold", "net"), Decimal(5), "After a real order, the test position")
+    expect_equal(_amount(live, "gold", "net"), Decimal(-2), "After a sell of 2, the real position")
 
 
 @check("positions.same-allocation", need=Need.DESK)
@@ -155,8 +136,82 @@ def both_books_have_one_allocation(c: Context) -> None:
     test = c.new_client(allocation={"gold": "12", "silver": "3"})
     live = c.new_client("production", test.account)
     for metal in METALS:
-        limits = (amount(test, metal, "limit"), amount(live, metal, "limit"))
-        expect(
-            limits[0] == limits[1],
-            f"The limit of {metal} is {limits[0]} in test and {limits[1]} in production.",
-        )
+        what = f"The production limit of {metal}"
+        expect_equal(_amount(live, metal, "limit"), _amount(test, metal, "limit"), what)
+
+
+# --- The allocation -------------------------------------------------------------------------------------
+
+
+def _allocated(c: Context, gold: str, silver: str = "0") -> Client:
+    return c.new_client(allocation={"gold": gold, "silver": silver})
+
+
+@check("overview.allocation", "positions.limit", need=Need.DESK)
+def the_operator_sets_the_allocation(c: Context) -> None:
+    client = _allocated(c, "7", "3.5")
+    for gold in ("7", "9"):
+        c.broker.change(client.account, allocation={"gold": gold})
+        for metal, limit in (("gold", gold), ("silver", "3.5")):
+            expect_equal(_amount(client, metal, "limit"), Decimal(limit), f"The limit of {metal}")
+
+
+@check("allocation.weight", need=Need.DESK, orders=2)
+def an_order_of_the_whole_allocation(c: Context) -> None:
+    for symbol in (c.gold, c.silver):
+        client = c.new_client(allocation={symbol.metal: "500000"})
+        client.placed(trade_type="buy", symbol_code=symbol.code, quantity=500_000)
+        free = _amount(client, symbol.metal, "free")
+        expect_equal(free, Decimal(0), "After a buy of the whole allocation, `free`")
+
+
+@check("allocation.nets", need=Need.DESK, orders=3)
+def buys_and_sells_net_off(c: Context) -> None:
+    client = _allocated(c, "10")
+    client.placed(trade_type="buy", quantity=10)
+    client.placed(trade_type="sell", quantity=20)
+    expect_equal(_amount(client, "gold", "net"), Decimal(-10), "After a buy of 10 and a sell of 20, `net`")
+
+
+def _is_limited(client: Client, side: str) -> None:
+    client.placed(trade_type=side, quantity=9)
+    refused(client.place(trade_type=side, quantity=2), "limit_exceeded")
+    client.placed(trade_type=side, quantity=1)
+    what = f"After a {side} of 9, one of 2 that was refused, and one of 1, `used`"
+    expect_equal(_amount(client, "gold", "used"), Decimal(10), what)
+
+
+check("allocation.past-limit", need=Need.DESK, orders=3)(lambda c: _is_limited(_allocated(c, "10"), "buy"))
+check("allocation.past-limit.short", need=Need.DESK, orders=3)(
+    lambda c: _is_limited(_allocated(c, "10"), "sell")
+)
+
+
+@check("allocation.reducing", need=Need.DESK, orders=4)
+def reducing_is_always_allowed(c: Context) -> None:
+    for side, back in (("buy", "sell"), ("sell", "buy")):
+        client = _allocated(c, "10")
+        client.placed(trade_type=side, quantity=10)
+        c.broker.change(client.account, allocation={"gold": "2"})
+        client.placed(trade_type=back, quantity=1)
+        expect_equal(_amount(client, "gold", "used"), Decimal(9), "After a reduction from 10 by 1, `used`")
+
+
+@check("bullion.reducing-across", need=Need.DESK, orders=3)
+def a_reduction_may_cross_zero(c: Context) -> None:
+    client = _allocated(c, "10")
+    client.placed(trade_type="buy", quantity=10)
+    c.broker.change(client.account, allocation={"gold": "2"})
+    refused(client.place(trade_type="sell", quantity=20), "limit_exceeded")
+    client.placed(trade_type="sell", quantity=19)
+
+
+@check("error.limit-message", need=Need.DESK, orders=2)
+def the_message_names_free_weight_and_limit(c: Context) -> None:
+    client = _allocated(c, "12", "3")
+    client.placed(trade_type="buy", quantity=5)
+    for symbol, free, limit in ((c.gold, "7", "12"), (c.silver, "3", "3")):
+        answer = client.place(symbol_code=symbol.code, trade_type="buy", quantity=20)
+        message = str(refused(answer, "limit_exceeded").get("message"))
+        for part in (symbol.metal, free, limit, symbol.unit):
+            expect(part in message, f"The message does not name {part}: {message!r}")
