@@ -1,7 +1,7 @@
-"""A client's program of the kit: one key on one environment's path."""
+"""The kit's own API client: one key on the path of one environment."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -13,19 +13,19 @@ from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH, Connectio
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.pace import Payer
 from bullion_conformance.shapes import value_of, values_of, whole
-from bullion_conformance.verdict import CheckFailed, expect
+from bullion_conformance.verdict import CheckFailed, expect, expect_equal
 
 CREATED, ACCEPTED, OK = 201, 202, 200
 REPLAYED = "idempotent-replayed"
 JSON = {"Content-Type": "application/json"}
 
 LEFT_OUT: Any = object()
-"""As the value of a field: do not send it."""
+"""As the value of a field: leave the field out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value written into the body just so, such as a number with its zeros."""
+    """A value that is written into the body as it is, such as a number with trailing zeros."""
 
     text: str
 
@@ -48,10 +48,10 @@ class Client:
     environment: str
     key: str = field(repr=False)
     account: str
-    """Whose key it is, for the budgets that an account's keys share."""
+    """The account of the key, for the budgets that its keys share."""
     symbol: Symbol
     nets: dict[str, Decimal] = field(default_factory=dict)
-    """What this account's orders of the run add up to, by symbol."""
+    """The net weight of this account's orders in the run, by symbol."""
     orders_sent: int = 0
 
     @property
@@ -84,7 +84,7 @@ class Client:
         return self.call("GET", "/me")
 
     def me_as(self, key: str | None, path: str | None = None) -> Exchange:
-        """GET /me with a key that is to be refused, or none; it counts against this address, not a key."""
+        """GET /me with a key that will be refused, or without one; it counts against this address."""
         headers = {} if key is None else {"X-API-Key": key}
         return self.connection.send("GET", f"{path or self.path}/me", headers=headers)
 
@@ -98,7 +98,7 @@ class Client:
         return self.call("GET", "/positions")
 
     def place(self, idempotency_key: str | None = None, /, **fields: Any) -> Exchange:
-        """A small order on the side that brings the position back, unless the fields say otherwise."""
+        """Place a small order. Unless given, its side brings the position back to zero."""
         body = self.order_body(**fields)
         answer = self.send(encoded(body), idempotency_key or str(uuid4()))
         if answer.status in (CREATED, ACCEPTED):
@@ -106,7 +106,7 @@ class Client:
         return answer
 
     def send(self, content: bytes, idempotency_key: str | None = None, /, **headers: str) -> Exchange:
-        """These bytes as an order's body."""
+        """Send these bytes as the body of an order."""
         given = dict(JSON) if "Content-Type" not in headers else {}
         if idempotency_key is not None:
             given["Idempotency-Key"] = idempotency_key
@@ -133,7 +133,7 @@ class Client:
     # --- Calls that have to succeed -------------------------------------------------------------------
 
     def placed(self, idempotency_key: str | None = None, /, **fields: Any) -> dict[str, Any]:
-        """A new order that was taken at once: filled in test, open in production."""
+        """Place an order that must be accepted immediately: filled in test, open in production."""
         return body_of(self.place(idempotency_key, **fields), CREATED)
 
     def read(self, order_id: str) -> dict[str, Any]:
@@ -143,10 +143,8 @@ class Client:
         page = body_of(self.orders(**parameters), OK)
         whole(value_of(page, "total"), "total")
         for order in values_of(page, "items"):
-            expect(
-                isinstance(order, dict),
-                f"{self.connection.current[-1].call} listed something that is no order",
-            )
+            call = self.connection.current[-1].call
+            expect(isinstance(order, dict), f"{call} listed something that is not an order")
         return page
 
     def everything(self, **parameters: Any) -> list[dict[str, Any]]:
@@ -176,20 +174,20 @@ def _literal(value: Any) -> str:
             return json.dumps(value)
 
 
-# --- Answers read strictly ------------------------------------------------------------------------------
+# --- Assertions about responses ------------------------------------------------------------------------
 
 
 def body_of(answer: Exchange, status: int) -> dict[str, Any]:
-    """The object of an answer that must have this status."""
+    """The object of a response that must have this status."""
     expect(answer.status == status, f"{answer.call} answered {answer.reply}; expected {status}.")
     if not isinstance(answer.body, dict):
-        raise CheckFailed(f"{answer.call} answered {status} with a body that is no JSON object.")
+        raise CheckFailed(f"{answer.call} answered {status} with a body that is not a JSON object.")
     found: dict[str, Any] = answer.body
     return found
 
 
 def refused(answer: Exchange, code: str) -> dict[str, Any]:
-    """The detail of a refusal that must have this code, and the status that the table gives it."""
+    """The detail of a refusal that must have this code and the status of the code."""
     status = STATUS.get(code)
     expected = f"{status} {code}" if status else code
     expect(answer.code == code, f"{answer.call} answered {answer.reply}; expected {expected}.")
@@ -214,33 +212,17 @@ def error_places(answer: Exchange) -> list[Any]:
 
 
 def rejected(answer: Exchange) -> None:
-    """Some refusal of the request as such, where the specification names no code; but a code there is."""
+    """A 4xx with any code, for refusals whose code the specification does not name."""
     refusal = 400 <= answer.status < 500 and answer.code is not None
     expect(refusal, f"{answer.call} answered {answer.reply}; expected a refusal with a code.")
 
 
 def replayed(answer: Exchange, order: Mapping[str, Any]) -> None:
-    """The same order again, marked as a replay."""
+    """The response is the same order again, marked as a replay."""
     expect(
         answer.status == OK,
         f"{answer.call} with a key and body that were sent before answered {answer.reply}; "
         "expected 200 with Idempotent-Replayed: true.",
     )
-    marked = answer.headers.get(REPLAYED)
-    said = "no Idempotent-Replayed" if marked is None else f"Idempotent-Replayed: {marked}"
-    expect(marked == "true", f"The replay carries {said}; expected Idempotent-Replayed: true.")
-    body = body_of(answer, OK)
-    expect(
-        body.get("id") == order["id"], f"The replay answered order {body.get('id')}; expected {order['id']}."
-    )
-
-
-def until(
-    holds: Callable[[], bool], message: str, *, clock: Callable[[], float], sleep: Callable[[float], None]
-) -> None:
-    """Wait for what the service does in its own time; ten seconds are enough for any of it."""
-    give_up_at = clock() + 10
-    while not holds():
-        if clock() > give_up_at:
-            raise CheckFailed(message)
-        sleep(0.1)
+    expect_equal(answer.headers.get(REPLAYED), "true", "Idempotent-Replayed of the replay")
+    expect_equal(body_of(answer, OK).get("id"), order["id"], "`id` of the replay")

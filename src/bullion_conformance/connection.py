@@ -1,4 +1,4 @@
-"""The line to the service: sends calls at the right pace, and remembers each with its answer."""
+"""The connection to the service: sends calls within the rate limits, and records each with its response."""
 
 import time
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ UNAUTHORIZED = 401
 TOO_MANY = 429
 _TRIES_MAX = 4
 _PATIENCE_S = 60
-"""A stranger's Retry-After is believed up to this."""
+"""A longer Retry-After is cut to this."""
 
 _SECRET_LENGTH_MIN = 16
 
@@ -32,13 +32,13 @@ class Connection:
     http: httpx.Client
     pace: Pace
     host: str | None = None
-    """Whom to ask for at the service's address, when it is not the address's own name."""
+    """The Host header, if it is not the host of the service's address."""
     seen: list[Exchange] = field(default_factory=list)
     """Every call of the run."""
     current: list[Exchange] = field(default_factory=list)
-    """Those of the check that is running."""
+    """The calls of the check that is running."""
     leaks: list[Exchange] = field(default_factory=list)
-    """Answers that repeat the secret of the key that was sent."""
+    """Responses that repeat the secret of the key that was sent."""
     unpaced: bool = False
     """While a check uses up a budget on purpose."""
 
@@ -51,7 +51,7 @@ class Connection:
         content: bytes | None = None,
         payer: Payer | None = None,
     ) -> Exchange:
-        """Send one call. A 429 that no check asked for is waited out, as any client would."""
+        """Send one call. After a 429 that no check provoked, wait and retry."""
         for _ in range(_TRIES_MAX):
             if not self.unpaced:
                 self.pace.before_refusal() if payer is None else self.pace.before(payer)
@@ -97,7 +97,7 @@ class Connection:
 
 
 def _readable(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Of a key no more than its prefix is kept: a spoilt key is nearly the key."""
+    """Only the prefix of a key is kept, even of an invalid key: it may be almost a valid one."""
     kept: dict[str, str] = {}
     for name, value in pairs:
         shown = f"{value[:9]}…" if name.lower() == "x-api-key" and value.startswith("key_") else value
@@ -108,7 +108,7 @@ def _readable(pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _secrets(pairs: list[tuple[str, str]]) -> list[str]:
-    """The last part of each key, unless it is too short to be one's own."""
+    """The last part of each key, unless it is too short to be a secret."""
     parts = [value.rpartition(".")[2] for name, value in pairs if name.lower() == "x-api-key"]
     return [part for part in parts if len(part) >= _SECRET_LENGTH_MIN]
 
@@ -116,5 +116,5 @@ def _secrets(pairs: list[tuple[str, str]]) -> list[str]:
 def _seconds(retry_after: str | None) -> float:
     if retry_after is None or not retry_after.isascii() or not retry_after.isdigit():
         return 1.0
-    # Python makes no number of some thousand digits.
+    # Python refuses to parse a number of some thousand digits.
     return float(min(int(retry_after), _PATIENCE_S) if len(retry_after) < 10 else _PATIENCE_S)

@@ -1,4 +1,4 @@
-"""What a check is handed: clients to call with, the desk if there is one, and what other checks found."""
+"""What a check works with: clients, the desk if there is one, and samples that checks share."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,28 +16,28 @@ T = TypeVar("T")
 
 _ORDERS_SHARED_MAX = 5
 WIDE = 1000
-"""For a budget that a check is not about."""
+"""For budgets that a check must not meet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a run has to work with."""
+    """The setup of a run: the connection, clients, and the kit's broker."""
 
     connection: Connection
     gold: Symbol
     silver: Symbol
     test: Client | None = None
-    """With the key that was given."""
+    """With the key that the user gave."""
     live: Client | None = None
     broker: Broker | None = None
-    """The kit's own, when there is a desk."""
+    """The kit's own broker, if there is a desk."""
     production_open: bool = False
     """Whether the kit's own broker may trade in production."""
     production_closed: str = ""
-    """Why not."""
+    """Why not, if it is closed."""
     burn: bool = False
     latency_s: float = 0.0
-    """How long a call takes."""
+    """The duration of a call."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Context:
     _kept: dict[str, tuple[Any, Exception | None, list[Exchange]]] = field(default_factory=dict)
     _shared: dict[str, Client] = field(default_factory=dict)
 
-    # --- Who calls ------------------------------------------------------------------------------------
+    # --- Clients ------------------------------------------------------------------------------------
 
     @property
     def connection(self) -> Connection:
@@ -67,7 +67,7 @@ class Context:
         return self.setup.silver
 
     def test(self) -> Client:
-        """A client of the test environment, with whatever orders it has: the kit's own, or as given."""
+        """A client of the test environment that checks share; its account may have orders already."""
         if self.setup.broker is not None:
             return self._shared_client("test")
         if self.setup.test is None:
@@ -83,7 +83,7 @@ class Context:
         return self.setup.live
 
     def _shared_client(self, environment: str) -> Client:
-        """One for many checks, until it comes near to the budget of a key."""
+        """One client for many checks, until it comes near the budget of a key."""
         client = self._shared.get(environment)
         if client is None or client.orders_sent > _ORDERS_SHARED_MAX:
             client = self._shared[environment] = self.new_client(environment)
@@ -96,19 +96,19 @@ class Context:
         key: dict[str, Any] | None = None,
         **account: Any,
     ) -> Client:
-        """With a new key; of a new account unless a login is named."""
+        """A client with a new key, of a new account unless a login is given."""
         login_id = login_id or self.broker.account(**account)
         return self.with_key(self.broker.key(login_id, environment, **(key or {})), login_id, environment)
 
     def with_key(self, issued: Issued, login_id: str, environment: str = "test") -> Client:
         return Client(self.connection, environment, issued.key, login_id, self.gold)
 
-    # --- What is shared -------------------------------------------------------------------------------
+    # --- Samples and switches -------------------------------------------------------------------------------
 
     def once(self, make: Callable[["Context"], T]) -> T:
-        """What several checks look at is made once; its calls are shown with each of them.
+        """Make a sample that several checks use, once; its calls are reported with each of them.
 
-        What could not be made fails all of them, for the same reason.
+        If it cannot be made, all of them fail for the same reason.
         """
         name = f"{make.__module__}.{make.__qualname__}"
         if name in self._kept:
@@ -131,9 +131,9 @@ class Context:
 
     @contextmanager
     def budgets(self, **budgets: int) -> Iterator[None]:
-        """A new broker's budgets but for the ones that are named; they may be used up.
+        """Set a new broker's budgets, except for those given, while a check uses them up.
 
-        What failed to authenticate before must not get in the way, unless it is what is named.
+        Earlier failed authentications must not disturb, so that budget is wide unless it is given.
         """
         usual, new = self.broker.usual, {**self.broker.budgets, "failed_auth_per_minute": WIDE, **budgets}
         self.connection.unpaced = True
@@ -145,12 +145,20 @@ class Context:
 
     @contextmanager
     def at_second_broker(self) -> Iterator[None]:
-        """Calls go to another broker of the same service."""
+        """Send calls to another broker of the same service."""
         host, self.connection.host = self.connection.host, self.broker.second_host
         try:
             yield
         finally:
             self.connection.host = host
+
+    def until(self, holds: Callable[[], bool], message: str) -> None:
+        """Poll until it holds, for at most ten seconds."""
+        give_up_at = self.clock() + 10
+        while not holds():
+            if self.clock() > give_up_at:
+                raise CheckFailed(message)
+            self.sleep(0.1)
 
     def clock(self) -> float:
         return time.monotonic()

@@ -1,6 +1,6 @@
-"""The operator's desk, as Bullion has it: what the kit sets up there, so that it can provoke what it checks.
+"""Bullion's desk: what the kit sets up there to provoke refusals.
 
-The kit makes a broker of its own. Nobody else's accounts, switches, prices or venue are touched.
+The kit creates its own broker. It changes no account, switch, price or venue of another broker.
 """
 
 import json
@@ -51,7 +51,7 @@ SYMBOLS: dict[str, dict[str, Any]] = {
     "UNWATCHED": _GOLD,
     "SUSPENDED": _GOLD,
 }
-"""One for each refusal that hangs on a symbol."""
+"""One for each refusal that depends on a symbol."""
 _PLAIN_TERMS = {"buy_premium": "0", "sell_premium": "0"}
 GROUPS: dict[str, dict[str, Any]] = {
     "plain": {"default_terms": _PLAIN_TERMS},
@@ -62,18 +62,18 @@ GROUPS: dict[str, dict[str, Any]] = {
 
 
 class DeskRefused(Exception):
-    """The desk did not do what it was told."""
+    """The desk refused a call of the kit."""
 
 
 @dataclass(slots=True)
 class Desk:
-    """Somebody at the desk, with a token."""
+    """A client of the desk with one token."""
 
     http: httpx.Client
     url: str
     token: str = field(repr=False)
     steps: list[str] = field(default_factory=list)
-    """What it was told, for the report; answers are left out, for some hold secrets."""
+    """Its calls, for the report; without responses, because some contain secrets."""
 
     def ask(self, method: str, path: str, body: Any = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -89,7 +89,7 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A key as the desk gave it out."""
+    """A key that the desk issued."""
 
     key_id: str
     key: str = field(repr=False)
@@ -97,7 +97,7 @@ class Issued:
 
 @dataclass(slots=True)
 class Broker:
-    """A broker that is the kit's own."""
+    """The kit's own broker."""
 
     tag: str
     host: str
@@ -105,7 +105,7 @@ class Broker:
     first: Desk
     token_id: str
     budgets: dict[str, int]
-    """Those that a new broker has."""
+    """Those of a new broker."""
     usual: dict[str, int]
     """Those of this run."""
     venue: str
@@ -118,18 +118,18 @@ class Broker:
         made = first.ask("PUT", f"/brokers/{tag}", {"name": "Conformance kit", "hosts": [host]})
         if not made.is_success:
             raise SetupError(
-                f"The desk would not make a broker for the kit ({made.status_code}). "
-                "It takes the first token, which is the one in the service's own settings."
+                f"The desk refused to create a broker for the kit ({made.status_code}). "
+                "That needs the first token, which is in the service's settings."
             )
         desk, token_id = _admin_of(tag, first)
         budgets = desk.do("GET", "/switches")["budgets"]
         venue = desk.do("GET", "/hedge")["venue"]
         broker = cls(tag, host, desk, first, token_id, budgets, QUICK if quick else budgets, venue)
-        broker._furnish()
-        broker._make_neighbour()
+        broker._set_up()
+        broker._create_second()
         return broker
 
-    def _furnish(self) -> None:
+    def _set_up(self) -> None:
         for code, group in GROUPS.items():
             self.desk.do("PUT", f"/groups/{code}", group)
         for code, symbol in SYMBOLS.items():
@@ -141,8 +141,8 @@ class Broker:
             words = {"UNWATCHED": "unknown", "SUSPENDED": "suspended"}
             self.desk.do("PATCH", "/hedge", {"mode": "fill", "instruments": words})
 
-    def _make_neighbour(self) -> None:
-        """Another broker, for whom the keys of this one are strange."""
+    def _create_second(self) -> None:
+        """Create a second broker, where the keys of this one are not accepted."""
         tag = f"{self.tag}-b"
         body = {"name": "Conformance kit", "hosts": [self.second_host]}
         self.first.do("PUT", f"/brokers/{tag}", body)
@@ -155,7 +155,7 @@ class Broker:
         return f"{self.tag}-b.invalid"
 
     def close(self) -> None:
-        """Nobody can reach it any more, nor trade with it; its trail stays, as every broker's does."""
+        """Halt trading and remove the hosts of both brokers. Their audit trail stays."""
         self.switch(production=False, halted=True)
         for tag in (self.tag, f"{self.tag}-b"):
             self.first.do("PUT", f"/brokers/{tag}", {"name": "Conformance kit", "hosts": []})
@@ -166,7 +166,7 @@ class Broker:
 
     @contextmanager
     def switched(self, back: Mapping[str, Any], /, **switches: Any) -> Iterator[None]:
-        """These switches for a while, and then `back`."""
+        """Set these switches temporarily, and then `back`."""
         self.switch(**switches)
         try:
             yield
@@ -174,7 +174,7 @@ class Broker:
             self.switch(**back)
 
     def account(self, **fields: Any) -> str:
-        """A new account, open for everything, with room for a million of either metal. Its login."""
+        """Create an account with everything open and an allocation of a million; return its login."""
         self._accounts += 1
         login_id = f"client{self._accounts}"
         body = {
@@ -206,7 +206,7 @@ class Broker:
         self.desk.do("PATCH", "/hedge", {"mode": mode})
 
     def place_from_web(self, login_id: str, **fields: Any) -> httpx.Response:
-        """An order from another channel: the web, unless the fields say otherwise."""
+        """Place an order from another channel: the web, unless a field says otherwise."""
         body = {
             "login_id": login_id,
             "source": "web",
@@ -224,6 +224,6 @@ class Broker:
 
 
 def _admin_of(tag: str, first: Desk) -> tuple[Desk, str]:
-    """Somebody who may do everything within that broker, and the id of the token for it."""
+    """A desk client with the role admin in that broker, and the id of its token."""
     made = first.do("POST", "/tokens", {"name": "conformance kit", "role": "admin", "broker": tag})
     return Desk(first.http, first.url, made["token"]), made["token_id"]

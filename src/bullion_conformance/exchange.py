@@ -1,4 +1,4 @@
-"""One call and its answer, as they are kept for the report: exact, and without any secret."""
+"""One call and its response, as they are kept for the report: exact, and without secrets."""
 
 import json
 import re
@@ -13,14 +13,14 @@ _SHOWN_MAX = 4000
 
 
 def without_keys(text: str) -> str:
-    """Whatever looks like a key is cut off after its prefix."""
+    """Cut off everything that looks like a key after its prefix."""
     return _KEY.sub(lambda found: f"{found[0][:9]}…", text)
 
 
 @dataclass(frozen=True)
 class Exchange:
     environment: str
-    """`test`, `production`, or empty for a path of neither."""
+    """`test`, `production`, or empty for another path."""
     method: str
     target: str
     """Path and query, without the service's address."""
@@ -34,7 +34,7 @@ class Exchange:
 
     @cached_property
     def body(self) -> Any:
-        """The answer's JSON, with exact numbers; None when it is not JSON."""
+        """The JSON of the response, with exact numbers; None if it is not JSON."""
         try:
             return json.loads(self.text, parse_float=Decimal)
         except (ValueError, ArithmeticError, RecursionError):
@@ -42,7 +42,7 @@ class Exchange:
 
     @property
     def detail(self) -> dict[str, Any]:
-        """The refusal's detail; empty when there is none of that shape."""
+        """The `detail` object of a refusal; empty if there is none."""
         found = self.body.get("detail") if isinstance(self.body, dict) else None
         return found if isinstance(found, dict) else {}
 
@@ -57,11 +57,11 @@ class Exchange:
 
     @property
     def reply(self) -> str:
-        """What it answered, in short."""
+        """The status and code."""
         return f"{self.status} {self.code}" if self.code else f"{self.status}"
 
     def shown(self) -> dict[str, Any]:
-        """For reports; long bodies are cut."""
+        """For reports. Long bodies are cut."""
         return {
             "request": {
                 "method": self.method,

@@ -1,4 +1,4 @@
-"""Keeping within the service's budgets, so that only the checks about budgets are ever answered 429."""
+"""Keeps calls within the rate limits of the service, so that only the checks of rate limits get 429."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 READS = ((300, 60.0),)
 ORDERS = ((60, 60.0), (10, 10.0))
 REFUSALS = ((18, 60.0),)
-"""Two fewer a minute than the address may have: a person may mistype a key meanwhile."""
+"""Two fewer per minute than the address may have, in case somebody mistypes a key meanwhile."""
 _MARGIN_S = 0.05
 _MINUTE_S = 60.5
 
@@ -16,18 +16,18 @@ Windows = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Who a call is counted for."""
+    """The key and account that a call counts against."""
 
     key: str = field(repr=False)
     account: str
     order: bool
     shared: bool
-    """Whether the account's keys have a budget together."""
+    """Whether the keys of the account share a budget."""
 
 
 @dataclass(slots=True)
 class _Standing:
-    """What the service told last, less the orders that other keys of the account have sent since."""
+    """The last RateLimit headers, less the orders that other keys of the account have sent since."""
 
     left: int
     reset_at: float
@@ -48,7 +48,7 @@ class _Sent:
 
 
 class Pace:
-    """Goes by RateLimit-* headers where the service sends them, and by the default budgets where not."""
+    """Follows the RateLimit-* headers if the service sends them, and the default budgets otherwise."""
 
     def __init__(
         self,
@@ -64,10 +64,10 @@ class Pace:
         self._refusals = _Sent(refusals)
         self.waited_s = 0.0
         self.throttled = 0
-        """How many calls were answered 429 that were not meant to be."""
+        """The number of calls that got a 429 that no check provoked."""
 
     def before(self, payer: Payer) -> None:
-        """Wait until this call can be expected to be within its budgets."""
+        """Wait until this call is likely to be within its budgets."""
         now = self._clock()
         told = self._told.get(payer)
         if told is not None:
@@ -96,7 +96,7 @@ class Pace:
         self._refusals.times.append(self._clock())
 
     def refusal_ages_s(self) -> list[float]:
-        """How long ago each 401 of the last minute was, oldest first."""
+        """The ages of the 401 responses of the last minute, oldest first."""
         now = self._clock()
         return [now - at for at in self._refusals.times if now - at < _MINUTE_S]
 
@@ -106,7 +106,7 @@ class Pace:
             self._sleep(seconds)
 
     def _line(self, payer: Payer) -> _Sent:
-        """Keys of an account that share a budget are counted together while nothing better is known."""
+        """Keys that share a budget are counted together until a response names their budget."""
         one = Payer(
             "" if payer.shared and payer.order else payer.key, payer.account, payer.order, payer.shared
         )

@@ -1,4 +1,4 @@
-"""Which requirements a run looks at, in which order, and how long that will take."""
+"""Selects the requirements of a run, orders their checks, and estimates the duration."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -10,13 +10,13 @@ from bullion_conformance.requirement import REQUIREMENTS, Profile, Requirement
 from bullion_conformance.samples import SHARED_ORDERS
 
 _CALLS_PER_CHECK = 4
-"""Of every kind, those to the desk included."""
+"""Including calls to the desk."""
 _ORDERS_PER_S, _ORDERS_AT_ONCE = 1, 10
 _REFUSALS_PER_MINUTE = 18
 
 
 def select(profile: Profile, patterns: Sequence[str]) -> list[Requirement]:
-    """Those of the profile (Bullion's has the specification's too) that some pattern names."""
+    """The requirements of the profile that match a pattern. Bullion's profile includes the specification."""
     profiles = {Profile.SPECIFICATION, profile}
     return [
         requirement
@@ -27,14 +27,14 @@ def select(profile: Profile, patterns: Sequence[str]) -> list[Requirement]:
 
 
 def matches(pattern: str, id_: str) -> bool:
-    """A pattern is an id, the beginning of some, or has * in it."""
+    """A pattern is an id, the beginning of ids, or contains *."""
     return id_ == pattern or id_.startswith(f"{pattern}.") or fnmatchcase(id_, pattern)
 
 
 def missing_need(check: Check, setup: Setup) -> str | None:
-    """Why a check cannot be made with these setup."""
+    """Why a check cannot run with this setup."""
     if check.phase in (Phase.BURNS_FIRST, Phase.BURNS) and not setup.burn:
-        return "it uses up a budget; --burn-budgets does it"
+        return "it uses up a budget; add --burn-budgets"
     match check.need:
         case Need.KEY if setup.broker is None and setup.test is None:
             return "it needs a test key"
@@ -51,7 +51,7 @@ def missing_need(check: Check, setup: Setup) -> str | None:
 
 
 def ordered_checks(requirements: Sequence[Requirement], setup: Setup) -> list[Check]:
-    """The checks that can be made: what might spoil others comes last."""
+    """The checks that can run; those that could disturb others come last."""
     found = [CHECKS[each.id] for each in requirements if each.id in CHECKS]
     return sorted(
         (check for check in found if missing_need(check, setup) is None),
@@ -60,7 +60,7 @@ def ordered_checks(requirements: Sequence[Requirement], setup: Setup) -> list[Ch
 
 
 def estimate_s(checks: Sequence[Check], setup: Setup, *, quick: bool) -> float:
-    """Roughly; what is waited for dominates, and that is the budgets where one key does everything."""
+    """A rough estimate. With a single key, waiting for its budgets dominates."""
     orders = sum(check.orders for check in checks) + SHARED_ORDERS
     refusals = sum(check.refusals for check in checks if check.phase is Phase.REFUSED)
     calls = len(checks) * _CALLS_PER_CHECK + orders

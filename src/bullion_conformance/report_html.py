@@ -1,4 +1,4 @@
-"""The report as one page: everything is in it, and it asks no other host for anything."""
+"""The report as one HTML page that loads nothing from other hosts."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _with_code(text: str) -> str:
-    """What stands in backticks is set as code."""
+    """Show text in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -103,7 +103,7 @@ def _headers(headers: dict[str, str]) -> list[str]:
 
 
 def _pretty(body: str) -> str:
-    """JSON laid out for reading; numbers stay as they were written."""
+    """Indent JSON; numbers stay as they were written."""
     try:
         return _laid_out(json.loads(body, parse_float=Decimal), "")
     except (ValueError, ArithmeticError, RecursionError):

@@ -1,4 +1,4 @@
-"""The report for a person at a terminal."""
+"""The report for a terminal."""
 
 from itertools import groupby
 
@@ -46,20 +46,20 @@ def _last_line(report: Report) -> str:
     if report.waited_s >= 1:
         text += f", of which {report.waited_s:.0f} s were waiting"
     if report.throttled:
-        text += f"; {report.throttled} were answered 429, and waited for"
+        text += f"; {report.throttled} were answered 429 and retried"
     return f"{text}."
 
 
 def show_table(requirements: list[Requirement], console: Console) -> None:
-    """What there is to check, and what each check takes."""
+    """List the requirements, and what each check needs."""
     for section, found in groupby(requirements, key=lambda requirement: requirement.section):
         console.print(f"\n[bold]{escape(section)}[/]")
         for requirement in found:
-            words, takes = escape(requirement.words), escape(_takes(requirement))
-            console.print(f"  {escape(requirement.id)}\n    {words} [dim]{takes}[/]")
+            words, needs = escape(requirement.words), escape(_needs(requirement))
+            console.print(f"  {escape(requirement.id)}\n    {words} [dim]{needs}[/]")
 
 
-def _takes(requirement: Requirement) -> str:
+def _needs(requirement: Requirement) -> str:
     if requirement.unchecked is not None:
         return f"(not checked: {requirement.unchecked})"
-    return f"(takes {CHECKS[requirement.id].need.value})"
+    return f"(needs {CHECKS[requirement.id].need.value})"

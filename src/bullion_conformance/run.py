@@ -1,4 +1,4 @@
-"""A run: every requirement that was asked for gets its verdict."""
+"""A run: gives every selected requirement a verdict."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from bullion_conformance.requirement import Profile, Requirement
 from bullion_conformance.verdict import CheckFailed, Finding, NotChecked, Verdict
 
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
-"""What reading an answer raises when it is not at all as it should be."""
+"""The errors of reading a response that has another form than expected."""
 
 
 @dataclass(slots=True)
@@ -29,9 +29,9 @@ class Report:
     calls: int
     waited_s: float
     throttled: int
-    """How many calls were answered 429 outside of the checks about budgets."""
+    """The number of calls that got a 429 that no check provoked."""
     setup: list[str] = field(default_factory=list)
-    """What the run had to work with, in words."""
+    """The setup in words."""
 
     def count(self, verdict: Verdict) -> int:
         return sum(finding.verdict is verdict for finding in self.findings)
@@ -49,7 +49,7 @@ def run(
     profile: Profile,
     progress: Callable[[Check, int, int], None] = lambda _check, _done, _all: None,
 ) -> Report:
-    """Make the checks in their order; the report has the table's."""
+    """Run the checks in their order. The report is in the order of the requirements."""
     started, started_at = time.perf_counter(), datetime.now(UTC)
     context, waited_before_s = Context(setup), setup.connection.pace.waited_s
     found: dict[str, Finding] = {}
@@ -89,12 +89,12 @@ def _made(check: Check, requirement: Requirement, context: Context) -> Finding:
     except NotChecked as reason:
         finding.verdict, finding.why = Verdict.NOT_CHECKED, str(reason)
     except DeskRefused as refusal:
-        finding.verdict, finding.why = Verdict.ERROR, f"The set-up did not work: {refusal}"
+        finding.verdict, finding.why = Verdict.ERROR, f"The setup failed: {refusal}"
     except httpx.HTTPError as error:
-        finding.verdict, finding.why = Verdict.ERROR, f"No answer: {str(error) or type(error).__name__}"
+        finding.verdict, finding.why = Verdict.ERROR, f"No response: {str(error) or type(error).__name__}"
     except UNREADABLE as error:
         finding.verdict = Verdict.ERROR
-        finding.why = f"The answer could not be read ({type(error).__name__}: {error})."
+        finding.why = f"The response could not be read ({type(error).__name__}: {error})."
     finding.seconds = time.perf_counter() - started
     finding.exchanges = line.current
     finding.desk_steps = broker.desk.steps[steps_before:] if broker else []

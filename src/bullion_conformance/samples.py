@@ -1,4 +1,4 @@
-"""What many checks look at: orders of the test environment, and production orders in every state."""
+"""Samples that many checks use: test orders, and production orders in every state."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from bullion_conformance.client import ACCEPTED, CREATED, Client, body_of, until
+from bullion_conformance.client import ACCEPTED, CREATED, Client, body_of
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.shapes import value_of
@@ -14,7 +14,7 @@ from bullion_conformance.verdict import CheckFailed, expect
 
 _ENOUGH = 40
 SHARED_ORDERS = 4
-"""How many orders the samples of the test environment take together."""
+"""The number of orders in the samples of the test environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def whole_account(c: Context) -> Client:
 
 
 def all_exchanges(c: Context) -> list[Exchange]:
-    """Every answer so far; some are made when few checks were asked for."""
+    """Every call so far. If the run has few, some are made."""
     if len(c.connection.seen) < _ENOUGH:
-        # What cannot be made is told by the checks that are about it; its answers are looked at here.
+        # If a sample fails, its own checks report that; here its responses count.
         for make in (gold_sell, _read_calls, deals):
             if make is not deals or c.setup.production_open:
                 with suppress(CheckFailed):
@@ -84,7 +84,7 @@ def _read_calls(c: Context) -> None:
 
 @dataclass(slots=True)
 class Deals:
-    """An account with orders in every state but `pending`; orders as they were read through the API."""
+    """An account with orders in every state except `pending`, as they were read through the API."""
 
     login_id: str
     client: Client
@@ -94,7 +94,7 @@ class Deals:
     closing: dict[str, Any]
     closed: dict[str, Any]
     was_closing: dict[str, Any]
-    """The closed one, while it was being closed."""
+    """The closed order before its closing was completed."""
     deleted: dict[str, Any]
     web: dict[str, Any]
     rejection: Exchange
@@ -150,7 +150,7 @@ def deals(c: Context) -> Deals:
 
 @dataclass(slots=True)
 class Waiting:
-    """An account whose orders waited for the hedge: what was seen meanwhile, and afterwards."""
+    """An account whose orders waited for the hedge: as they were read meanwhile and afterwards."""
 
     client: Client
     placing: Exchange
@@ -161,7 +161,7 @@ class Waiting:
     web_meanwhile: Exchange
     net_meanwhile: str
     beyond: Exchange
-    """An order that only the pending ones leave no room for."""
+    """An order that exceeds the allocation only because of the pending orders."""
     deleted: dict[str, Any]
     opened: dict[str, Any]
     web_opened: Exchange
@@ -171,7 +171,7 @@ class Waiting:
 
 
 def waiting(c: Context) -> Waiting:
-    """Three orders under way at once, with an allocation for just these."""
+    """Place three orders that stay pending, with an allocation for exactly these."""
     broker = c.broker
     login_id = broker.account(allocation={"gold": "3", "silver": "0"})
     client = c.new_client("production", login_id)
@@ -191,12 +191,8 @@ def waiting(c: Context) -> Waiting:
     finally:
         broker.hedge("fill")
     opened = becomes(c, client, pending["id"], "open")
-    until(
-        lambda: client.order(web_id).status == 200,
-        "An order of the web was confirmed, but the API went on hiding it.",
-        clock=c.clock,
-        sleep=c.sleep,
-    )
+    hidden = "An order from the web was confirmed, but the API still hides it."
+    c.until(lambda: client.order(web_id).status == 200, hidden)
     web_opened, afterwards = client.order(web_id), client.everything()
     broker.act(opened["id"], "close")
     closing = client.read(opened["id"])
@@ -223,7 +219,7 @@ def waiting(c: Context) -> Waiting:
 
 @dataclass(slots=True)
 class RefusedLater:
-    """An order that waited, and that the hedge then refused."""
+    """An order that was pending before the hedge refused it."""
 
     client: Client
     pending: dict[str, Any]
@@ -245,7 +241,7 @@ def refused_later(c: Context) -> RefusedLater:
 
 
 def becomes(c: Context, client: Client, order_id: str, status: str) -> dict[str, Any]:
-    """Poll as a client would, until the order is in that state."""
+    """Poll until the order is in that state."""
     seen: list[str] = []
 
     def there() -> bool:
@@ -253,7 +249,7 @@ def becomes(c: Context, client: Client, order_id: str, status: str) -> dict[str,
         return seen[-1] == status
 
     try:
-        until(there, "", clock=c.clock, sleep=c.sleep)
+        c.until(there, "")
     except CheckFailed:
         raise CheckFailed(f"Order {order_id} stayed {seen[-1]}; expected it to become {status}.") from None
     return client.read(order_id)

@@ -1,4 +1,4 @@
-"""One use of the command: from the options to the reports."""
+"""One run of the command, from the options to the reports."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ def list_requirements(options: dict[str, Any]) -> None:
 
 
 def session(options: dict[str, Any]) -> bool:
-    """Whether everything that was checked is kept."""
+    """Run the checks and write the reports; return whether no check failed."""
     requirements, given = _requirements(options), _given(options)
     profile = Profile(options["profile"])
     told = Console(stderr=True)
@@ -66,28 +66,30 @@ def _run(
 def _requirements(options: dict[str, Any]) -> list[Requirement]:
     found = select(Profile(options["profile"]), options["only"])
     if not found:
-        raise SetupError("No requirement of this profile is named so: --list shows them all.")
+        raise SetupError("No requirement of this profile matches --only. List them with --list.")
     return found
 
 
 def _given(options: dict[str, Any]) -> Given:
     base_url, key = options["base_url"], options["key"]
     if not base_url:
-        raise SetupError("Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL.")
+        raise SetupError(
+            "The address of the service is missing. Add --base-url, or set CONFORMANCE_BASE_URL."
+        )
     for name in ("base_url", "desk_url"):
         if options[name]:
             _check_address(name, options[name])
     if options["desk_url"] and not options["desk_token"]:
-        raise SetupError("With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.")
+        raise SetupError("--desk-url needs a token. Add --desk-token, or set CONFORMANCE_DESK_TOKEN.")
     if options["quick"] and not options["desk_url"]:
-        raise SetupError("--quick raises budgets at the desk: give --desk-url and --desk-token.")
+        raise SetupError("--quick raises budgets at the desk. Add --desk-url and --desk-token.")
     if options["desk_url"] and (key or options["live_key"]):
-        click.echo("With a desk the kit makes keys of its own; the ones given are not used.", err=True)
+        click.echo("With a desk the kit creates its own keys; the given keys are not used.", err=True)
     if not key and not options["desk_url"] and not options["live_key"]:
         key = _prompt_for_key()
     for name, text, prefix in (("key", key, "key_test."), ("live_key", options["live_key"], "key_live.")):
         if text and not text.startswith(prefix):
-            raise SetupError(f"{_option_name(name)} has to begin with {prefix}; what was given does not.")
+            raise SetupError(f"{_option_name(name)} must begin with '{prefix}'.")
     return Given(
         base_url=base_url,
         key=key or None,
@@ -108,20 +110,16 @@ def _check_address(name: str, address: str) -> None:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise SetupError(
-            f"{_option_name(name)} has to begin with http:// or https://, as in https://trade.example."
+            f"{_option_name(name)} must begin with http:// or https://, as in https://trade.example."
         )
     if url.userinfo or "?" in address or "#" in address:
-        raise SetupError(
-            f"{_option_name(name)} has to be a plain address: without user, password, '?' and '#'."
-        )
+        raise SetupError(f"{_option_name(name)} must be a plain address without user, password, '?' and '#'.")
     if found := _API_PATHS.search(url.path.rstrip("/")):
-        raise SetupError(
-            f"{_option_name(name)} has to end before the API's own path: leave out '{found[0]}'."
-        )
+        raise SetupError(f"{_option_name(name)} must end before the path of the API: leave out '{found[0]}'.")
 
 
 def _option_name(option: str) -> str:
-    """How it was given: as an option, or as its variable."""
+    """The name of the option, or of its variable if that was set."""
     context = click.get_current_context()
     if context.get_parameter_source(option) == ParameterSource.ENVIRONMENT:
         return f"{context.auto_envvar_prefix}_{option.upper()}"
@@ -130,7 +128,7 @@ def _option_name(option: str) -> str:
 
 def _prompt_for_key() -> str:
     if not sys.stdin.isatty():
-        raise SetupError("With which key? Set CONFORMANCE_KEY to a test key, or name the desk.")
+        raise SetupError("There is no key. Set CONFORMANCE_KEY to a test key, or add --desk-url.")
     key: str = click.prompt("Test key", hide_input=True, err=True)
     return key.strip()
 
@@ -141,7 +139,7 @@ def _symbol(options: dict[str, Any], metal: str) -> Symbol:
     except InvalidOperation:
         quantity = Decimal(0)
     if not quantity.is_finite() or quantity <= 0:
-        raise SetupError(f"{_option_name(f'{metal}_quantity')} has to be a weight above 0.")
+        raise SetupError(f"{_option_name(f'{metal}_quantity')} must be a weight above 0.")
     return Symbol(options[f"{metal}_symbol"], quantity, metal)
 
 

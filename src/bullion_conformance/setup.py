@@ -1,4 +1,4 @@
-"""What a run can work with: the connection, keys that work, and a broker of its own if there is a desk."""
+"""Sets up a run: the connection, keys that work, and the kit's own broker if there is a desk."""
 
 import time
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NO_BOUND = ((1_000_000, 60.0),)
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the caller of the kit gave."""
+    """The options of the user."""
 
     base_url: str
     key: str | None = field(default=None, repr=False)
@@ -41,7 +41,7 @@ class Given:
 
 @contextmanager
 def open_setup(given: Given) -> Iterator[Setup]:
-    """Try what was given, and leave nothing open behind. Raise `SetupError` when it does not work."""
+    """Set up a run, and clean up after it. Raise `SetupError` if an option does not work."""
     with httpx.Client(base_url=given.base_url.rstrip("/"), timeout=_TIMEOUT_S) as http:
         connection = Connection(
             http, Pace(time.monotonic, time.sleep, refusals=_NO_BOUND if given.quick else REFUSALS)
@@ -57,7 +57,7 @@ def open_setup(given: Given) -> Iterator[Setup]:
                 f"The service cannot be reached: {str(error) or type(error).__name__}."
             ) from error
         except DeskRefused as error:
-            raise SetupError(f"The desk did not do what the kit asked of it: {error}.") from error
+            raise SetupError(f"The desk refused a call of the kit: {error}.") from error
 
 
 def _with_keys(given: Given, connection: Connection) -> Setup:
@@ -76,7 +76,7 @@ def _with_keys(given: Given, connection: Connection) -> Setup:
 
 
 def _measured(setup: Setup) -> Setup:
-    """How long calls take was seen while trying; they are no part of the run."""
+    """Measure the latency from the calls of the setup, which are not part of the run."""
     seen = setup.connection.seen
     latency_s = median(exchange.seconds for exchange in seen) if seen else 0.0
     seen.clear()
@@ -98,13 +98,13 @@ def _works(client: Client, option: str) -> None:
 
 
 def _trades(client: Client, symbol: Symbol, option: str) -> None:
-    """Buy and sell back, so that a run does not fail a hundred times for want of a symbol."""
+    """Buy and sell once, so that a wrong symbol is one error and not a hundred failed checks."""
     for side in ("buy", "sell"):
         answer = client.place(symbol_code=symbol.code, quantity=symbol.quantity, trade_type=side)
         if answer.status != CREATED:
             raise SetupError(
                 f"A test order to {side} {symbol.quantity} of {symbol.code} was answered {answer.reply}: "
-                f"name what can be traded with --{option}-symbol and --{option}-quantity."
+                f"set a symbol and weight that trade with --{option}-symbol and --{option}-quantity."
             )
 
 
@@ -123,13 +123,13 @@ def _own_broker(given: Given, desk_url: str, http: httpx.Client, connection: Con
 
 
 def _production_problem(setup: Setup) -> str | None:
-    """Whether the kit's broker can trade in production: tried with an order, once its venue is heard of."""
+    """Why the kit's broker cannot trade in production; None if an order was accepted."""
     if setup.broker is None or setup.broker.venue != "simulated":
-        return "the deployment's venue is not a simulated one, and the kit places no real orders"
+        return "the venue of the deployment is not simulated, and the kit places no real orders"
     client = Context(setup).new_client("production")
     give_up_at = time.monotonic() + _READY_WITHIN_S
     for code in ("GOLD", "SILVER", "SCARCE"):
-        # Asked with quotes, of which there are more in a minute than orders.
+        # Quotes tell it too, and their budget is larger than that of orders.
         while _reason(client, code) == _NO_WORD and time.monotonic() < give_up_at:
             time.sleep(_LOOK_AGAIN_S)
     answer = client.place(trade_type="sell", quantity=1)
@@ -141,6 +141,6 @@ def _production_problem(setup: Setup) -> str | None:
 
 
 def _reason(client: Client, code: str) -> str | None:
-    """What an order for the symbol would be refused with."""
+    """The code that an order for the symbol would be refused with."""
     items = (client.call("GET", "/quotes", symbol_code=code).body or {}).get("items", [])
     return next((item.get("reason") for item in items), None)

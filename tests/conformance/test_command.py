@@ -30,7 +30,7 @@ def test_it_is_a_command_of_bullion(tmp_path: Path) -> None:
     done = bullion(tmp_path, "conformance", "--list", "--only", "order.id", COLUMNS="200")
     assert done.returncode == 0, done.stderr
     assert REQUIREMENTS["order.id"].words in done.stdout
-    assert "takes a test key" in done.stdout
+    assert "needs a test key" in done.stdout
 
 
 def test_the_list_has_everything_with_what_it_takes() -> None:
@@ -43,52 +43,55 @@ def test_the_list_has_everything_with_what_it_takes() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "Where is the service? Give --base-url, or set CONFORMANCE_BASE_URL."),
+        ([], "The address of the service is missing. Add --base-url, or set CONFORMANCE_BASE_URL."),
         (
             ["--base-url", "trade.example"],
-            "--base-url has to begin with http:// or https://, as in https://trade.example.",
+            "--base-url must begin with http:// or https://, as in https://trade.example.",
         ),
         (
             ["--base-url", "localhost:8000"],
-            "--base-url has to begin with http:// or https://, as in https://trade.example.",
+            "--base-url must begin with http:// or https://, as in https://trade.example.",
         ),
         (
             ["--base-url", "http://x.example/api/trading/test/v1/"],
-            "--base-url has to end before the API's own path: leave out '/api/trading/test/v1'.",
+            "--base-url must end before the path of the API: leave out '/api/trading/test/v1'.",
         ),
         (
             ["--base-url", "http://x.example/broker/api/trading/v1/me"],
-            "--base-url has to end before the API's own path: leave out '/api/trading/v1/me'.",
+            "--base-url must end before the path of the API: leave out '/api/trading/v1/me'.",
         ),
         (
             ["--base-url", "http://x.example", "--desk-url", "http://y.example/desk/v1"],
-            "--desk-url has to end before the API's own path: leave out '/desk/v1'.",
+            "--desk-url must end before the path of the API: leave out '/desk/v1'.",
         ),
         (
             ["--base-url", "http://u:p@x.example"],
-            "--base-url has to be a plain address: without user, password, '?' and '#'.",
+            "--base-url must be a plain address without user, password, '?' and '#'.",
         ),
         (
             ["--base-url", "http://x.example"],
-            "With which key? Set CONFORMANCE_KEY to a test key, or name the desk.",
+            "There is no key. Set CONFORMANCE_KEY to a test key, or add --desk-url.",
         ),
         (
             ["--base-url", "http://x.example", "--key", "key_live.x"],
-            "--key has to begin with key_test.; what was given does not.",
+            "--key must begin with 'key_test.'.",
         ),
         (
             ["--base-url", "http://x.example", "--desk-url", "http://y.example"],
-            "With --desk-url goes --desk-token, or CONFORMANCE_DESK_TOKEN.",
+            "--desk-url needs a token. Add --desk-token, or set CONFORMANCE_DESK_TOKEN.",
         ),
         (
             ["--base-url", "http://x.example", "--key", "key_test.x", "--quick"],
-            "--quick raises budgets at the desk: give --desk-url and --desk-token.",
+            "--quick raises budgets at the desk. Add --desk-url and --desk-token.",
         ),
         (
             ["--base-url", "http://x.example", "--key", "key_test.x", "--gold-quantity", "NaN"],
-            "--gold-quantity has to be a weight above 0.",
+            "--gold-quantity must be a weight above 0.",
         ),
-        (["--only", "nothing.like-it"], "No requirement of this profile is named so: --list shows them all."),
+        (
+            ["--only", "nothing.like-it"],
+            "No requirement of this profile matches --only. List them with --list.",
+        ),
     ],
 )
 def test_what_is_missing_or_wrong_is_said_in_a_sentence(words: list[str], sentence: str) -> None:
@@ -109,11 +112,11 @@ def test_what_is_missing_or_wrong_is_said_in_a_sentence(words: list[str], senten
 def test_what_is_wrong_is_named_as_it_was_given(option: str, value: str) -> None:
     good = {"base-url": "http://x.example", "key": "key_test.x"}
     given = [word for name, each in {**good, option: value}.items() for word in (f"--{name}", each)]
-    assert could_not_run(kit(*given)).startswith(f"--{option} has to ")
+    assert could_not_run(kit(*given)).startswith(f"--{option} must ")
     variables = {f"CONFORMANCE_{name.upper().replace('-', '_')}": each for name, each in good.items()}
     variable = f"CONFORMANCE_{option.upper().replace('-', '_')}"
     done = CliRunner(env={**variables, variable: value}).invoke(conformance, [])
-    assert could_not_run(done).startswith(f"{variable} has to ")
+    assert could_not_run(done).startswith(f"{variable} must ")
 
 
 def test_an_address_of_something_else_is_not_blamed_on_the_key(open_node: Node) -> None:
@@ -145,7 +148,7 @@ def test_a_desk_token_that_may_not_make_brokers(closed_node: Node) -> None:
     for wrong in (token, "desk.0000000000000000.nonsense"):
         where = ["--base-url", closed_node.api_url, "--desk-url", closed_node.desk_url]
         said = could_not_run(kit(*where, "--desk-token", wrong))
-        assert said.startswith("The desk would not make a broker for the kit (40")
+        assert said.startswith("The desk refused to create a broker for the kit (40")
         assert wrong not in said
 
 
@@ -154,7 +157,7 @@ def test_what_is_broken_is_exit_code_1_and_all_well_is_0(open_node: Node, tmp_pa
     desk = ["--desk-url", open_node.desk_url, "--desk-token", DESK_TOKEN, "--quick"]
     only = ["--only", "overview.key-needed.test"]
     good = kit("--base-url", open_node.api_url, *desk, *only, "--key", "key_test.unused")
-    assert "the ones given are not used" in good.stderr
+    assert "the given keys are not used" in good.stderr
     assert good.exit_code == 0, good.output
     assert "1 of 1 requirements can be checked, in about " in good.stderr
     page = tmp_path / "report.html"

@@ -138,7 +138,7 @@ def test_with_keys_alone_the_rest_is_honestly_not_checked(
         "it needs the desk",
         "it needs the desk, with production open",
         "it needs a live key, or the desk",
-        "it uses up a budget; --burn-budgets does it",
+        "it uses up a budget; add --burn-budgets",
         "the account has 19 orders, and a page without `limit` holds 50",
         "this run had no production order",
         "this run had no refusal of that kind",

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from bullion_conformance.check import Need, Phase, check
 from bullion_conformance.checks.auth import OTHER_PATH, is_ended
-from bullion_conformance.client import Client, encoded, refused, until
+from bullion_conformance.client import Client, encoded, refused
 from bullion_conformance.context import Context
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.samples import deals, gold_buy, nothing_listed
@@ -172,12 +172,8 @@ def unknown_symbol(c: Context) -> None:
 def _refused_by_venue(code: str, symbol_code: str, c: Context) -> None:
     """A node has the venue's state of a symbol within about a second."""
     client = c.new_client("production")
-    until(
-        lambda: client.place(symbol_code=symbol_code).code == code,
-        f"Orders for a symbol that the venue does not trade were not refused with {code}.",
-        clock=c.clock,
-        sleep=c.sleep,
-    )
+    message = f"Orders for a symbol that the venue does not trade were not refused with {code}."
+    c.until(lambda: client.place(symbol_code=symbol_code).code == code, message)
     _refused_and_not_listed(client, code, symbol_code=symbol_code)
 
 
