@@ -36,6 +36,8 @@ class Done:
     before: View | None
     after: View | None
     answer: View | None = None
+    begins_trail: bool = False
+    """The broker is new: this is the first entry of its trail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,27 @@ class Desk:
     """The way of a production order; None for commands that place none."""
     traces: TraceLog | None = None
     """Where it is noted why an order was taken or refused; None where nobody writes that down."""
+    action: str = ""
+    """The action that is being done. `registry.action` sets it for the function that it declares."""
 
     async def change(
         self,
         actor: Actor,
-        action: str,
         subject: str,
         work: Callable[[Records], Awaitable[Done]],
         *,
         broker: str | None = None,
         catalogue: bool = True,
         only_if: OnlyIf | None = None,
+        entry: str | None = None,
     ) -> View:
         """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither.
 
         `catalogue`: whether it may change what nodes keep in memory. Orders are not kept there, and nodes
-        must not judge anew all that they have in hand because one of them was closed.
+        must not check again all orders that they have in hand because one was closed. `entry` is the name
+        of the trail's entry, where that is not the action's.
         """
-        trail = broker or actor.broker
+        action, trail = self._entry_name(entry), broker or actor.broker
 
         async def body(records: Records) -> Done:
             await require_token(records, actor)
@@ -94,8 +99,9 @@ class Desk:
             await self._refresh(action)
         return done.answer or done.after or {}
 
-    async def note(self, actor: Actor, action: str, subject: str, after: View) -> None:
+    async def note(self, actor: Actor, subject: str, after: View, *, entry: str | None = None) -> None:
         """Record in the trail what is done and cannot be undone, whatever became of the actor since."""
+        action = self._entry_name(entry)
 
         async def body(records: Records) -> None:
             head = await records.hold_audit_head(actor.broker)
@@ -103,6 +109,12 @@ class Desk:
 
         await self.store.write(action, body, catalogue=False)
         _log.info("action", action=action, subject=subject, actor=actor.name, broker=actor.broker)
+
+    def _entry_name(self, entry: str | None) -> str:
+        name = entry or self.action
+        if not name:
+            raise LookupError("a change outside of every declared action has no name for the trail")
+        return name
 
     async def _refresh(self, action: str) -> None:
         try:
@@ -138,8 +150,7 @@ class Desk:
             before=_json(done.before),
             after=_json(done.after),
         )
-        beginning = action == "put_broker" and done.before is None
-        linked, new_head = self.chain.append(head, entry, beginning=beginning)
+        linked, new_head = self.chain.append(head, entry, beginning=done.begins_trail)
         await records.append_audit(linked, new_head)
 
 

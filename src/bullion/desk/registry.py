@@ -7,7 +7,7 @@ command line, the console's permissions and the reference in the documentation f
 import pkgutil
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from importlib import import_module
 from inspect import getdoc, signature
@@ -113,7 +113,7 @@ def action(
             for each in arguments:
                 if isinstance(each, Body | list):
                     require_valid(each)
-            return await work(desk, actor, *arguments, **named)
+            return await work(replace(desk, action=declared.name), actor, *arguments, **named)
 
         declared = Action(
             name=work.__name__,

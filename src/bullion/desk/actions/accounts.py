@@ -43,7 +43,7 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
             raise RefusalError(CONFLICT, f"There is an account {new.login_id} already.") from None
         return Done(None, view(await find_client(records, actor.broker, new.login_id)))
 
-    return await desk.change(actor, "create_account", body.login_id, work)
+    return await desk.change(actor, body.login_id, work)
 
 
 @action("PATCH /accounts/{login_id}", Role.ADMIN, told="changed an account", command="accounts set")
@@ -70,7 +70,7 @@ async def patch_account(
             await records.set_allocation(before.account.id, allocation)
         return Done(view(before), view(await find_client(records, actor.broker, login_id)))
 
-    return await desk.change(actor, "patch_account", login_id, work, only_if=only_if)
+    return await desk.change(actor, login_id, work, only_if=only_if)
 
 
 @action("GET /accounts/{login_id}", command="accounts show")

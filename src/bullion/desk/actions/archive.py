@@ -125,7 +125,7 @@ async def archive_orders(
     async def intended(_records: Records) -> Done:
         return Done(None, what.view())
 
-    await desk.change(actor, "archive_orders", subject, intended, catalogue=False)
+    await desk.change(actor, subject, intended, catalogue=False, entry="archive_orders")
     orders, accounts = 0, set()
     async for book in _books(desk, actor, what):
         if limit is not None:
@@ -138,7 +138,7 @@ async def archive_orders(
         if orders == limit:
             break
     done = {**what.view(), "orders": orders, "accounts": len(accounts), "more": orders == limit}
-    await desk.note(actor, "archived_orders", subject, done)
+    await desk.note(actor, subject, done, entry="archived_orders")
     return done
 
 

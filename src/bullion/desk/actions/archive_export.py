@@ -57,7 +57,7 @@ async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHas
         return Done(None, {**Wanted(before_us).view(), **written})
 
     require(actor, Role.ADMIN)
-    await desk.change(actor, "archive_traces", "decisions", intended, catalogue=False)
+    await desk.change(actor, "decisions", intended, catalogue=False, entry="archive_traces")
     async for batch in _batches(desk, actor, before_us):
         if seen.get(batch.ordinal) == _hash(batch):
             await _forget(desk, actor, batch)

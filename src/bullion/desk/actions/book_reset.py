@@ -32,7 +32,7 @@ async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
         after = await records.hold_book(client.account.id, Environment.TEST)
         return Done(view(login_id, before), view(login_id, after))
 
-    return await desk.change(actor, "reset_test_book", login_id, work)
+    return await desk.change(actor, login_id, work)
 
 
 def view(login_id: str, book: Book) -> View:

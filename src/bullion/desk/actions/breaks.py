@@ -68,7 +68,7 @@ async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody)
         return await _resolve_order(records, actor, break_id, body.note)
 
     subject = break_id.lower() if ORDER_ID.fullmatch(break_id.lower()) else break_id
-    return await desk.change(actor, "resolve_break", subject, work, catalogue=False)
+    return await desk.change(actor, subject, work, catalogue=False)
 
 
 async def _resolve_order(records: Records, actor: Actor, order_id: str, note: str) -> Done:

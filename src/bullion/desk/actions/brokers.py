@@ -45,9 +45,10 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
             raise RefusalError(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
-        return Done(None if before is None else view_of(before, view), view(broker))
+            return Done(None, view(broker), begins_trail=True)
+        return Done(view_of(before, view), view(broker))
 
-    return await desk.change(actor, "put_broker", tag, work, broker=tag)
+    return await desk.change(actor, tag, work, broker=tag)
 
 
 @action("GET /brokers", command="brokers list", columns="tag name hosts")

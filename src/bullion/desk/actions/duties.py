@@ -53,7 +53,7 @@ async def put_duty(
         kept = _kept(table)
         return Done(None if before is None else view_of(before, _kept), kept, view(table, now_us))
 
-    return await desk.change(actor, "put_duty", name, work, only_if=only_if)
+    return await desk.change(actor, name, work, only_if=only_if)
 
 
 @action("GET /duties", command="duties list", columns="name from rupees in_force")

@@ -35,7 +35,7 @@ async def put_group(
         await records.put_group(group)
         return Done(None if before is None else view_of(before, view), view(group))
 
-    return await desk.change(actor, "put_group", code, work, only_if=only_if)
+    return await desk.change(actor, code, work, only_if=only_if)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:

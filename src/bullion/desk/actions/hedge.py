@@ -66,7 +66,7 @@ async def patch_hedge(
         await records.put_venue_behaviour(after)
         return Done(_held_view(desk, held), view(desk, after))
 
-    return await desk.change(actor, "patch_hedge", actor.broker, work, only_if=only_if)
+    return await desk.change(actor, actor.broker, work, only_if=only_if)
 
 
 @action(

@@ -68,7 +68,7 @@ async def issue_key(
         shown = view(UsedKey(key, login_id, None))
         return Done(None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)})
 
-    return await desk.change(actor, "issue_key", f"{login_id} {key_id}", work)
+    return await desk.change(actor, f"{login_id} {key_id}", work)
 
 
 @action(
@@ -104,7 +104,7 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         replaced = view(await _find(records, actor.broker, key_id))
         return Done(view(used), {"replaced": replaced, "successor": shown}, {**shown, "key": text})
 
-    return await desk.change(actor, "rotate_key", key_id, work)
+    return await desk.change(actor, key_id, work)
 
 
 def _changed(old: Key, body: RotateBody, now_us: int) -> Key:
@@ -151,7 +151,7 @@ async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
             await records.revoke_key(before.key, await records.now_us())
         return Done(view_of(before, view), view(await _find(records, actor.broker, key_id)))
 
-    return await desk.change(actor, "revoke_key", key_id, work)
+    return await desk.change(actor, key_id, work)
 
 
 @action(

@@ -62,7 +62,7 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return life.after(order, Event.CLOSE, at_us), None
 
-    return await _change(desk, actor, "close_order", order_id, make)
+    return await _change(desk, actor, order_id, make)
 
 
 @_order_action(
@@ -77,7 +77,7 @@ async def complete_order(desk: Desk, actor: Actor, order_id: str, body: Complete
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return _completed(order, at_us, close_price_paise), None
 
-    return await _change(desk, actor, "complete_order", order_id, make)
+    return await _change(desk, actor, order_id, make)
 
 
 async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
@@ -121,7 +121,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
             await records.withdraw_hedge(order)  # There is nobody else to ask.
         return deleted, body.reason
 
-    return await _change(desk, actor, "delete_order", order_id, make)
+    return await _change(desk, actor, order_id, make)
 
 
 @_order_action("confirm", "confirmed an order")
@@ -138,7 +138,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), words
 
-    return await _change(desk, actor, "confirm_order", order_id, make)
+    return await _change(desk, actor, order_id, make)
 
 
 @_order_action("refuse", "refused an order")
@@ -154,10 +154,10 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
         await records.answer_hedge(order, execution, words)
         return rejected, words
 
-    return await _change(desk, actor, "refuse_order", order_id, make)
+    return await _change(desk, actor, order_id, make)
 
 
-async def _change(desk: Desk, actor: Actor, action: str, order_id: str, make: Make) -> View:
+async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
     async def work(records: Records) -> Done:
         found = await find_order(records, actor.broker, order_id, hold=True)
         before = found.order
@@ -172,7 +172,7 @@ async def _change(desk: Desk, actor: Actor, action: str, order_id: str, make: Ma
         after = {**view(changed), "words": words}
         return Done(view(found), after, await whole_view(records, changed))
 
-    return await desk.change(actor, action, order_id.lower(), work, catalogue=False)
+    return await desk.change(actor, order_id.lower(), work, catalogue=False)
 
 
 async def _execute(

@@ -136,7 +136,7 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
     # wait in the line for the trail. If it is lost with the store, the order is there all the same and has to
     # be answered for; sending the same key again leaves an entry then, for a replay has one too.
     try:
-        await desk.note(actor, "place_order", booked.order.id, {**order, "replayed": booked.replayed})
+        await desk.note(actor, booked.order.id, {**order, "replayed": booked.replayed})
     except StoreFault as fault:
         _log.error("audit_entry_missing", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
     if booked.order.status == Status.REJECTED:

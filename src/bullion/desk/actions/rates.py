@@ -61,7 +61,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         answer = {**view(after, now_us), "taken": taken}
         return Done(None if before is None else view_of(before, _kept), _kept(after), answer)
 
-    return await desk.change(actor, "put_rate", instrument, work)
+    return await desk.change(actor, instrument, work)
 
 
 @action("GET /rates", command="rates list", columns="instrument bid ask source age_s at moved_at")

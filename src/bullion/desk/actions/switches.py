@@ -46,7 +46,7 @@ async def patch_switches(
         await records.put_switches(after)
         return Done(_view(held, unreadable), view(after))
 
-    return await desk.change(actor, "patch_switches", ", ".join(sorted(fields)), work, only_if=only_if)
+    return await desk.change(actor, ", ".join(sorted(fields)), work, only_if=only_if)
 
 
 @action("GET /switches", command="switches show")

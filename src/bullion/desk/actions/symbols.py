@@ -35,7 +35,7 @@ async def put_symbol(
         await records.put_stock(actor.broker, code, held.stock_e4)
         return Done(None if before is None else view_of(before, view), view(held))
 
-    return await desk.change(actor, "put_symbol", code, work, only_if=only_if)
+    return await desk.change(actor, code, work, only_if=only_if)
 
 
 @action(
@@ -71,7 +71,7 @@ async def patch_symbol(
             await records.put_stock(*name, held.stock_e4)
         return Done(view(before), view(held))
 
-    return await desk.change(actor, "patch_symbol", code, work, only_if=only_if)
+    return await desk.change(actor, code, work, only_if=only_if)
 
 
 async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:

@@ -45,7 +45,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
         await records.insert_token(token)
         return Done(None, view(token), {**view(token), "token": write_token(token_id, secret)})
 
-    return await desk.change(actor, "create_token", f"{body.name} {token_id}", work, broker=broker)
+    return await desk.change(actor, f"{body.name} {token_id}", work, broker=broker)
 
 
 @action("GET /tokens", command="tokens list", columns="token_id name role created_at deleted_at")
@@ -74,7 +74,7 @@ async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
             await records.delete_token(token_id, await records.now_us())
         return Done(view_of(before, view), view(await _find(records, actor, token_id)))
 
-    return await desk.change(actor, "delete_token", token_id, work)
+    return await desk.change(actor, token_id, work)
 
 
 async def _find(records: Records, actor: Actor, token_id: str) -> Token:
