@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from bullion.console.app import Console
-from bullion.console.call import Call, _pairs
+from bullion.console.browser_request import BrowserRequest, _pairs
 from bullion.refusals.refusal import RefusalError
 from tests.support.growth import assert_linear
 
 Headers = Sequence[tuple[bytes, bytes]]
 
 
-def call(path: str = "/overview", query: bytes = b"", headers: Headers = ()) -> Call:
+def call(path: str = "/overview", query: bytes = b"", headers: Headers = ()) -> BrowserRequest:
     scope = {
         "method": "GET",
         "path": path,
@@ -24,10 +24,10 @@ def call(path: str = "/overview", query: bytes = b"", headers: Headers = ()) -> 
         "query_string": query,
         "headers": [(b"host", b"desk.example"), *headers],
     }
-    return Call.of(scope)
+    return BrowserRequest.of(scope)
 
 
-def with_cookies(text: bytes) -> Call:
+def with_cookies(text: bytes) -> BrowserRequest:
     return call(headers=[(b"cookie", text)])
 
 

@@ -1,7 +1,7 @@
 """The console's application: login, pages, their live parts, dialogs and actions."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from hmac import compare_digest
 from http import HTTPStatus
 from urllib.parse import urlencode
@@ -16,19 +16,20 @@ from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NO
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError
 from bullion.web import health
-from bullion.web.calls import Call as Request
+from bullion.web.calls import Call
 from bullion.web.http_app import HttpApp
 from bullion.web.response import Receive, Response, Scope, Send, refusal_headers
+from bullion.web.router import Router
 
 from . import answers, switchboard
 from .assets import FILES
-from .call import Call
+from .browser_request import BrowserRequest
 from .errors import error_answer, error_content
 from .forms import FormErrors
 from .frame import banner, document, framed, top
 from .html import Html
 from .login import login_page
-from .page import Action, ConsoleSettings, Page, Redirect, Visit
+from .page import Action, ConsoleSettings, Page, Redirect, Render, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .shared_read import ReadPending
 from .watch import Watches
@@ -43,210 +44,214 @@ _FORGED = RefusalCode(
     "This did not come from a page of this console. Reload the console and try again.",
 )
 _UNREADABLE = "This address cannot be read: its percent-encoded characters are not UTF-8."
+_NO_PAGE = "There is no such page in the console."
+_NO_ACTION = "There is no such action in the console."
 _LOGIN_REFUSED = "This is not a desk token, or it was deleted. Try another."
 _KEPT_S = 31_536_000
 _METHODS = ("GET", "POST")
 
+Handler = Callable[[Visit], Awaitable[Response]]
 
-@dataclass(frozen=True)
+
 class Console(HttpApp):
     log = _log
 
-    desk: Desk
-    doorkeeper: Doorkeeper
-    sessions: Sessions
-    watches: Watches
-    settings: ConsoleSettings
-    pages: Sequence[Page]
+    def __init__(
+        self,
+        desk: Desk,
+        doorkeeper: Doorkeeper,
+        sessions: Sessions,
+        watches: Watches,
+        settings: ConsoleSettings,
+        pages: Sequence[Page],
+    ) -> None:
+        self.desk = desk
+        self._doorkeeper = doorkeeper
+        self._sessions = sessions
+        self._watches = watches
+        self._settings = settings
+        self._pages = pages
+        self._router = Router(self._routes())
+
+    def _routes(self) -> dict[str, dict[str, Handler]]:
+        """What people see once they are logged in, by path and method."""
+        routes: dict[str, dict[str, Handler]] = {"/": {"GET": self._open_first_page}}
+        for page in self._pages:
+            for path, render in page.views.items():
+                routes[f"/{page.name}{path}"] = {"GET": partial(self._open_page, page, render)}
+                routes[f"/live/{page.name}{path}"] = {"GET": partial(self._refresh_page, page, render)}
+        for action in (*switchboard.ACTIONS, *(each for page in self._pages for each in page.actions)):
+            routes[action.path("dialogs")] = {"GET": partial(_open_dialog, action)}
+            routes[action.path("actions")] = {"POST": partial(_perform, action)}
+            if action.preview is not None:
+                routes[action.path("previews")] = {"POST": partial(_preview, action.preview)}
+        return routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        call = Call.of(scope)
-        if call.path[:1] == ("assets",):
-            await _send_asset(call, send)
+        request = BrowserRequest.of(scope)
+        if request.first_part == "assets":
+            await _send_asset(request, send)
         else:
-            await HttpApp.__call__(self, scope, receive, send)
+            await super().__call__(scope, receive, send)
 
     def refuse(self, scope: Scope, refused: RefusalError) -> Response:
         if isinstance(refused, FormErrors):
             body = {"refused": refused.message, "fields": refused.by_field}
             return answers.json_answer(body, refused.refusal.status)
-        return error_answer(Call.of(scope), refused)
+        return error_answer(BrowserRequest.of(scope), refused)
 
-    def record_call(self, call: Request) -> None:
-        """The console counts nothing: its open pages ask every second."""
+    def record_call(self, call: Call) -> None:
+        """The console counts nothing: its open pages send a request every second."""
 
     def unavailable(self, fault: StoreFault) -> RefusalError:
         return unavailable(fault)
 
-    async def handle(self, request: Request, scope: Scope, receive: Receive) -> Response:
+    async def handle(self, call: Call, scope: Scope, receive: Receive) -> Response:
+        request = BrowserRequest.of(scope)
+        methods = health.METHODS if request.path == health.LIVE else _METHODS
+        if request.method not in methods:
+            raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(methods)})
+        if request.path == health.LIVE:
+            return health.live()
+        guarded = request.method == "POST" or request.first_part in ("live", "dialogs")
+        if guarded and not request.from_here:
+            address = self._doorkeeper.address(scope)
+            _log.warning("forged_request", address=address, path=request.address[:80])
+            raise RefusalError(_FORGED)
+        if not request.readable:
+            raise RefusalError(MALFORMED_HTTP, _UNREADABLE)
+        if request.first_part == "login":
+            return await self._login(request, scope, receive)
+        session = await self._session(request)
+        if session is None:
+            return _to_login(request)
+        form: dict[str, str] = {}
+        if request.method == "POST":
+            form = await request.form(scope, receive)
+            if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
+                raise RefusalError(_FORGED)
+            if request.path == "/logout":
+                self._leave(session)
+                return answers.redirect("/login", (request.set_session("", 0),))
+        return await self._answer_visitor(call, request, session, form)
+
+    async def _answer_visitor(
+        self, call: Call, request: BrowserRequest, session: Session, form: dict[str, str]
+    ) -> Response:
+        found = self._router.find(request.path)
+        handler = found.methods.get(request.method) if found else None
+        if handler is None and (request.method == "POST" or request.by_script):
+            raise RefusalError(NOT_FOUND, _NO_PAGE if request.first_part == "live" else _NO_ACTION)
+        watch = self._watches.of(session.actor.broker)
+        visit = Visit(
+            desk=self.desk,
+            actor=session.actor,
+            watch=watch,
+            frame=await watch.frame_state(session.actor),
+            settings=self._settings,
+            request=request,
+            params=found.params if found else {},
+            form=form,
+            csrf=session.csrf,
+            request_id=call.request_id.decode("ascii"),
+        )
         try:
-            return await self._answer(Call.of(scope), scope, receive, request.request_id.decode("ascii"))
+            return await (handler or self._open_missing_page)(visit)
         except Redirect as redirect:
             return answers.redirect(redirect.path)
 
-    async def _answer(self, call: Call, scope: Scope, receive: Receive, request_id: str) -> Response:
-        first = call.path[0] if call.path else ""
-        methods = health.METHODS if call.whole_path == health.LIVE else _METHODS
-        if call.method not in methods:
-            raise RefusalError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(methods)})
-        if call.whole_path == health.LIVE:
-            return health.live()
-        if not call.from_here and (call.method == "POST" or first in ("live", "dialogs")):
-            _log.warning("forged_request", address=self.doorkeeper.address(scope), path=call.whole_path[:80])
-            raise RefusalError(_FORGED)
-        if not call.readable:
-            raise RefusalError(MALFORMED_HTTP, _UNREADABLE)
-        if first == "login":
-            return await self._login(call, scope, receive)
-        session = await self._session(call)
-        if session is None:
-            return _to_login(call)
-        if call.method == "POST":
-            form = await call.form(scope, receive)
-            if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
-                raise RefusalError(_FORGED)
-            return await self._post(call, session, form, request_id)
-        return await self._get(call, session, request_id)
-
-    async def _session(self, call: Call) -> Session | None:
-        session = self.sessions.find(call.session_cookie)
-        if session is None or await self.watches.is_token_valid(session.actor):
+    async def _session(self, request: BrowserRequest) -> Session | None:
+        session = self._sessions.find(request.session_cookie)
+        if session is None or await self._watches.is_token_valid(session.actor):
             return session
         self._leave(session)
         return None
 
     def _leave(self, session: Session) -> None:
-        self.sessions.end(session)
-        self.watches.forget(session.actor)
+        self._sessions.end(session)
+        self._watches.forget(session.actor)
         _log.info("logged_out", actor=session.actor.name, broker=session.actor.broker)
 
-    async def _login(self, call: Call, scope: Scope, receive: Receive) -> Response:
-        go_to = call.query.get("next", "/")
-        if call.method == "GET":
-            if await self._session(call) is not None:
+    async def _login(self, request: BrowserRequest, scope: Scope, receive: Receive) -> Response:
+        go_to = request.query.get("next", "/")
+        if request.method == "GET":
+            if await self._session(request) is not None:
                 return answers.redirect("/")
-            return answers.page(login_page(theme=call.theme, go_to=go_to))
-        form = await call.form(scope, receive)
-        go_to, address = form.get("next", "/"), self.doorkeeper.address(scope)
+            return answers.page(login_page(theme=request.theme, go_to=go_to))
+        form = await request.form(scope, receive)
+        go_to, address = form.get("next", "/"), self._doorkeeper.address(scope)
         try:
-            actor = await self.doorkeeper.admit_token(address, form.get("token", "").strip())
+            actor = await self._doorkeeper.admit_token(address, form.get("token", "").strip())
         except (RefusalError, StoreFault) as error:
             refused = error if isinstance(error, RefusalError) else unavailable(error)
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)
             message = _LOGIN_REFUSED if refused.refusal is TOKEN_REQUIRED else refused.message
-            html = login_page(theme=call.theme, go_to=go_to, error=message)
+            html = login_page(theme=request.theme, go_to=go_to, error=message)
             return answers.page(html, refused.refusal.status, refusal_headers(refused))
-        session = self.sessions.begin(actor)
+        session = self._sessions.begin(actor)
         _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
-        return answers.redirect(_own_path(go_to), (call.set_session(self.sessions.cookie(session), LASTS_S),))
+        cookie = request.set_session(self._sessions.cookie(session), LASTS_S)
+        return answers.redirect(_own_path(go_to), (cookie,))
 
-    async def _post(self, call: Call, session: Session, form: dict[str, str], request_id: str) -> Response:
-        match call.path:
-            case ("logout",):
-                self._leave(session)
-                return answers.redirect("/login", (call.set_session("", 0),))
-            case ("actions", page_name, action_name):
-                action = self._action(page_name, action_name)
-                visit = await self._visit(call, session, (), request_id, form)
-                return await self._perform(visit, action)
-            case ("previews", page_name, action_name):
-                action = self._action(page_name, action_name)
-                if action.preview is None:
-                    raise RefusalError(NOT_FOUND, "This action has no preview.")
-                visit = await self._visit(call, session, (), request_id, form)
-                # Input that is half typed is not an error: the preview shows what is missing.
-                _, contents = await _guarded(action.preview, visit)
-                return answers.json_answer({"contents": contents})
-            case _:
-                raise RefusalError(NOT_FOUND, "There is no such action in the console.")
+    async def _open_first_page(self, _visit: Visit) -> Response:
+        return answers.redirect(f"/{self._pages[0].name}")
 
-    async def _perform(self, visit: Visit, action: Action) -> Response:
-        try:
-            done = await action.perform(visit)
-        except StoreFault as fault:
-            _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
-            return answers.refusal_answer(unavailable(fault))
-        finally:
-            visit.watch.expire()
-        again = None if done.confirm is None else action.dialog_html(done.confirm, visit)
-        body = {"done": done.message, "reveal": done.reveal, "go_to": done.go_to, "ask_again": again}
-        return answers.json_answer(body)
+    async def _open_page(self, page: Page, render: Render, visit: Visit) -> Response:
+        status, content = await _guarded(render, visit, page)
+        live = f"/live{visit.request.address}"
+        return self._document(visit, page, content, status, live=live, live_s=page.live_s)
 
-    async def _get(self, call: Call, session: Session, request_id: str) -> Response:
-        match call.path:
-            case ():
-                return answers.redirect(f"/{self.pages[0].name}")
-            case ("dialogs", page_name, action_name):
-                action = self._action(page_name, action_name)
-                visit = await self._visit(call, session, (), request_id)
-                contents = await _guarded(action.dialog, visit)
-                query = f"?{urlencode(call.query)}" if call.query else ""
-                path = f"/actions/{page_name}/{action_name}{query}"
-                return answers.json_answer({"action": path, "contents": contents[1]}, contents[0])
-            case ("live", page_name, *rest):
-                page = self._page(page_name, rest)
-                visit = await self._visit(call, session, tuple(rest), request_id)
-                _, content = await _guarded(page.render, visit, page)
-                parts = {"top": top(visit, self.pages, page), "banner": banner(visit), "main": content}
-                return answers.json_answer({"parts": parts})
-            case (page_name, *rest):
-                visit = await self._visit(call, session, tuple(rest), request_id)
-                return await self._whole(call, visit, page_name)
-        raise RefusalError(NOT_FOUND)
+    async def _open_missing_page(self, visit: Visit) -> Response:
+        named = [page for page in self._pages if page.name == visit.request.first_part]
+        content = error_content(_NO_PAGE, NOT_FOUND.status, (named or self._pages)[0])
+        return self._document(visit, Page("", "Not found", {}), content, NOT_FOUND.status)
 
-    async def _whole(self, call: Call, visit: Visit, page_name: str) -> Response:
-        named = [page for page in self.pages if page.name == page_name]
-        there = bool(named) and len(visit.rest) <= named[0].parts_max
-        page = named[0] if there else _NOT_FOUND
-        status, content = await _guarded(page.render, visit, (named or self.pages)[0])
-        html = document(
-            page.title,
-            framed(visit, self.pages, page, content),
-            theme=call.theme,
-            live=f"/live{call.whole_path}" if there else None,
-            live_s=page.live_s,
-        )
+    def _document(
+        self,
+        visit: Visit,
+        page: Page,
+        content: Html,
+        status: int,
+        *,
+        live: str | None = None,
+        live_s: int | None = None,
+    ) -> Response:
+        body = framed(visit, self._pages, page, content)
+        html = document(page.title, body, theme=visit.request.theme, live=live, live_s=live_s)
         return answers.page(html, status)
 
-    async def _visit(
-        self,
-        call: Call,
-        session: Session,
-        rest: tuple[str, ...],
-        request_id: str,
-        form: dict[str, str] | None = None,
-    ) -> Visit:
-        watch = self.watches.of(session.actor.broker)
-        return Visit(
-            desk=self.desk,
-            actor=session.actor,
-            watch=watch,
-            frame=await watch.frame_state(session.actor),
-            settings=self.settings,
-            rest=rest,
-            query=call.query,
-            form=form or {},
-            csrf=session.csrf,
-            request_id=request_id,
-        )
-
-    def _page(self, name: str, rest: Sequence[str] = ()) -> Page:
-        for page in self.pages:
-            if page.name == name and len(rest) <= page.parts_max:
-                return page
-        raise RefusalError(NOT_FOUND, "There is no such page in the console.")
-
-    def _action(self, page_name: str, name: str) -> Action:
-        of_frame = page_name == switchboard.FRAME
-        for action in switchboard.ACTIONS if of_frame else self._page(page_name).actions:
-            if action.name == name:
-                return action
-        raise RefusalError(NOT_FOUND, "There is no such action in the console.")
+    async def _refresh_page(self, page: Page, render: Render, visit: Visit) -> Response:
+        _, content = await _guarded(render, visit, page)
+        parts = {"top": top(visit, self._pages, page), "banner": banner(visit), "main": content}
+        return answers.json_answer({"parts": parts})
 
 
-async def _guarded(
-    render: Callable[[Visit], Awaitable[Html]], visit: Visit, page: Page | None = None
-) -> tuple[int, Html]:
+async def _open_dialog(action: Action, visit: Visit) -> Response:
+    status, contents = await _guarded(action.dialog, visit)
+    path = action.path("actions", visit.request.query)
+    return answers.json_answer({"action": path, "contents": contents}, status)
+
+
+async def _preview(preview: Render, visit: Visit) -> Response:
+    # Input that is half typed is not an error: the preview shows what is missing.
+    _, contents = await _guarded(preview, visit)
+    return answers.json_answer({"contents": contents})
+
+
+async def _perform(action: Action, visit: Visit) -> Response:
+    try:
+        done = await action.perform(visit)
+    except StoreFault as fault:
+        _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
+        return answers.refusal_answer(unavailable(fault))
+    finally:
+        visit.watch.expire()
+    again = None if done.confirm is None else action.dialog_html(done.confirm, visit)
+    body = {"done": done.message, "reveal": done.reveal, "go_to": done.go_to, "ask_again": again}
+    return answers.json_answer(body)
+
+
+async def _guarded(render: Render, visit: Visit, page: Page | None = None) -> tuple[int, Html]:
     """The contents of a page or dialog; where that fails, the error message instead.
 
     `page` is linked where something was not found.
@@ -270,17 +275,11 @@ async def _guarded(
     return status, error_content(message, status, page)
 
 
-async def _render_not_found(_visit: Visit) -> Html:
-    raise RefusalError(NOT_FOUND, "There is no such page in the console.")
-
-
-_NOT_FOUND = Page("", "Not found", _render_not_found)
-
-
-def _to_login(call: Call) -> Response:
-    if call.by_script:
+def _to_login(request: BrowserRequest) -> Response:
+    if request.by_script:
         return answers.json_answer({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
-    asked = f"?{urlencode({'next': call.whole_path})}" if call.path and call.method == "GET" else ""
+    known = request.path != "/" and request.method == "GET"
+    asked = f"?{urlencode({'next': request.address})}" if known else ""
     return answers.redirect(f"/login{asked}")
 
 
@@ -290,10 +289,10 @@ def _own_path(text: str) -> str:
     return text if plain and text.startswith("/") and not text.startswith(("//", "/\\")) else "/"
 
 
-async def _send_asset(call: Call, send: Send) -> None:
+async def _send_asset(request: BrowserRequest, send: Send) -> None:
     """Cached for good: changed content has another address."""
-    kind, content = FILES.get("/".join(call.path[1:]), ("text/plain", b""))
-    found = bool(content) and call.method == "GET"
+    kind, content = FILES.get(request.path.removeprefix("/assets/"), ("text/plain", b""))
+    found = bool(content) and request.method == "GET"
     headers = [
         (b"content-type", kind.encode("ascii")),
         (b"content-length", b"%d" % (len(content) if found else 0)),

@@ -1,8 +1,8 @@
-"""A request to the console, read: where to, from which site, with which cookies and words."""
+"""What a browser sends to the console: path, query, cookies and form, and from which site."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import RefusalError
@@ -13,30 +13,30 @@ _BODY_BYTES_MAX = 64 * 1024
 _FIELDS_MAX = 200
 _COOKIE = "bullion_console"
 _FOR_SCRIPT = ("live", "dialogs", "actions", "previews")
-"""What paths begin with that only the console's own script asks for."""
+"""The first parts of paths that only the console's own script requests."""
 _COOKIE_TLS = f"__Host-{_COOKIE}"
-"""Browsers take a cookie of such a name over TLS alone, and for this very host."""
+"""Browsers accept a cookie of such a name only over TLS, and only for this host."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BrowserRequest:
     method: str
-    path: tuple[str, ...]
-    """Its parts, decoded; an empty one where two slashes meet."""
-    whole_path: str
+    path: str
+    """Decoded, without a slash at its end and without empty parts."""
+    address: str
+    """The path and the query as they were sent."""
     query: Mapping[str, str]
     readable: bool
-    """Whether the query is text: what its percent signs stand for may be no UTF-8."""
+    """Whether the query is text: its percent-encoded bytes may not be UTF-8."""
     headers: Mapping[str, str]
     cookies: Mapping[str, str]
 
     @classmethod
-    def of(cls, scope: Scope) -> "Call":
+    def of(cls, scope: Scope) -> "BrowserRequest":
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
         raw = scope.get("raw_path") or scope["path"].encode("utf-8")
-        parts = raw.decode("latin-1").partition("?")[0].strip("/").split("/")
         query = scope["query_string"].decode("latin-1")
         try:
             pairs, readable = _pairs(query), True
@@ -44,8 +44,8 @@ class Call:
             pairs, readable = [], False
         return cls(
             method=scope["method"],
-            path=tuple(unquote(part) for part in parts if part),
-            whole_path=raw.decode("latin-1") + (f"?{query}" if query else ""),
+            path="/" + "/".join(part for part in scope["path"].split("/") if part),
+            address=raw.decode("latin-1") + (f"?{query}" if query else ""),
             query=dict(pairs),
             readable=readable,
             headers=headers,
@@ -54,7 +54,7 @@ class Call:
 
     @property
     def tls(self) -> bool:
-        """What a proxy in front says; a caller who lies about it harms nobody but itself."""
+        """As the proxy in front says. A caller who forges it harms only themselves."""
         return self.headers.get("x-forwarded-proto", "").lower() == "https"
 
     @property
@@ -66,18 +66,20 @@ class Call:
         return self.cookies.get("bullion_theme", "auto")
 
     @property
+    def first_part(self) -> str:
+        return self.path.split("/")[1]
+
+    @property
     def by_script(self) -> bool:
-        """Whether the console's own script asks, and reads the answer; not a browser that shows it."""
-        return (
-            bool(self.path)
-            and self.path[0] in _FOR_SCRIPT
-            and self.headers.get("sec-fetch-mode") != "navigate"
-        )
+        """Whether the console's own script sent it, rather than a browser that opens the address."""
+        return self.first_part in _FOR_SCRIPT and self.headers.get("sec-fetch-mode") != "navigate"
 
     @property
     def from_here(self) -> bool:
-        """Whether a page of this very console sent it, as far as the browser tells. A form of another site is
-        told apart by its origin; browsers send it with everything but plain reads."""
+        """Whether a page of this console sent it, by the headers of the browser.
+
+        Browsers send the origin with everything except plain reads.
+        """
         site = self.headers.get("sec-fetch-site")
         if site not in (None, "same-origin", "none"):
             return False
@@ -86,7 +88,7 @@ class Call:
             return self.method in ("GET", "HEAD")
         try:
             return urlsplit(origin).netloc == self.headers.get("host")
-        except ValueError:  # Such as `http://[`, which is no origin at all.
+        except ValueError:  # Such as `http://[`, which is not an origin.
             return False
 
     def set_session(self, value: str, lasts_s: int) -> tuple[bytes, bytes]:
@@ -109,7 +111,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 def _cookies(text: str) -> dict[str, str]:
     """Not with `http.cookies`, whose time grows with the square of the backslashes in a quoted value.
 
-    Our own cookies have no quotes. What other applications of this host keep there is left as it is.
+    Our own cookies have no quotes. Cookies of other applications on this host are not unquoted.
     """
     pairs = (pair.partition("=") for pair in text.split(";"))
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}

@@ -6,7 +6,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.web.response import Response, refusal_headers
 
 from . import answers
-from .call import Call
+from .browser_request import BrowserRequest
 from .frame import document
 from .html import Child, Html, el
 from .page import Page
@@ -21,9 +21,9 @@ _NEXT: dict[int, str] = {
 _NEXT_ELSE = "Go back, or start from the first page."
 
 
-def error_answer(call: Call, refused: RefusalError) -> Response:
+def error_answer(request: BrowserRequest, refused: RefusalError) -> Response:
     """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
-    if call.by_script:
+    if request.by_script:
         return answers.refusal_answer(refused)
     status = refused.refusal.status
     title = HTTPStatus(status).phrase
@@ -40,7 +40,7 @@ def error_answer(call: Call, refused: RefusalError) -> Response:
         ),
         class_="login",
     )
-    return answers.page(document(title, body, theme=call.theme), status, refusal_headers(refused))
+    return answers.page(document(title, body, theme=request.theme), status, refusal_headers(refused))
 
 
 def error_content(message: str, status: int, page: Page | None = None) -> Html:

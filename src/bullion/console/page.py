@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.desk.desk import Desk, require
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
+from .browser_request import BrowserRequest
 from .forms import Dialog, Fields, Values, beside_fields, dialog_html, fields_html, read_fields
 from .html import Child, Html, el
 from .shared_read import EVERY_S, Reading
@@ -36,9 +37,9 @@ class Visit:
     watch: BrokerWatch
     frame: FrameState
     settings: ConsoleSettings
-    rest: tuple[str, ...]
-    """The parts of the path after the page's name, such as the id of an order."""
-    query: Mapping[str, str]
+    request: BrowserRequest
+    params: Mapping[str, str]
+    """Of the path, such as the id of an order."""
     form: Mapping[str, str]
     """The fields of a dialog as they were sent; empty for a page."""
     csrf: str
@@ -60,7 +61,7 @@ class Visit:
 
     def param(self, name: str) -> str:
         """A parameter of the address; empty where it is missing."""
-        return self.query.get(name, "")
+        return self.request.query.get(name, "")
 
     async def read(
         self, key: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
@@ -120,7 +121,7 @@ class Action:
     ) -> Html:
         """Opens the dialog; disabled, with the reason, for people whose role is too low.
 
-        `about` identifies what is changed, such as an order: it comes back in `visit.query`.
+        `about` identifies what is changed, such as an order: `visit.param` returns it.
         """
         may = visit.may(self.role)
         return el(
@@ -128,7 +129,7 @@ class Action:
             text or self.label,
             type="button",
             class_=kind or None,
-            data_dialog=self._path("dialogs", about or {}),
+            data_dialog=self.path("dialogs", about),
             aria_haspopup="dialog",
             aria_label=label,
             disabled=not may,
@@ -150,16 +151,19 @@ class Action:
         fields = self.fields if dialog.fields is None else dialog.fields
         shown: list[Child] = [*fields_html(fields, dialog.values, dialog.options)]
         if self.preview is not None:
-            path = self._path("previews", visit.query)
+            path = self.path("previews", visit.request.query)
             needed = self.preview_required
             shown.append(
                 el("div", class_="preview", data_preview=path, data_needed=needed, aria_live="polite")
             )
         return dialog_html(dialog, shown)
 
-    def _path(self, kind: str, about: Mapping[str, str]) -> str:
+    def path(self, kind: str, about: Mapping[str, str] | None = None) -> str:
         query = f"?{urlencode(about)}" if about else ""
-        return f"/{kind}/{quote(self.page)}/{quote(self.name)}{query}"
+        return f"/{kind}/{self.page}/{self.name}{query}"
+
+
+Render = Callable[[Visit], Awaitable[Html]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +171,8 @@ class Page:
     name: str
     """Its path is a slash and this. The console opens with the first page."""
     title: str
-    render: Callable[[Visit], Awaitable[Html]]
+    views: Mapping[str, Render]
+    """By what follows in the path: `""`, or such as `/{order_id}`, which is then in `visit.params`."""
     live_s: int | None = None
     """How often it refreshes by itself; None: only when it is opened."""
     actions: tuple[Action, ...] = ()
-    parts_max: int = 0
-    """How many parts may follow its name in the path."""

@@ -308,4 +308,4 @@ _OUTCOME_COLUMNS: Sequence[Column] = (
     Column("Last min", lambda _, row: count(row[1][1]), number=True),
     Column(f"{MINUTES} min", lambda _, row: count(row[1][2]), number=True),
 )
-PAGE = Page(OVERVIEW, "Overview", _render, live_s=1, actions=(SETTLE,))
+PAGE = Page(OVERVIEW, "Overview", {"": _render}, live_s=1, actions=(SETTLE,))

@@ -25,7 +25,7 @@ _REFUSALS_EVERY_S = 5.0
 
 
 async def render(visit: Visit) -> Html:
-    login_id = visit.rest[0]
+    login_id = visit.params["login_id"]
     account, held_keys, decisions = await asyncio.gather(
         visit.read(
             ("account", login_id),

@@ -5,4 +5,4 @@ from bullion.console.paths import AUDIT
 
 from . import audit_list, trail_check
 
-PAGE = Page(AUDIT, "Audit", audit_list.render, live_s=3, actions=(trail_check.CHECK,))
+PAGE = Page(AUDIT, "Audit", {"": audit_list.render}, live_s=3, actions=(trail_check.CHECK,))

@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bullion.console.html import Html, el
 from bullion.console.page import Action, Page, Visit
 from bullion.console.paths import MARKET
 from bullion.console.widgets.unreadable import unreadable_card
-from bullion.refusals.desk import NOT_FOUND
-from bullion.refusals.refusal import RefusalError
 
 from . import duty_tables, groups, limits, rates, symbols, trading_hours, venue
 from .market_data import unreadable_rows
@@ -35,11 +34,7 @@ _TABS = (
 )
 
 
-async def _render(visit: Visit) -> Html:
-    name = visit.rest[0] if visit.rest else _TABS[0].name
-    chosen = next((tab for tab in _TABS if tab.name == name), None)
-    if chosen is None:
-        raise RefusalError(NOT_FOUND, "There is no such tab of the market page.")
+async def _render(chosen: _Tab, visit: Visit) -> Html:
     links = [
         el("a", tab.title, href=f"/{MARKET}/{tab.name}", aria_current="page" if tab is chosen else None)
         for tab in _TABS
@@ -51,15 +46,17 @@ async def _render(visit: Visit) -> Html:
         unreadable_card(visit, await unreadable_rows(visit, chosen.kind)),
         await chosen.render(visit),
         # So that the script replaces one tab by another, instead of merging their contents.
-        id=f"market-{name}",
+        id=f"market-{chosen.name}",
     )
 
 
 PAGE = Page(
     MARKET,
     "Market",
-    _render,
+    {
+        "": partial(_render, _TABS[0]),
+        **{f"/{tab.name}": partial(_render, tab) for tab in _TABS},
+    },
     live_s=1,
-    parts_max=1,
     actions=tuple(action for tab in _TABS for action in tab.actions),
 )

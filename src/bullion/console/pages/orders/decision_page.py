@@ -41,8 +41,8 @@ _IN_DOUBT = (
 """After these the order may have been recorded all the same."""
 
 
-async def decision_page(visit: Visit, request_id: str) -> Html:
-    request_id = request_id.lower()
+async def decision_page(visit: Visit) -> Html:
+    request_id = visit.params["request_id"].lower()
 
     async def read(desk: Desk, actor: Actor) -> tuple[View, str | None]:
         trace = await traces.get_trace(desk, actor, request_id)

@@ -30,6 +30,7 @@ from bullion.records.page import Page
 from bullion.records.token import Actor
 
 from .order_format import deal_number, environment, order_text, status
+from .order_search import find
 
 PAGE_SIZE = 50
 _OFFSET_MAX = 10_000_000
@@ -67,6 +68,8 @@ _DESK_FILTERS = ("environment", "status", "symbol_code", "source", "login_id", "
 
 
 async def list_page(visit: Visit) -> Html:
+    if typed := visit.param("find").strip():
+        await find(visit, typed)
     chosen = {name: visit.param(name).strip() for name in (*_DESK_FILTERS, "since", _FROM)}
     number = _page_number(visit.param("page"))
     filters: dict[str, str | None] = {name: chosen[name] or None for name in _DESK_FILTERS}
@@ -225,7 +228,7 @@ def _pager(visit: Visit, shown: int, total: int, number: int) -> Html:
     def turn(text: str, page: int, *, there: bool) -> Html:
         if not there:
             return el("span", text, class_="off")
-        path = page_path(ORDERS, {**visit.query, "page": "" if page == 1 else str(page)})
+        path = page_path(ORDERS, {**visit.request.query, "page": "" if page == 1 else str(page)})
         return el("a", text, href=path)
 
     return el(

@@ -33,8 +33,8 @@ _LATER_EVENTS = {
 }
 
 
-async def order_page(visit: Visit, order_id: str) -> Html:
-    order_id = order_id.lower()
+async def order_page(visit: Visit) -> Html:
+    order_id = visit.params["order_id"].lower()
 
     async def read(desk: Desk, actor: Actor) -> tuple[View, list[View]]:
         order = await orders.get_order(desk, actor, order_id)
