@@ -7,9 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bullion.console.forms import FormErrors, read_fields
-from bullion.console.pages.accounts.key_actions import ADDRESSES, LAST_DAY, day_of, end_of_day
-from bullion.console.pages.accounts.key_table import key_state
-from bullion.console.pages.audit.entry_changes import changes
+from bullion.console.pages.accounts.key_actions import ADDRESSES, LAST_DAY, day_of, end_of_day, key_state
+from bullion.console.pages.audit.audit_list import changes
 
 INDIA = ZoneInfo("Asia/Kolkata")
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

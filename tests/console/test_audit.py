@@ -5,12 +5,15 @@ import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
 
-from bullion.desk.registry import entry_names
+from bullion.desk.desk import Desk
+from bullion.desk.registry import all_actions, entry_names
+from bullion.records.token import Role
 from tests.support.console import Visitor
 from tests.support.desk import Office
 
@@ -93,7 +96,20 @@ def test_the_chain_is_checked_and_a_break_is_shown_at_its_entry(
 
 
 def test_every_action_of_the_desk_has_a_name() -> None:
+    """An entry is named after the action that is declared, unless the change names it otherwise."""
     text = "".join(path.read_text("utf-8") for path in sorted(SOURCE.glob("*.py")))
-    named = re.findall(r'(?:change|note|_change)\(\s*(?:desk, )?actor,\s*"([a-z_]+)"', text)
-    assert len(named) > 20
-    assert set(named) <= set(entry_names())
+    named = re.findall(r'\bentry="([a-z_]+)"', text)
+    changing = [each.name for each in all_actions().values() if each.role is not Role.VIEWER]
+    assert len(changing) > 20
+    assert named
+    assert {*named, *changing} <= set(entry_names())
+
+
+@pytest.mark.anyio
+async def test_a_change_outside_of_every_action_is_not_recorded_without_a_name() -> None:
+    nothing: Any = None
+    desk = Desk(nothing, nothing, nothing, nothing, nothing)
+    with pytest.raises(LookupError):
+        await desk.change(nothing, "somebody", nothing, broker="main")
+    with pytest.raises(LookupError):
+        await desk.note(nothing, "somebody", {})

@@ -13,8 +13,7 @@ from bullion.console.html import Html, el, join
 from bullion.console.sessions import IDLE_S, LASTS_S, Sessions
 from bullion.console.shared_read import ReadPending, SharedRead
 from bullion.console.widgets.charts import bar_chart, line_chart
-from bullion.console.widgets.formatting import grouped, rupees, signed_weight, weight
-from bullion.console.widgets.times import age, clock, moment
+from bullion.console.widgets.formatting import age, clock, grouped, moment, rupees, signed_weight, weight
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role

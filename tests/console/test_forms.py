@@ -26,10 +26,11 @@ from bullion.console.page import Visit
 from bullion.console.pages.market.rates import _warnings
 from bullion.console.pages.market.symbol_text import part_text
 from bullion.console.stale_form import only_new, seen, unchanged
+from bullion.desk.bodies import Price, SignedRupees
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
-PRICE = Amount("price", "Price", required=True, places=2)
+PRICE = Amount("price", "Price", required=True, of=SignedRupees)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_a_form_is_read_as_it_is_declared() -> None:
     fields: Fields = [
         Code("code", "Code", required=True),
         Tick("active", "Active"),
-        Group("pair", [Amount("buy", "Buy", required=True, places=2)], only_if=("kind", "fixed")),
+        Group("pair", [Amount("buy", "Buy", required=True, of=Price)], only_if=("kind", "fixed")),
         Group("pair", [Code("spot", "Spot", required=True)], only_if=("kind", "landed")),
     ]
     form = {"code": " GOLD ", "kind": "fixed", "buy": "1,500", "other": "x"}

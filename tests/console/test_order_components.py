@@ -10,7 +10,7 @@ import pytest
 
 from bullion.console.html import el
 from bullion.console.page import Visit
-from bullion.console.pages.orders.check_stages import STAGES, stages
+from bullion.console.pages.orders.decision_page import STAGES, stages
 from bullion.console.pages.orders.order_actions import buttons
 from bullion.console.pages.orders.price_breakdown import price_steps
 from bullion.console.shared_read import SharedRead

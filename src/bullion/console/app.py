@@ -22,13 +22,12 @@ from bullion.web.response import Receive, Response, Scope, Send, refusal_headers
 from bullion.web.router import Router
 
 from . import answers, switchboard
+from .answers import error_answer, error_content, login_page
 from .assets import FILES
 from .browser_request import BrowserRequest
-from .errors import error_answer, error_content
 from .forms import FormErrors
 from .frame import banner, document, framed, top
 from .html import Html
-from .login import login_page
 from .page import Action, ConsoleSettings, Page, Redirect, Render, Visit
 from .sessions import LASTS_S, Session, Sessions
 from .shared_read import ReadPending

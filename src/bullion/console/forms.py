@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from bullion.metals.scaled import NotAnAmount, scaled
+from bullion.desk import bodies
+from bullion.desk.body_fields import body_fields
+from bullion.desk.problems import find_problems
 from bullion.refusals.desk import INVALID_BODY
-from bullion.refusals.refusal import RefusalError
+from bullion.refusals.refusal import FieldError, RefusalError
 
 from .html import Child, Html, el
 from .widgets.formatting import grouped, short, ungrouped
@@ -16,7 +18,6 @@ from .widgets.formatting import grouped, short, ungrouped
 Values = Mapping[str, Any]
 Options = Sequence[tuple[str, str]]
 """What a field offers: each with its value and its name."""
-_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
 
 class FormErrors(RefusalError):
@@ -40,6 +41,8 @@ class Field:
     """The browser's type of input."""
     rule: str | None = None
     """What may be typed, where the desk's message for programs would not help."""
+    of: Any = None
+    """The type that the value has in the body of the desk's action."""
 
     def html(self, value: Any = None, options: Options = ()) -> Html:
         return _labelled(self, self.control(value, options), _datalist(self, options))
@@ -63,23 +66,33 @@ class Field:
 
     def read(self, typed: str) -> Any:
         """The value that was typed; a ValueError says what is wrong with it."""
+        value = self.parse(typed)
+        for error in [] if self.of is None else find_problems(value, self.of):
+            raise ValueError(self.message(error))
+        return value
+
+    def parse(self, typed: str) -> Any:
+        """May raise ValueError."""
         return typed
 
+    def message(self, error: FieldError) -> str:
+        return error.msg if error.type == "invalid" else self.rule or error.msg
 
+
+@dataclass(frozen=True, slots=True)
 class Code(Field):
     """A name as symbols, groups and instruments have them."""
 
-    def read(self, typed: str) -> str:
-        if not _CODE.fullmatch(typed):
-            raise ValueError("Use up to 32 letters, digits, dots, dashes and underscores.")
-        return typed
+    required: bool = True
+    rule: str | None = "Use up to 32 letters, digits, dots, dashes and underscores."
+    of: Any = bodies.Code
 
 
 @dataclass(frozen=True, slots=True)
 class Day(Field):
     kind: str = "date"
 
-    def read(self, typed: str) -> date:
+    def parse(self, typed: str) -> date:
         try:
             day = date.fromisoformat(typed)
         except ValueError:
@@ -93,18 +106,11 @@ class Day(Field):
 class Amount(Field):
     """A decimal number, kept as text so that it stays exact. Commas may group its digits."""
 
-    places: int = 0
-
     def text(self, value: Any) -> str:
         return "" if value is None else short(str(value))
 
-    def read(self, typed: str) -> str:
-        plain = ungrouped(typed.removeprefix("₹").strip())
-        try:
-            scaled(plain, self.places)
-        except NotAnAmount as error:
-            raise ValueError(sentence(str(error))) from None
-        return plain
+    def parse(self, typed: str) -> str:
+        return ungrouped(typed.removeprefix("₹").strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ class Count(Field):
     least: int = 0
     most: int = 0
 
-    def read(self, typed: str) -> int:
+    def parse(self, typed: str) -> int:
         plain = ungrouped(typed)
         whole = plain.isascii() and plain.isdigit() and len(plain) < 12
         if not (whole and self.least <= int(plain) <= self.most):
@@ -134,7 +140,7 @@ class Lines(Field):
     def text(self, value: Any) -> str:
         return "\n".join(value or ())
 
-    def read(self, typed: str) -> list[str]:
+    def parse(self, typed: str) -> list[str]:
         return re.split(self.separator, typed)
 
 
@@ -159,7 +165,7 @@ class OnOff(Choice):
     def text(self, value: Any) -> str:
         return "yes" if value else "no"
 
-    def read(self, typed: str) -> bool:
+    def parse(self, typed: str) -> bool:
         return typed == "yes"
 
 
@@ -168,7 +174,7 @@ class Tick(Field):
         box = el("input", type="checkbox", name=self.name, value="yes", checked=bool(value))
         return el("label", box, el("span", self.label), _hint(self), class_="field tick")
 
-    def read(self, typed: str) -> bool:
+    def parse(self, typed: str) -> bool:
         return typed == "yes"
 
 
@@ -177,6 +183,24 @@ class Hidden(Field):
 
     def html(self, value: Any = None, _options: Options = ()) -> Html:
         return el("input", type="hidden", name=self.name, value=self.text(value))
+
+
+def field_of(
+    shape: type[bodies.Body], name: str, label: Child = None, hint: str | None = None, **more: Any
+) -> Field:
+    """A field of a body as a field of a form. The body's type says what may be typed, and what must be."""
+    field = body_fields(shape)[name]
+    label, hint = label or field.title, hint or field.description
+    if bool in field.kinds:
+        return OnOff(name, label, hint, **more)
+    more = {"required": not field.nullable, "of": field.shape, **more}
+    if field.choices:
+        return Choice(name, label, hint, **more)
+    if int in field.kinds:
+        least, most = field.bounds
+        return Count(name, label, hint, least=least, most=most, **more)
+    kind = Code if field.is_code else Amount if field.is_checked else Field
+    return kind(name, label, hint, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +224,7 @@ class Dialog:
 
     title: str
     text: Sequence[Child] = ()
-    confirm: str
+    confirm: str = "Save"
     danger: bool = False
     """Opens with Cancel focused."""
     wide: bool = False
@@ -279,7 +303,7 @@ def beside_fields(refused: RefusalError, fields: Fields) -> RefusalError:
         found = next((by_name[part] for part in reversed(each.loc) if part in by_name), None)
         if found is None:
             return refused
-        errors.setdefault(found.name, each.msg if each.type == "invalid" else found.rule or each.msg)
+        errors.setdefault(found.name, found.message(each))
     return FormErrors(errors) if errors else refused
 
 
@@ -290,10 +314,6 @@ def flat(fields: Fields, form: Mapping[str, str] | None = None) -> Iterator[Fiel
             yield each
         elif form is None or each.only_if is None or form.get(each.only_if[0]) == each.only_if[1]:
             yield from flat(each.parts, form)
-
-
-def sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from .assets import STYLES, href
 from .html import Child, Html, el, join
 from .page import Page, Visit
 from .switchboard import switchboard
-from .widgets.times import age, clock
+from .widgets.formatting import age, clock
 
 _THEMES = ("auto", "light", "dark")
 _MARK = el("svg", el("path", d="M6 2h12l4 12H2z"), class_="mark", viewBox="0 0 24 16", aria_hidden="true")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.desk.desk import Desk, require
+from bullion.desk.registry import Work, role_of
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
@@ -91,24 +92,30 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change, made in a dialog that says first what will happen.
-
-    `do` calls an action of `bullion.desk.actions`, which checks the role again and writes the audit entry.
-    """
+    """A change, made in a dialog that says first what will happen."""
 
     page: str
     name: str
     label: str
     """The text of its button."""
-    role: Role
+    work: Work | None
+    """The action of the desk that `do` calls: its role is needed here too. None: only reads."""
     ask: Callable[[Visit], Awaitable[Dialog]]
     do: Callable[[Visit], Awaitable[Result]]
     fields: Fields = ()
     """Parsed before `do` is called, which finds them in `visit.values`."""
+    changes: str | None = None
+    """The field of the desk's body that it changes, where the role depends on that."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
     """Shown while somebody types. It must change nothing."""
     preview_required: bool = False
     """The dialog can be confirmed only with a preview of exactly what was typed."""
+
+    @property
+    def role(self) -> Role:
+        if self.work is None:
+            return Role.VIEWER
+        return role_of(self.work, None if self.changes is None else [self.changes])
 
     def button(
         self,

@@ -1,4 +1,4 @@
-"""Guards against stale forms: nobody undoes unseen what somebody else changed since the form was opened."""
+"""Guards against stale forms: a change that was made since a form was opened is not undone unseen."""
 
 import hashlib
 from collections.abc import Callable

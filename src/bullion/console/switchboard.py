@@ -5,13 +5,12 @@ from datetime import datetime
 from bullion.desk.actions.switches import patch_switches
 from bullion.desk.bodies import SwitchesBody
 from bullion.desk.conversion import Changes
-from bullion.desk.registry import role_of
 
 from .forms import Dialog
 from .html import Html, el
 from .page import Action, Result, Visit
 from .widgets.components import BAD, GOOD, OFF, WARN, state
-from .widgets.times import day_and_clock
+from .widgets.formatting import day_and_clock
 
 FRAME = "frame"
 """Stands for a page's name in the paths of the frame's own actions."""
@@ -34,7 +33,7 @@ def _switch(
         await patch_switches(visit.desk, visit.actor, Changes(SwitchesBody, {field: to}))
         return Result(done)
 
-    return Action(FRAME, name, label, role_of(patch_switches, [field]), ask, do)
+    return Action(FRAME, name, label, patch_switches, ask, do, changes=field)
 
 
 _HALT = _switch(

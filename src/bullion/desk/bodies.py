@@ -39,13 +39,13 @@ class Option:
 _PLAIN = r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*\Z"
 _KEEPABLE = r"^[^\x00]*\Z"
 """What a client chose is kept as it is; only PostgreSQL's one exception is refused."""
-_CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
+CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
 
 Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=rf"^(?=.*\S){_PLAIN}")]
 FirmName = Annotated[str, Meta(max_length=200, pattern=f"^{_PLAIN}")]
-Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
+Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=CODE)]
 LoginId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
-Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=_CODE)]
+Instrument = Annotated[str, Meta(min_length=1, max_length=32, pattern=CODE)]
 Tag = Annotated[str, Meta(pattern=rf"^{BROKER_TAG}\Z")]
 Weight = Annotated[str, Meta(max_length=32), checked_by(texts.weight)]
 PositiveWeight = Annotated[str, Meta(max_length=32), checked_by(texts.positive_weight)]
@@ -67,7 +67,7 @@ Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
-    """Of every body: a field we do not know is refused, for a mistyped switch must not be dropped."""
+    """The base of all bodies. Unknown fields are refused, so that a mistyped switch is not ignored."""
 
 
 class BrokerBody(Body, kw_only=True):
@@ -75,7 +75,7 @@ class BrokerBody(Body, kw_only=True):
     hosts: Annotated[
         list[Host],
         Meta(max_length=50),
-        Option("A host name whose calls are this broker's; may be repeated.", "--host"),
+        Option("A host name of this broker's API. May be repeated.", "--host"),
     ] = []
 
 
@@ -128,8 +128,8 @@ class GroupBody(Body, kw_only=True):
 
 
 class RateBody(Body, kw_only=True):
-    bid: Annotated[Rate, Option("What the market pays: clients sell at it.")]
-    ask: Annotated[Rate, Option("What the market asks: clients buy at it. Not below the bid.")]
+    bid: Annotated[Rate, Option("Clients sell at it.")]
+    ask: Annotated[Rate, Option("Clients buy at it. Not below the bid.")]
     at: Annotated[
         Instant | None, Option("When it was quoted, in ISO 8601. Default: now.", metavar="TIME")
     ] = None
@@ -149,14 +149,28 @@ class AllocationBody(Body, kw_only=True):
 
 
 class AccountBody(Body, kw_only=True):
-    firm_name: Annotated[FirmName | None, Option("The firm's name.", "--firm")] = None
-    group: Annotated[Code, Option("The trading group.")]
-    active: bool = True
-    api_access: Annotated[bool, Option("Leave API access off.", "--no-api")] = True
+    firm_name: Annotated[
+        FirmName | None, Meta(title="Firm", description="Optional."), Option("The firm's name.", "--firm")
+    ] = None
+    group: Annotated[
+        Code, Meta(description="Sets its premiums and order sizes."), Option("The trading group.")
+    ]
+    active: Annotated[bool, Meta(description="Whether the account may do anything.")] = True
+    api_access: Annotated[
+        bool,
+        Meta(title="API access", description="Whether its keys work."),
+        Option("Leave API access off.", "--no-api"),
+    ] = True
     production_trading: Annotated[
-        bool, Option("Enable production trading for the account.", "--production")
+        bool,
+        Meta(description="Whether it may place real orders over the API."),
+        Option("Enable production trading for the account.", "--production"),
     ] = False
-    scenarios: Annotated[bool, Option("Let it ask the test environment for made-up answers.")] = False
+    scenarios: Annotated[
+        bool,
+        Meta(description="Whether its program may ask the test environment for refusals."),
+        Option("Let it ask the test environment for simulated answers."),
+    ] = False
     allocation: AllocationBody = msgspec.field(default_factory=AllocationBody)
 
 
@@ -164,7 +178,7 @@ class NewAccountBody(AccountBody, kw_only=True):
     login_id: Annotated[LoginId, Option(argument=True)]
 
 
-_ADDRESS = Option("An allowed address or CIDR block; may be repeated.", "--address")
+_ADDRESS = Option("An allowed address or CIDR block. May be repeated.", "--address")
 
 
 class KeyBody(Body, kw_only=True):
@@ -184,7 +198,7 @@ class RotateBody(Body, kw_only=True):
         int, Meta(ge=0, le=90 * 86400), Option("Seconds in which both keys work.", "--overlap")
     ] = 86400
     name: Annotated[
-        Name | msgspec.UnsetType, Option("A new name; without it, and for all below, the old key's.")
+        Name | msgspec.UnsetType, Option("A new name. Default, also for the options below: as the old key.")
     ] = msgspec.UNSET
     scopes: Annotated[Scopes | msgspec.UnsetType, Option(None, "--scope")] = msgspec.UNSET
     expires_at: Annotated[
@@ -200,7 +214,7 @@ class PlaceOrderBody(Body, kw_only=True):
     symbol_code: Annotated[
         str,
         Meta(min_length=1, max_length=32, pattern=_KEEPABLE),
-        Option("What is traded.", "--symbol", "CODE"),
+        Option("The symbol to trade.", "--symbol", "CODE"),
     ]
     trade_type: Annotated[
         str,
@@ -219,12 +233,13 @@ class PlaceOrderBody(Body, kw_only=True):
         str,
         Meta(max_length=64, pattern=r"^(?=.*\S)[\x20-\x7e]*\Z"),
         Option(
-            "A name of your own for this order. The same again shows the order and books nothing.", "--key"
+            "Your own name for this order. If it was used before, that order is shown; nothing is booked.",
+            "--key",
         ),
     ]
     expected_price: Annotated[
         Annotated[str, Meta(max_length=32), checked_by(texts.expected_price)] | None,
-        Option("Refuse it if the price is too far from this.", metavar="RUPEES"),
+        Option("Refuse the order if the price is too far from this.", metavar="RUPEES"),
     ] = None
     client_order_id: Annotated[
         Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)] | None,

@@ -1,6 +1,5 @@
 """`field=value` on the command line, read by the type that the field has in the desk's bodies."""
 
-import types
 import typing
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +8,7 @@ import click
 import msgspec
 
 from bullion.desk.bodies import Body
+from bullion.desk.body_fields import alternatives
 
 _YES_NO = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 """As our own tables and settings say it."""
@@ -48,14 +48,6 @@ def _holder_of(kind: Any, path: str) -> Any:
         if typing.get_origin(each) is dict or (isinstance(each, type) and issubclass(each, Body)):
             return each
     raise click.UsageError(f"{path!r}: only fields that hold others can be followed by a dot.")
-
-
-def alternatives(kind: Any) -> tuple[Any, ...]:
-    if typing.get_origin(kind) is typing.Annotated:
-        return alternatives(typing.get_args(kind)[0])
-    if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return tuple(each for part in typing.get_args(kind) for each in alternatives(part))
-    return (kind,)
 
 
 def _value(path: str, text: str, kind: Any) -> Any:

@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import click
-import msgspec
 
 from bullion.desk.bodies import Body, Option
+from bullion.desk.body_fields import BodyField, body_fields
 from bullion.desk.conversion import Changes, convert, read
 from bullion.desk.desk import Desk
 from bullion.desk.registry import Action
@@ -18,7 +17,7 @@ from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
 from bullion.web.response import new_request_id
 
-from .assignments import alternatives, assigned
+from .assignments import assigned
 from .session import Session, confirm
 from .specials import SPECIALS, Special, described_order
 from .tables import print_items, print_list, print_one, print_secret
@@ -59,7 +58,7 @@ def _parameters(action: Action, special: Special) -> Iterator[click.Parameter]:
     elif action.changes is not None:
         yield click.Argument(["assignments"], nargs=-1, required=True, metavar="FIELD=VALUE...")
     elif action.body is not None:
-        fields = [_parameter(field) for field in _fields(action.body)]
+        fields = [_parameter(field, option) for _, field, option in _options(action.body)]
         yield from fields or [_file_option(action)]
     for name, option in action.query.items():
         if option.help is not None:
@@ -69,51 +68,30 @@ def _parameters(action: Action, special: Special) -> Iterator[click.Parameter]:
     if action.takes("page"):
         yield click.Option(["--offset"], default=0, show_default=True, type=click.IntRange(0))
     if action.question or special.questions:
-        yield click.Option(["--yes", "-y"], is_flag=True, help="Do it without asking.")
+        yield click.Option(["--yes", "-y"], is_flag=True, help="Do not ask for confirmation.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A field of a body that is an option."""
-
-    path: tuple[str, ...]
-    kinds: tuple[Any, ...]
-    option: Option
-    required: bool
-    default: Any
-
-    @property
-    def name(self) -> str:
-        return self.path[-1]
-
-    @property
-    def items(self) -> Any:
-        """The type of its entries, if it is a list."""
-        lists = [kind for kind in self.kinds if get_origin(kind) is list]
-        return get_args(lists[0])[0] if lists else None
+def _options(
+    shape: type[Body], within: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], BodyField, Option]]:
+    """The fields of a body that are options of its command, each with its path."""
+    for name, field in body_fields(shape).items():
+        if field.option is not None:
+            yield (*within, name), field, field.option
+        elif field.body is not None:
+            yield from _options(field.body, (*within, name))
 
 
-def _fields(shape: type[Body], within: tuple[str, ...] = ()) -> Iterator[_Field]:
-    for each in msgspec.structs.fields(shape):
-        notes = getattr(each.type, "__metadata__", ())
-        option = next((note for note in notes if isinstance(note, Option)), None)
-        if option is not None:
-            path = (*within, each.encode_name)
-            yield _Field(path, alternatives(each.type), option, each.required, each.default)
-        elif isinstance(each.type, type) and issubclass(each.type, Body):
-            yield from _fields(each.type, (*within, each.encode_name))
-
-
-def _parameter(field: _Field) -> click.Parameter:
-    if field.option.argument:
+def _parameter(field: BodyField, option: Option) -> click.Parameter:
+    if option.argument:
         return click.Argument([field.name])
     if bool in field.kinds:
-        return _option(field.name, field.option, is_flag=True)
+        return _option(field.name, option, is_flag=True)
     return _option(
         field.name,
-        field.option,
+        option,
         kind=field.items or field.kinds[0],
-        required=field.required and field.option.default is None,
+        required=field.required and option.default is None,
         multiple=field.items is not None,
         default=field.default if isinstance(field.default, str | int) else None,
     )
@@ -135,15 +113,15 @@ def _option(name: str, option: Option, kind: Any = str, default: Any = None, **m
 
 def _file_option(action: Action) -> click.Option:
     what = action.name.partition("_")[2]
-    words = f"The {what} as JSON, as for the desk's HTTP interface; - is stdin."
-    return click.Option(["--file"], required=True, help=words)
+    text = f"A file with the {what} as JSON, as in the desk's HTTP interface. - is standard input."
+    return click.Option(["--file"], required=True, help=text)
 
 
 # --- What is sent ----------------------------------------------------------------------------------------
 
 
 def _body_maker(action: Action, special: Special, given: Given) -> Callable[[], list[Any]]:
-    """Reads what was given now; what it makes of that is refused like a call's body."""
+    """Reads what was given. The function that it returns makes the body, which may be refused."""
     if action.changes is not None:
         given["changes"] = assigned(action.changes, given.pop("assignments"))
         shape = action.changes
@@ -159,18 +137,18 @@ def _body_maker(action: Action, special: Special, given: Given) -> Callable[[], 
 
 def _values(shape: type[Body], given: Mapping[str, Any]) -> dict[str, Any]:
     sent: dict[str, Any] = {}
-    for field in _fields(shape):
+    for path, field, option in _options(shape):
         value = given[field.name]
         if field.items is not None:
-            value = list(value or field.option.default or ()) or None
+            value = list(value or option.default or ()) or None
         elif bool in field.kinds:
             value = (not field.default) if value else None
         if value is None:
             continue
         place = sent
-        for parent in field.path[:-1]:
+        for parent in path[:-1]:
             place = place.setdefault(parent, {})
-        place[field.name] = None if value == field.option.none else value
+        place[field.name] = None if value == option.none else value
     return sent
 
 

@@ -52,28 +52,25 @@ def account(row: Row, created: str = "created_at_us") -> Account:
     """`created`: the column that holds when it was made."""
     instant(row, created)
     return Account(
-        id=row["id"],
-        broker=intern(row["broker"]),
-        login_id=row["login_id"],
-        firm_name=row["firm_name"],
-        group=intern(row["group_code"]),
-        active=bool(row["active"]),
-        api_access=bool(row["api_access"]),
-        production_trading=bool(row["production_trading"]),
-        scenarios=bool(row["scenarios"]),
+        row["id"],
+        intern(row["broker"]),
+        row["login_id"],
+        row["firm_name"],
+        intern(row["group_code"]),
+        *[bool(row[name]) if is_flag else row[name] for name, is_flag in _ACCOUNT_COLUMNS],
     )
+
+
+_ACCOUNT_FIELDS = msgspec.structs.fields(Account)
+_ACCOUNT_COLUMNS = [(each.name, each.type is bool) for each in _ACCOUNT_FIELDS[5:]]
+"""The fields after the group, whose columns have the same names, and whether each is a flag."""
+_ACCOUNT_CHANGEABLE = [each.name for each in _ACCOUNT_FIELDS[3:]]
 
 
 def account_values(account: Account) -> tuple[Value, ...]:
-    """The columns that the desk may change, in the order in which the queries take them."""
-    return (
-        account.firm_name,
-        account.group,
-        int(account.active),
-        int(account.api_access),
-        int(account.production_trading),
-        int(account.scenarios),
-    )
+    """The columns that the desk may change, in the order of the fields, in which the queries take them."""
+    values = (getattr(account, name) for name in _ACCOUNT_CHANGEABLE)
+    return tuple(int(each) if isinstance(each, bool) else each for each in values)
 
 
 def closed_account(row: Row) -> Account:

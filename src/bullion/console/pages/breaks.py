@@ -1,6 +1,6 @@
 """The card of breaks on the overview. Breaks without an order of ours are settled there."""
 
-from bullion.console.forms import Dialog, Field
+from bullion.console.forms import Dialog, field_of
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import OVERVIEW, order_path
@@ -11,7 +11,6 @@ from bullion.console.widgets.formatting import weight
 from bullion.desk.actions.breaks import CONTRADICTS_ORDER, resolve_break
 from bullion.desk.bodies import NoteBody
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 
 
 def breaks_card(visit: Visit, reading: Reading[Listed]) -> Child:
@@ -62,8 +61,8 @@ async def settle(visit: Visit) -> Result:
     return Result("The break is settled.")
 
 
-NOTE = Field("note", "What was done", "It is kept with the order or execution.", required=True)
-SETTLE = Action(OVERVIEW, "settle", "Settle", role_of(resolve_break), _ask_settle, settle, (NOTE,))
+NOTE = field_of(NoteBody, "note", "What was done", "It is kept with the order or execution.")
+SETTLE = Action(OVERVIEW, "settle", "Settle", resolve_break, _ask_settle, settle, (NOTE,))
 _COLUMNS = (
     Column(
         "Order or execution",

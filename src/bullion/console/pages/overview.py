@@ -27,8 +27,11 @@ from bullion.console.widgets.components import (
     small,
     state,
     table,
+    unreadable_card,
 )
 from bullion.console.widgets.formatting import (
+    age,
+    clock,
     count,
     grouped,
     is_zero,
@@ -37,8 +40,6 @@ from bullion.console.widgets.formatting import (
     times_text,
     weight,
 )
-from bullion.console.widgets.times import age, clock
-from bullion.console.widgets.unreadable import unreadable_card
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.orders.status import Status

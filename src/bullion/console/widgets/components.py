@@ -7,8 +7,9 @@ from typing import Any
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
+from bullion.desk.desk import View
 
-from .times import age
+from .formatting import age
 
 GOOD, WARN, BAD, OFF = "good", "warn", "bad", "off"
 NOTHING = "–"
@@ -144,3 +145,44 @@ def paging(back: tuple[str, str] | None, forward: tuple[str, str] | None) -> Htm
     """Links to the pages of a list before and after this one, each with its text and its address."""
     links = [el("a", text, href=path) for text, path in (each for each in (back, forward) if each)]
     return el("p", links, class_="paging") if links else None
+
+
+def copyable(text: str, name: str, *, label: str) -> Html:
+    """A text with a button that copies it; where the browser does not allow that, the text is selected."""
+    return el(
+        "div",
+        el("code", text, id=name, tabindex="0", aria_label=label),
+        el("button", "Copy", type="button", data_copy=name, aria_label=f"Copy: {label}"),
+        el("span", class_="copied", role="status"),
+        class_="copyable",
+    )
+
+
+def shown_once(title: str, explanation: Sequence[Child], secret: str, *, label: str) -> Html:
+    """A secret in a dialog that stays open until somebody closes it by its button."""
+    close = el("button", "I have copied it, close", type="button", class_="primary", data_close=True)
+    return el(
+        "div",
+        el("h2", title, id="dialog-title"),
+        copyable(secret, "secret", label=label),
+        el("div", [el("p", each) for each in explanation], class_="explanation"),
+        el("div", close, class_="buttons"),
+        class_="dialog",
+        data_stay=True,
+    )
+
+
+_COLUMNS = (
+    Column("What", lambda _, each: el("b", each[0])),
+    Column("Why", lambda _, each: each[1]["unreadable"]),
+    Column("Effect", lambda _, each: each[1]["effect"]),
+    Column("What to do", lambda _, each: each[1]["remedy"]),
+)
+
+
+def unreadable_card(visit: Visit, rows: Sequence[tuple[str, View]]) -> Html | None:
+    """Each with what it is, such as `symbol GOLD`. None when everything can be read."""
+    if not rows:
+        return None
+    shown = table(visit, "unreadable-table", _COLUMNS, rows, key=lambda each: each[0], css=lambda _: "late")
+    return card("Cannot be read", shown, aside=state(BAD, f"{len(rows)} not traded"), name="unreadable")

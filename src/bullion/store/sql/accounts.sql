@@ -1,5 +1,11 @@
 -- Accounts, and their names for the desk's search.
 
+-- fragment: account_beside_key
+-- An account in a row that has other columns too, such as those of a key.
+accounts.id, accounts.broker, accounts.login_id, accounts.firm_name, accounts.group_code, accounts.active,
+accounts.api_access, accounts.production_trading, accounts.scenarios,
+accounts.created_at_us AS account_created_at_us
+
 -- name: account_by_id
 SELECT * FROM accounts WHERE id = $1
 

@@ -35,9 +35,7 @@ CROSS JOIN keys ON keys.key_id = (SELECT min(nearest.key_id) FROM keys AS neares
 -- takes as long as for a known one.
 SELECT
     keys.*,
-    accounts.id, accounts.broker, accounts.login_id, accounts.firm_name, accounts.group_code, accounts.active,
-    accounts.api_access, accounts.production_trading, accounts.scenarios,
-    accounts.created_at_us AS account_created_at_us
+    @account_beside_key
 FROM @json_list($1)
 @nearest_key
 @lookup_join accounts ON accounts.id = keys.account_id

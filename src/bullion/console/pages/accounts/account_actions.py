@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bullion.console.forms import Amount, Choice, Dialog, Field, FormErrors, Group, Options, Tick
+from bullion.console.forms import Choice, Dialog, FormErrors, Group, Options, Tick, field_of
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ACCOUNTS, account_path
 from bullion.console.stale_form import SEEN, seen, unchanged
@@ -13,33 +13,43 @@ from bullion.desk.actions.account_summaries import get_account_summary
 from bullion.desk.actions.accounts import create_account, get_account, patch_account
 from bullion.desk.actions.book_reset import reset_test_book
 from bullion.desk.actions.groups import list_groups
-from bullion.desk.bodies import AccountBody, NewAccountBody
+from bullion.desk.bodies import AccountBody, AllocationBody, NewAccountBody
+from bullion.desk.body_fields import BodyField, body_fields, defaults_of
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import OnlyIf, View
-from bullion.desk.registry import role_of
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
-from bullion.metals.weight import PLACES
 from bullion.records.page import Page
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 _GROUPS_MAX = 200
 _KEPT = "Recorded orders stay: pending orders continue to their hedge, and open orders can be closed."
-_LOGIN = Field(
+_LOGIN = field_of(
+    NewAccountBody,
     "login_id",
     "Login",
     "Cannot be changed later.",
-    required=True,
     rule="Use up to 64 letters, digits and . _ @ -, beginning with a letter or digit.",
 )
-_FIRM = Field("firm_name", "Firm", "Optional.", rule="Use up to 200 visible characters.")
-_GROUP = Choice("group", "Group", "Sets its premiums and order sizes.", required=True)
+_FORM = {
+    "firm_name": field_of(AccountBody, "firm_name", rule="Use up to 200 visible characters."),
+    "group": Choice("group", "Group", body_fields(AccountBody)["group"].description, required=True),
+}
+"""Settings that need more than their type says."""
+_SETTINGS = [
+    _FORM.get(name) or field_of(AccountBody, name)
+    for name, field in body_fields(AccountBody).items()
+    if bool not in field.kinds and field.body is None
+]
+"""Those that are typed."""
+OTHER_SETTINGS = [each for each in _SETTINGS if each.name not in _FORM]
+"""Those that the heading of an account's page does not show."""
 _ALLOCATION = Group(
     "pair",
     [
-        Amount("gold", "Gold, in grams", "The largest net position.", required=True, places=PLACES),
-        Amount("silver", "Silver, in kilograms", "The largest net position.", required=True, places=PLACES),
+        field_of(AllocationBody, "gold", "Gold, in grams", "The largest net position."),
+        field_of(AllocationBody, "silver", "Silver, in kilograms", "The largest net position."),
     ],
 )
 
@@ -51,7 +61,7 @@ async def _group_options(visit: Visit, current: str = "") -> dict[str, Options]:
             NOT_FOUND, "There are no groups yet. Create one first: it sets an account's premiums."
         )
     codes = sorted({each["code"] for each in found} | ({current} - {""}))
-    return {_GROUP.name: [(code, code) for code in codes]}
+    return {"group": [(code, code) for code in codes]}
 
 
 async def _ask_create(visit: Visit) -> Dialog:
@@ -59,7 +69,7 @@ async def _ask_create(visit: Visit) -> Dialog:
         title="New account",
         text=["It starts with two empty books, test and production. Issue a key for it on its page."],
         confirm="Create",
-        values={"gold": "0", "silver": "0", "active": True, "api_access": True},
+        values=defaults_of(NewAccountBody),
         options=await _group_options(visit),
     )
 
@@ -81,7 +91,7 @@ def _with_allocation(values: Any) -> dict[str, Any]:
     return {**rest, "allocation": {metal.value: values[metal.value] for metal in Metal}}
 
 
-# --- Firm, group, allocation ----------------------------------------------------------------------------
+# --- Settings and allocation ----------------------------------------------------------------------------
 
 
 async def _patch(visit: Visit, fields: View, only_if: OnlyIf | None = None) -> View:
@@ -89,8 +99,8 @@ async def _patch(visit: Visit, fields: View, only_if: OnlyIf | None = None) -> V
     return await patch_account(visit.desk, visit.actor, visit.param("login"), changes, only_if=only_if)
 
 
-def _firm_and_group(account: View) -> View:
-    return {"firm_name": account["firm_name"], "group": account["group"]}
+def _settings(account: View) -> View:
+    return {each.name: account[each.name] for each in _SETTINGS}
 
 
 def _allocation(account: View) -> View:
@@ -99,7 +109,7 @@ def _allocation(account: View) -> View:
 
 async def _ask_edit(visit: Visit) -> Dialog:
     now = await get_account(visit.desk, visit.actor, visit.param("login"))
-    shown = _firm_and_group(now)
+    shown = _settings(now)
     return Dialog(
         title=f"Firm and group of {now['login_id']}",
         text=["A new group's premiums and sizes apply from the next order on."],
@@ -110,8 +120,8 @@ async def _ask_edit(visit: Visit) -> Dialog:
 
 
 async def _edit(visit: Visit) -> Result:
-    fields = _firm_and_group(dict(visit.values))
-    now = await _patch(visit, fields, unchanged(visit, visit.param("login"), _firm_and_group))
+    fields = _settings(dict(visit.values))
+    now = await _patch(visit, fields, unchanged(visit, visit.param("login"), _settings))
     return Result(f"{now['login_id']} is in the group {now['group']}.")
 
 
@@ -148,11 +158,8 @@ async def _allocate(visit: Visit) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch of an account, with the buttons that turn it and what that does."""
+    """The buttons that turn a switch of an account, and what that does."""
 
-    field: str
-    name: str
-    meaning: str
     turn_on: str
     on: tuple[str, ...]
     turn_off: str
@@ -161,21 +168,15 @@ class Switch:
     """Which of the two is dangerous; None: neither."""
 
 
-SWITCHES = (
-    Switch(
-        "active",
-        "Active",
-        "Whether the account may do anything.",
+_KNOWN = {
+    "active": Switch(
         "Activate",
         ("Its requests are accepted again, as far as its other switches allow.",),
         "Deactivate",
         ("Its requests, and orders that the desk places for it, are refused with account_inactive.", _KEPT),
         danger=False,
     ),
-    Switch(
-        "api_access",
-        "API access",
-        "Whether its keys work.",
+    "api_access": Switch(
         "Open the API",
         ("Its keys work again.",),
         "Close the API",
@@ -186,10 +187,7 @@ SWITCHES = (
         ),
         danger=False,
     ),
-    Switch(
-        "production_trading",
-        "Production trading",
-        "Whether it may place real orders over the API.",
+    "production_trading": Switch(
         "Allow production trading",
         ("Its production keys may place real orders: each is hedged at the venue and becomes a deal.",),
         "Stop production trading",
@@ -200,27 +198,32 @@ SWITCHES = (
         ),
         danger=True,
     ),
-    Switch(
-        "scenarios",
-        "Scenarios",
-        "Whether its program may ask the test environment for refusals.",
+    "scenarios": Switch(
         "Allow scenarios",
         ("In the test environment only, its program may ask for any refusal, to test how it handles it.",),
         "Stop scenarios",
         ("Requests with a scenario are refused with scenario_not_allowed.",),
     ),
-)
+}
 
 
-def _switch(visit: Visit) -> tuple[Switch, bool]:
-    for each in SWITCHES:
-        if each.field == visit.param("switch"):
-            return each, visit.param("to") == "on"
-    raise RefusalError(NOT_FOUND, "An account has no such switch.")
+def _plain_switch(field: BodyField) -> Switch:
+    text = (field.description,) if field.description else ()
+    return Switch(f"Turn on {field.title}", text, f"Turn off {field.title}", text)
+
+
+_FIELDS = {name: field for name, field in body_fields(AccountBody).items() if bool in field.kinds}
+SWITCHES = {name: (field, _KNOWN.get(name) or _plain_switch(field)) for name, field in _FIELDS.items()}
+
+
+def _switch(visit: Visit) -> tuple[BodyField, Switch, bool]:
+    if (name := visit.param("switch")) not in SWITCHES:
+        raise RefusalError(NOT_FOUND, "An account has no such switch.")
+    return *SWITCHES[name], visit.param("to") == "on"
 
 
 async def _ask_switch(visit: Visit) -> Dialog:
-    switch, on = _switch(visit)
+    _, switch, on = _switch(visit)
     now = await get_account(visit.desk, visit.actor, visit.param("login"))
     label = switch.turn_on if on else switch.turn_off
     return Dialog(
@@ -232,9 +235,9 @@ async def _ask_switch(visit: Visit) -> Dialog:
 
 
 async def _turn(visit: Visit) -> Result:
-    switch, on = _switch(visit)
-    now = await _patch(visit, {switch.field: on})
-    return Result(f"{switch.name} of {now['login_id']} is {'on' if now[switch.field] else 'off'}.")
+    field, _, on = _switch(visit)
+    now = await _patch(visit, {field.name: on})
+    return Result(f"{field.title} of {now['login_id']} is {'on' if now[field.name] else 'off'}.")
 
 
 # --- The test book --------------------------------------------------------------------------------------
@@ -270,28 +273,25 @@ CREATE = Action(
     ACCOUNTS,
     "create",
     "New account",
-    role_of(create_account),
+    create_account,
     _ask_create,
     _create,
     (
-        Group("trio", [_LOGIN, _FIRM, _GROUP]),
+        Group("trio", [_LOGIN, *_SETTINGS]),
         _ALLOCATION,
-        Group(
-            "pair",
-            [
-                Tick("active", "Active", "Otherwise every request is refused."),
-                Tick("api_access", "API access", "Its keys work."),
-                Tick("production_trading", "Production trading", "It may place real orders."),
-                Tick("scenarios", "Scenarios", "It may ask the test environment for refusals."),
-            ],
-        ),
+        Group("pair", [Tick(name, field.title, field.description) for name, field in _FIELDS.items()]),
     ),
 )
-_ADMIN = role_of(patch_account)
-EDIT = Action(ACCOUNTS, "edit", "Change firm or group", _ADMIN, _ask_edit, _edit, (SEEN, _FIRM, _GROUP))
+EDIT = Action(ACCOUNTS, "edit", "Change firm or group", patch_account, _ask_edit, _edit, (SEEN, *_SETTINGS))
 ALLOCATE = Action(
-    ACCOUNTS, "allocate", "Change the allocation", _ADMIN, _ask_allocate, _allocate, (SEEN, _ALLOCATION)
+    ACCOUNTS,
+    "allocate",
+    "Change the allocation",
+    patch_account,
+    _ask_allocate,
+    _allocate,
+    (SEEN, _ALLOCATION),
 )
-SWITCH = Action(ACCOUNTS, "switch", "Switch", _ADMIN, _ask_switch, _turn)
-RESET = Action(ACCOUNTS, "reset", "Reset the test book", role_of(reset_test_book), _ask_reset, _reset)
+SWITCH = Action(ACCOUNTS, "switch", "Switch", patch_account, _ask_switch, _turn)
+RESET = Action(ACCOUNTS, "reset", "Reset the test book", reset_test_book, _ask_reset, _reset)
 ACTIONS = (CREATE, EDIT, ALLOCATE, SWITCH, RESET)

@@ -20,9 +20,9 @@ from bullion.console.widgets.components import (
     small,
     state,
     table,
+    unreadable_card,
 )
 from bullion.console.widgets.formatting import weight
-from bullion.console.widgets.unreadable import unreadable_card
 from bullion.desk.actions.account_summaries import SOON_S, list_account_summaries
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable

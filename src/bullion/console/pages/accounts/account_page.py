@@ -2,23 +2,40 @@
 
 import asyncio
 
-from bullion.console.html import Html, el
+from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.paths import ACCOUNTS, AUDIT, ORDERS, page_path
+from bullion.console.pages.orders.comparison import comparison_facts, comparison_sentences
+from bullion.console.pages.orders.order_format import order_text
+from bullion.console.paths import ACCOUNTS, AUDIT, ORDERS, decision_path, page_path
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.charts import meter
-from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, card, freshness, hint, on_off, state
-from bullion.console.widgets.formatting import count, is_zero, weight
-from bullion.console.widgets.times import moment
+from bullion.console.widgets.components import (
+    BAD,
+    GOOD,
+    OFF,
+    WARN,
+    Column,
+    card,
+    facts,
+    freshness,
+    hint,
+    not_read,
+    on_off,
+    small,
+    state,
+    table_card,
+)
+from bullion.console.widgets.formatting import count, is_zero, moment, weight
 from bullion.desk.actions import account_summaries, keys, traces
+from bullion.desk.body_fields import BodyField
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.records.page import Page
+from bullion.refusals.catalogue import CATALOGUE
 
-from .account_actions import ALLOCATE, EDIT, RESET, SWITCH, SWITCHES, Switch
-from .key_table import KEYS_SHOWN, keys_card
-from .recent_refusals import DECISIONS_READ, refusals_card
+from .account_actions import ALLOCATE, EDIT, OTHER_SETTINGS, RESET, SWITCH, SWITCHES, Switch
+from .key_actions import KEYS_SHOWN, keys_card
 
 _REFUSALS_EVERY_S = 5.0
 """Reading the newest decisions may take a long search."""
@@ -107,22 +124,23 @@ def _side_text(position: View) -> str:
 
 
 def _switches(visit: Visit, now: View) -> Html:
-    rows = [_switch(visit, now, each) for each in SWITCHES]
-    return card("Switches", el("div", rows, class_="turns"), name="switches")
+    rows = [_switch(visit, now, *each) for each in SWITCHES.values()]
+    others = facts([(str(each.label), now[each.name]) for each in OTHER_SETTINGS]) if OTHER_SETTINGS else None
+    return card("Switches", el("div", rows, class_="turns"), others, name="switches")
 
 
-def _switch(visit: Visit, now: View, switch: Switch) -> Html:
-    on = now[switch.field]
-    kind = WARN if switch.field == "scenarios" else GOOD
-    off = BAD if switch.field == "active" else OFF
-    about = {"login": now["login_id"], "switch": switch.field, "to": "off" if on else "on"}
+def _switch(visit: Visit, now: View, field: BodyField, switch: Switch) -> Html:
+    on = now[field.name]
+    kind = WARN if field.name == "scenarios" else GOOD
+    off = BAD if field.name == "active" else OFF
+    about = {"login": now["login_id"], "switch": field.name, "to": "off" if on else "on"}
     return el(
         "div",
-        el("span", el("b", switch.name), el("small", switch.meaning)),
+        el("span", el("b", field.title), el("small", field.description)),
         on_off(on=on, kind=kind, off=off),
         SWITCH.button(visit, about, text=switch.turn_off if on else switch.turn_on, kind="small"),
         class_="turn",
-        id=f"switch-{switch.field}",
+        id=f"switch-{field.name}",
     )
 
 
@@ -137,3 +155,53 @@ def _test_book(visit: Visit, now: View) -> Html:
     )
     button = RESET.button(visit, {"login": now["login_id"]}, kind="small risky")
     return el("div", el("b", "Test book"), counts, button, class_="test-book", id="test-book")
+
+
+DECISIONS_READ = 100
+_SHOWN = 20
+_CODES = frozenset(refusal.code for refusal in CATALOGUE)
+
+
+def refusals_card(visit: Visit, reading: Reading[list[View]]) -> Html:
+    title = "Recent refusals"
+    if reading.value is None:
+        return card(title, not_read(reading), name="refusals")
+    refused = [each for each in reading.value if each["outcome"] in _CODES]
+    return table_card(
+        visit,
+        title,
+        "refusals",
+        _COLUMNS,
+        refused[:_SHOWN],
+        key=lambda each: str(each["request_id"]),
+        nothing=(
+            "No recent refusals.",
+            "Refused orders are listed here. Requests refused for their key or a rate limit are in the log.",
+        ),
+        aside=hint(f"{len(refused)} of its last {len(reading.value)} decisions") if refused else None,
+    )
+
+
+def _order(_visit: Visit, each: View) -> Child:
+    asked = each["asked"]
+    return hint("could not be read") if asked is None else el("span", order_text(asked), class_="order")
+
+
+def _compared(visit: Visit, each: View) -> Child:
+    """A sentence where there is one, else number by number."""
+    compared = each["compared"]
+    unit = compared.get("unit")
+    shown = comparison_sentences(each, unit) or [
+        el("span", f"{label}: ", el("b", value), class_="compared")
+        for label, value in comparison_facts(visit, compared, unit)
+    ]
+    return [shown, small(el("a", "Full decision", href=decision_path(each["request_id"])))]
+
+
+_COLUMNS = (
+    Column("When", lambda visit, each: moment(each["at"], visit.zone, visit.now)),
+    Column("Environment", lambda _, each: each["environment"]),
+    Column("Order", _order),
+    Column("Refused with", lambda _, each: [el("code", each["outcome"]), small(each["message"])]),
+    Column("What was compared", _compared),
+)

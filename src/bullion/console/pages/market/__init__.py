@@ -7,7 +7,7 @@ from functools import partial
 from bullion.console.html import Html, el
 from bullion.console.page import Action, Page, Visit
 from bullion.console.paths import MARKET
-from bullion.console.widgets.unreadable import unreadable_card
+from bullion.console.widgets.components import unreadable_card
 
 from . import duty_tables, groups, limits, rates, symbols, trading_hours, venue
 from .market_data import unreadable_rows

@@ -4,20 +4,17 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from bullion.console.forms import Amount, Code, Day, Dialog, FormErrors
+from bullion.console.forms import Code, Day, Dialog, FormErrors, field_of
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
 from bullion.console.widgets.components import GOOD, OFF, WARN, Column, card, empty, hint, state, table
-from bullion.console.widgets.formatting import rupees
-from bullion.console.widgets.times import day_text
+from bullion.console.widgets.formatting import day_text, rupees
 from bullion.desk.actions.duties import list_duties, put_duty
 from bullion.desk.bodies import DutyBody
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 from bullion.desk.unreadable import is_unreadable
-from bullion.metals.rupees import PLACES
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
@@ -26,9 +23,9 @@ from .market_data import duties_of, symbols_of
 INDIA = ZoneInfo("Asia/Kolkata")
 """Duty dates are Indian dates, whatever the zone of the trading hours."""
 _PAST = "A past entry cannot be changed or removed if production orders were priced with it."
-_AMOUNT = Amount("rupees", "Duty, ₹", "per quoted weight", required=True, places=PLACES)
+_AMOUNT = field_of(DutyBody, "rupees", "Duty, ₹", "per quoted weight")
 _ENTRY = (Day("from", "Applies from", "an Indian date", required=True), _AMOUNT)
-_NAME = Code("name", "Name", "symbols use it by this name; cannot be changed later", required=True)
+_NAME = Code("name", "Name", "symbols use it by this name; cannot be changed later")
 
 
 async def render(visit: Visit) -> Html:
@@ -219,9 +216,8 @@ async def _create(visit: Visit) -> Result:
     return Result(f"Duty {name} is created: {_amount(made, day)} from {day_text(day)}, Indian date.")
 
 
-_ADMIN = role_of(put_duty)
-CHANGE = Action(MARKET, "change-duty", "Change", _ADMIN, _ask_change, _change, (SEEN, _AMOUNT))
-ADD = Action(MARKET, "add-duty", "Add an entry", _ADMIN, _ask_add, _add, (SEEN, *_ENTRY))
-REMOVE = Action(MARKET, "remove-duty", "Remove", _ADMIN, _ask_remove, _remove, (SEEN,))
-NEW = Action(MARKET, "new-duty", "New duty table", _ADMIN, _ask_new, _create, (_NAME, *_ENTRY))
+CHANGE = Action(MARKET, "change-duty", "Change", put_duty, _ask_change, _change, (SEEN, _AMOUNT))
+ADD = Action(MARKET, "add-duty", "Add an entry", put_duty, _ask_add, _add, (SEEN, *_ENTRY))
+REMOVE = Action(MARKET, "remove-duty", "Remove", put_duty, _ask_remove, _remove, (SEEN,))
+NEW = Action(MARKET, "new-duty", "New duty table", put_duty, _ask_new, _create, (_NAME, *_ENTRY))
 ACTIONS = (ADD, CHANGE, REMOVE, NEW)

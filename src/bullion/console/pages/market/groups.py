@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bullion.console.forms import Amount, Choice, Code, Dialog, FormErrors, OnOff, saved
+from bullion.console.forms import Choice, Code, Dialog, FormErrors, field_of, saved
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
@@ -24,11 +24,9 @@ from bullion.console.widgets.formatting import rupees, short, weight
 from bullion.desk.actions.groups import get_group, put_group
 from bullion.desk.actions.symbols import get_symbol
 from bullion.desk.bodies import GroupBody, TermsBody
+from bullion.desk.body_fields import defaults_of
 from bullion.desk.conversion import convert, require_code
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
-from bullion.metals.rupees import PLACES as RUPEES_PLACES
-from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
@@ -38,14 +36,14 @@ DEFAULT = ""
 """Stands for a symbol's code where the default terms are meant."""
 _AS_SYMBOL = "empty: as the symbol has it"
 _PREMIUMS = (
-    Amount("buy_premium", "Premium when clients buy, ₹", "empty: they cannot buy", places=RUPEES_PLACES),
-    Amount("sell_premium", "Premium when clients sell, ₹", "empty: they cannot sell", places=RUPEES_PLACES),
+    field_of(TermsBody, "buy_premium", "Premium when clients buy, ₹", "empty: they cannot buy"),
+    field_of(TermsBody, "sell_premium", "Premium when clients sell, ₹", "empty: they cannot sell"),
 )
 _TERMS = (
     *_PREMIUMS,
-    Amount("minimum", "Smallest order", _AS_SYMBOL, places=WEIGHT_PLACES),
-    Amount("maximum", "Largest order", _AS_SYMBOL, places=WEIGHT_PLACES),
-    Amount("step", "Step", _AS_SYMBOL, places=WEIGHT_PLACES),
+    field_of(TermsBody, "minimum", "Smallest order", _AS_SYMBOL),
+    field_of(TermsBody, "maximum", "Largest order", _AS_SYMBOL),
+    field_of(TermsBody, "step", "Step", _AS_SYMBOL),
 )
 _SYMBOL = Choice("symbol", "Symbol")
 
@@ -264,7 +262,7 @@ async def _ask_new(_visit: Visit) -> Dialog:
         title="New group",
         text=["The premiums are the default for every symbol. Single symbols can get others later."],
         confirm="Create",
-        values={"trading": True, "buy_premium": "0", "sell_premium": "0"},
+        values={**defaults_of(GroupBody), "buy_premium": "0", "sell_premium": "0"},
     )
 
 
@@ -279,24 +277,18 @@ async def _create(visit: Visit) -> Result:
     return Result(f"Group {code} is created: {premiums}.")
 
 
-_ADMIN = role_of(put_group)
 _NEW_FIELDS = (
-    Code(
-        "code",
-        "Code",
-        "cannot be changed later",
-        required=True,
-    ),
-    OnOff("trading", "Trading"),
+    Code("code", "Code", "cannot be changed later"),
+    field_of(GroupBody, "trading", "Trading"),
     *_PREMIUMS,
 )
-EDIT = Action(MARKET, "edit-terms", "Edit", _ADMIN, _ask_edit, _save_terms, (SEEN, *_TERMS))
+EDIT = Action(MARKET, "edit-terms", "Edit", put_group, _ask_edit, _save_terms, (SEEN, *_TERMS))
 ADD = Action(
-    MARKET, "add-terms", "Own terms for a symbol", _ADMIN, _ask_add, _save_terms, (_SYMBOL, SEEN, *_TERMS)
+    MARKET, "add-terms", "Own terms for a symbol", put_group, _ask_add, _save_terms, (_SYMBOL, SEEN, *_TERMS)
 )
 REMOVE = Action(
-    MARKET, "remove-terms", "Remove", _ADMIN, _ask_remove, partial(_put_terms, terms=None), (SEEN,)
+    MARKET, "remove-terms", "Remove", put_group, _ask_remove, partial(_put_terms, terms=None), (SEEN,)
 )
-SWITCH = Action(MARKET, "switch-group", "Stop trading", _ADMIN, _ask_switch, _switch, (SEEN,))
-NEW = Action(MARKET, "new-group", "New group", _ADMIN, _ask_new, _create, _NEW_FIELDS)
+SWITCH = Action(MARKET, "switch-group", "Stop trading", put_group, _ask_switch, _switch, (SEEN,))
+NEW = Action(MARKET, "new-group", "New group", put_group, _ask_new, _create, _NEW_FIELDS)
 ACTIONS = (EDIT, ADD, REMOVE, SWITCH, NEW)

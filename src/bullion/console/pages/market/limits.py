@@ -1,6 +1,6 @@
 """Price tolerance and rate limits: how far a price may move, and how many requests are accepted."""
 
-from bullion.console.forms import Amount, Count, Dialog, saved
+from bullion.console.forms import Dialog, field_of, saved
 from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
@@ -8,10 +8,9 @@ from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import Column, card, hint, table
 from bullion.console.widgets.formatting import count, short
 from bullion.desk.actions.switches import get_switches, patch_switches
-from bullion.desk.bodies import SwitchesBody
+from bullion.desk.bodies import BudgetsBody, SwitchesBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 
 from .market_data import switches_of
 
@@ -42,9 +41,7 @@ _RATE_LIMITS = {
         "requests from one address with a wrong key; then the address has to wait",
     ),
 }
-_REQUESTS_MAX = 1_000_000
-_LEAST = {"failed_auth_per_minute": 1}
-_TOLERANCE = Amount("price_tolerance_percent", "Tolerance, %", "from 0 to 100", required=True, places=4)
+_TOLERANCE = field_of(SwitchesBody, "price_tolerance_percent", "Tolerance, %", "from 0 to 100")
 
 
 async def render(visit: Visit) -> Html:
@@ -135,22 +132,28 @@ def _text(held: View) -> dict[str, str]:
     }
 
 
-_ADMIN = role_of(patch_switches, ["budgets"])
 _BUDGET_FIELDS = [
-    Count(
-        name,
-        f"{title}, {period}",
-        f"counts {meaning}",
-        required=True,
-        least=_LEAST.get(name, 0),
-        most=_REQUESTS_MAX,
-    )
+    field_of(BudgetsBody, name, f"{title}, {period}", f"counts {meaning}")
     for name, (title, period, meaning) in _RATE_LIMITS.items()
 ]
 TOLERANCE = Action(
-    MARKET, "tolerance", "Change the tolerance", _ADMIN, _ask_tolerance, _set_tolerance, (SEEN, _TOLERANCE)
+    MARKET,
+    "tolerance",
+    "Change the tolerance",
+    patch_switches,
+    _ask_tolerance,
+    _set_tolerance,
+    (SEEN, _TOLERANCE),
+    changes=_TOLERANCE.name,
 )
 BUDGETS = Action(
-    MARKET, "budgets", "Change the limits", _ADMIN, _ask_budgets, _set_budgets, (SEEN, *_BUDGET_FIELDS)
+    MARKET,
+    "budgets",
+    "Change the limits",
+    patch_switches,
+    _ask_budgets,
+    _set_budgets,
+    (SEEN, *_BUDGET_FIELDS),
+    changes="budgets",
 )
 ACTIONS = (TOLERANCE, BUDGETS)

@@ -4,17 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
-from bullion.console.forms import Amount, Code, Dialog, Hidden
+from bullion.console.forms import Code, Dialog, Hidden, field_of
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, Column, hint, state, table_card
-from bullion.console.widgets.formatting import deviation_text, grouped
-from bullion.console.widgets.times import age, clock
+from bullion.console.widgets.formatting import age, clock, deviation_text, grouped
 from bullion.desk.actions.rates import list_rates, put_rate
 from bullion.desk.bodies import RateBody
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 from bullion.desk.unreadable import is_unreadable
 from bullion.metals.scaled import scaled
 from bullion.rates.tick import PLACES
@@ -23,9 +21,9 @@ from .market_data import rates_of, symbols_of
 
 _JUMP_PERCENT = 3
 """A rate that moves by more at once has to be confirmed: a digit may be missing."""
-_INSTRUMENT = Code("instrument", "Instrument", required=True)
-_BID = Amount("bid", "Bid", required=True, places=PLACES)
-_ASK = Amount("ask", "Ask", "not below the bid", required=True, places=PLACES)
+_INSTRUMENT = Code("instrument", "Instrument")
+_BID = field_of(RateBody, "bid", "Bid")
+_ASK = field_of(RateBody, "ask", "Ask", "not below the bid")
 _CONFIRMED = Hidden("confirmed", "")
 """The bid and the ask that somebody has confirmed."""
 
@@ -156,5 +154,5 @@ def _warnings(before: View | None, bid: str, ask: str) -> list[str]:
     return found
 
 
-SET = Action(MARKET, "set-rate", "Set rate", role_of(put_rate), _ask, _set, (_INSTRUMENT, _BID, _ASK))
+SET = Action(MARKET, "set-rate", "Set rate", put_rate, _ask, _set, (_INSTRUMENT, _BID, _ASK))
 ACTIONS = (SET,)

@@ -1,20 +1,19 @@
 """The form of a symbol, with a preview of its price."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from bullion.console.forms import (
-    Amount,
     Choice,
     Code,
-    Count,
     Dialog,
     Fields,
     FormErrors,
     Group,
     Hidden,
-    OnOff,
     Options,
+    field_of,
     flat,
     read_fields,
     saved,
@@ -24,83 +23,64 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, stale_form, unchanged
 from bullion.console.widgets.components import BAD, state
-from bullion.console.widgets.formatting import rupees, weight
-from bullion.console.widgets.times import clock
+from bullion.console.widgets.formatting import clock, rupees, weight
 from bullion.desk.actions.quotes import preview_quote
 from bullion.desk.actions.symbols import get_symbol, held_symbol, patch_symbol, put_symbol, view
-from bullion.desk.bodies import SymbolBody
+from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
+from bullion.desk.body_fields import defaults_of
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
-from bullion.metals.pricing import FACTOR_PLACES
-from bullion.metals.rupees import PLACES as RUPEES_PLACES
-from bullion.metals.weight import PLACES as WEIGHT_PLACES
 from bullion.refusals.refusal import RefusalError
 
 from .market_data import duties_of, rates_of
 from .symbol_text import KINDS, PART_NAMES, part_text, settings_text
 
-_SECONDS_MAX = 10_000_000
 _SIDES = {"both": ["buy", "sell"], "buy": ["buy"], "sell": ["sell"]}
 _SEEN_STOCK = Hidden("seen_stock", "")
-_DEFAULTS: View = {
-    "quoted_weight": "10",
-    "trading": True,
-    "sides": "both",
-    "rate_age_s_max": 30,
-    "freeze_after_s": 300,
-    "kind": "direct",
-}
-
-
-def _weight(name: str, label: str, unit: str, hint: str | None = None, *, required: bool = True) -> Amount:
-    return Amount(name, f"{label}, {unit}", hint, required, places=WEIGHT_PLACES)
-
-
-def _factor(name: str, label: str, hint: str | None = None) -> Amount:
-    return Amount(name, label, hint, required=True, places=FACTOR_PLACES)
+_DEFAULTS: View = {**defaults_of(SymbolBody), "quoted_weight": "10", "sides": "both", "kind": "direct"}
 
 
 def _fields(unit: str) -> Fields:
+    symbol, fixed, landed = (partial(field_of, shape) for shape in (SymbolBody, FixedBody, LandedBody))
     return (
-        _weight("quoted_weight", "Price is for", unit),
-        OnOff("trading", "Trading"),
+        symbol("quoted_weight", f"Price is for, {unit}"),
+        symbol("trading", "Trading"),
         Choice(
             "sides",
             "Clients may",
             options=[("both", "buy and sell"), ("buy", "only buy"), ("sell", "only sell")],
         ),
-        OnOff("frozen", "Frozen", options=[("no", "no"), ("yes", "yes")]),
-        _weight("minimum", "Smallest order", unit),
-        _weight("maximum", "Largest order", unit),
-        _weight("step", "Step", unit, "orders are multiples of it"),
-        _weight("stock", "Stock", unit, "empty: not counted", required=False),
-        Count("rate_age_s_max", "Maximum rate age, s", "empty: no limit", least=1, most=_SECONDS_MAX),
-        Count("freeze_after_s", "Frozen if unmoved for, s", "empty: never", least=1, most=_SECONDS_MAX),
+        symbol("frozen", "Frozen", options=[("no", "no"), ("yes", "yes")]),
+        symbol("minimum", f"Smallest order, {unit}"),
+        symbol("maximum", f"Largest order, {unit}"),
+        symbol("step", f"Step, {unit}", "orders are multiples of it"),
+        symbol("stock", f"Stock, {unit}", "empty: not counted"),
+        symbol("rate_age_s_max", "Maximum rate age, s", "empty: no limit"),
+        symbol("freeze_after_s", "Frozen if unmoved for, s", "empty: never"),
         Choice("kind", "Priced by", options=[*KINDS.items()]),
         Group(
             "whole kind direct",
-            [Code("instrument", "Instrument", "whose bid and ask it takes", required=True)],
+            [field_of(DirectBody, "instrument", "Instrument", "whose bid and ask it takes")],
             only_if=("kind", "direct"),
         ),
         Group(
             "whole kind fixed",
             [
-                Amount("buy", "Clients buy at, ₹", "empty: they cannot buy", places=RUPEES_PLACES),
-                Amount("sell", "Clients sell at, ₹", "empty: they cannot sell", places=RUPEES_PLACES),
+                fixed("buy", "Clients buy at, ₹", "empty: they cannot buy"),
+                fixed("sell", "Clients sell at, ₹", "empty: they cannot sell"),
             ],
             only_if=("kind", "fixed"),
         ),
         Group(
             "whole kind landed",
             [
-                Code("spot", "Spot, $", "instrument", required=True),
-                _factor("premium_usd", "Premium on spot, $"),
-                Code("currency", "Currency, ₹ per $", "instrument", required=True),
-                _factor("interbank", "Interbank, ₹ per $"),
-                _factor("conversion", "Conversion", "of spot to the quoted weight"),
-                Code("duty", "Duty table", required=True),
-                Amount("margin", "Margin, ₹", required=True, places=RUPEES_PLACES),
+                landed("spot", "Spot, $", "instrument"),
+                landed("premium_usd", "Premium on spot, $"),
+                landed("currency", "Currency, ₹ per $", "instrument"),
+                landed("interbank", "Interbank, ₹ per $"),
+                landed("conversion", "Conversion", "of spot to the quoted weight"),
+                landed("duty", "Duty table"),
+                landed("margin", "Margin, ₹"),
             ],
             only_if=("kind", "landed"),
         ),
@@ -109,7 +89,7 @@ def _fields(unit: str) -> Fields:
 
 _FIELDS = _fields("g or kg")
 _NEW_FIELDS = (
-    Code("code", "Code", "what clients write in an order; cannot be changed later", required=True),
+    Code("code", "Code", "what clients write in an order; cannot be changed later"),
     Choice(
         "metal",
         "Metal",
@@ -249,8 +229,14 @@ def _side(found: View, side: str) -> Html:
 
 
 EDIT = Action(
-    MARKET, "edit-symbol", "Edit", role_of(patch_symbol, ["step"]), _ask_edit, _edit, _EDIT_FIELDS, _preview
+    MARKET,
+    "edit-symbol",
+    "Edit",
+    patch_symbol,
+    _ask_edit,
+    _edit,
+    _EDIT_FIELDS,
+    changes="pricing",
+    preview=_preview,
 )
-NEW = Action(
-    MARKET, "new-symbol", "New symbol", role_of(put_symbol), _ask_new, _create, _NEW_FIELDS, _preview
-)
+NEW = Action(MARKET, "new-symbol", "New symbol", put_symbol, _ask_new, _create, _NEW_FIELDS, preview=_preview)

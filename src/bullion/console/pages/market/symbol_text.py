@@ -2,8 +2,7 @@
 
 from bullion.console.html import Child, Html, el
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, WARN, state
-from bullion.console.widgets.formatting import grouped, rupees, short, weight
-from bullion.console.widgets.times import age
+from bullion.console.widgets.formatting import age, grouped, rupees, short, weight
 from bullion.desk.desk import View
 
 _DECIMALS_SHOWN = 6

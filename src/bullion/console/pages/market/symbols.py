@@ -1,6 +1,7 @@
 """Symbols: what is traded, its state and current price, and how each is set up."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 
 from bullion.console.forms import Dialog, saved
@@ -8,13 +9,11 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import NOTHING, OFF, Column, hint, small, state, table_card
-from bullion.console.widgets.formatting import weight
-from bullion.console.widgets.times import age
+from bullion.console.widgets.formatting import age, weight
 from bullion.desk.actions.symbols import get_symbol, patch_symbol
 from bullion.desk.bodies import SymbolBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 
 from . import symbol_form
 from .market_data import MOST, quotes_of, symbols_of
@@ -118,7 +117,16 @@ async def _set_frozen(visit: Visit, *, frozen: bool) -> Result:
     return Result(saved(code, settings_text(before), settings_text(after)))
 
 
-_DEALER = role_of(patch_symbol, ["frozen"])
-FREEZE = Action(MARKET, "freeze", "Freeze", _DEALER, _ask_freeze, partial(_set_frozen, frozen=True))
-UNFREEZE = Action(MARKET, "unfreeze", "Unfreeze", _DEALER, _ask_unfreeze, partial(_set_frozen, frozen=False))
+FREEZE = Action(
+    MARKET,
+    "freeze",
+    "Freeze",
+    patch_symbol,
+    _ask_freeze,
+    partial(_set_frozen, frozen=True),
+    changes="frozen",
+)
+UNFREEZE = replace(
+    FREEZE, name="unfreeze", label="Unfreeze", ask=_ask_unfreeze, do=partial(_set_frozen, frozen=False)
+)
 ACTIONS = (symbol_form.NEW, symbol_form.EDIT, FREEZE, UNFREEZE)

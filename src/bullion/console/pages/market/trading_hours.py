@@ -1,6 +1,7 @@
 """Trading hours: the week and the holidays, whether the market is open, and when that changes."""
 
 import re
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,12 +13,11 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import GOOD, OFF, WARN, Column, card, empty, hint, state, table
-from bullion.console.widgets.times import age, day_and_clock, day_text
+from bullion.console.widgets.formatting import age, day_and_clock, day_text
 from bullion.desk.actions.switches import get_opening, get_switches, patch_switches
 from bullion.desk.bodies import SwitchesBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 
 from .market_data import opening_of, switches_of
 
@@ -39,7 +39,7 @@ class OpeningHours(Field):
     def text(self, value: Any) -> str:
         return _hours_text(value) if value else ""
 
-    def read(self, typed: str) -> _Openings:
+    def parse(self, typed: str) -> _Openings:
         if typed.lower() == "closed":
             return []
         if typed.lower() == "all day":
@@ -61,8 +61,8 @@ class OpeningHours(Field):
 
 
 class Holidays(Lines):
-    def read(self, typed: str) -> list[str]:
-        days = sorted(set(super().read(typed)))
+    def parse(self, typed: str) -> list[str]:
+        days = sorted(set(super().parse(typed)))
         for day in days:
             if not _is_day(day):
                 raise ValueError(f"{day[:30]!r} is not a date such as 2026-11-09.")
@@ -259,8 +259,6 @@ async def _set_holidays(visit: Visit) -> Result:
     return Result(f"Holidays: {'; '.join([*added, *removed]) or 'nothing changed'}.")
 
 
-_ADMIN = role_of(patch_switches, ["trading_hours"])
-_KINDS = [("week", "by the week"), ("always", "around the clock")]
 _WEEK_FIELDS: Fields = (
     SEEN,
     Group(
@@ -277,8 +275,22 @@ _WEEK_FIELDS: Fields = (
     *(OpeningHours(day, name) for day, name in _NAMES.items()),
 )
 _HOLIDAY_FIELDS = (SEEN, Holidays("holidays", "Holidays", "one date per line, such as 2026-11-09", rows=10))
-WEEK = Action(MARKET, "hours", "Change the hours", _ADMIN, _ask_week, _set_week, _WEEK_FIELDS)
-HOLIDAYS = Action(
-    MARKET, "holidays", "Change the holidays", _ADMIN, _ask_holidays, _set_holidays, _HOLIDAY_FIELDS
+WEEK = Action(
+    MARKET,
+    "hours",
+    "Change the hours",
+    patch_switches,
+    _ask_week,
+    _set_week,
+    _WEEK_FIELDS,
+    changes="trading_hours",
+)
+HOLIDAYS = replace(
+    WEEK,
+    name="holidays",
+    label="Change the holidays",
+    ask=_ask_holidays,
+    do=_set_holidays,
+    fields=_HOLIDAY_FIELDS,
 )
 ACTIONS = (WEEK, HOLIDAYS)

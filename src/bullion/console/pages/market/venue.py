@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from bullion.console.forms import Choice, Count, Dialog, saved
+from bullion.console.forms import Choice, Dialog, field_of, saved
 from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
@@ -14,9 +14,7 @@ from bullion.desk.actions.hedge import get_hedge, patch_hedge
 from bullion.desk.bodies import HedgeBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 from bullion.desk.unreadable import is_unreadable
-from bullion.hedge.simulated import DELAY_MS_MAX
 
 from .market_data import symbols_of, venue_of
 
@@ -129,21 +127,20 @@ async def _set_instrument(visit: Visit) -> Result:
     return await _patch(visit, {"instruments": {visit.param("instrument"): visit.values["state"]}})
 
 
-_ADMIN = role_of(patch_hedge)
 _MODE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _MODES.items()]
 _BEHAVIOUR_FIELDS = (
     SEEN,
-    Choice("mode", "The venue", options=_MODE_OPTIONS),
-    Count("delay_ms", "Delay per order, ms", "0: it decides at once", required=True, most=DELAY_MS_MAX),
+    field_of(HedgeBody, "mode", "The venue", options=_MODE_OPTIONS),
+    field_of(HedgeBody, "delay_ms", "Delay per order, ms", "0: it decides at once"),
 )
 BEHAVIOUR = Action(
-    MARKET, "venue", "Venue behaviour", _ADMIN, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS
+    MARKET, "venue", "Venue behaviour", patch_hedge, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS
 )
 INSTRUMENT = Action(
     MARKET,
     "venue-instrument",
     "Change",
-    _ADMIN,
+    patch_hedge,
     _ask_instrument,
     _set_instrument,
     (SEEN, Choice("state", "State", options=_STATE_OPTIONS)),

@@ -9,8 +9,7 @@ from bullion.console.html import Child, el
 from bullion.console.page import Visit
 from bullion.console.paths import decision_path
 from bullion.console.widgets.components import NOTHING
-from bullion.console.widgets.formatting import grouped, rupees, signed_weight, weight
-from bullion.console.widgets.times import age, moment
+from bullion.console.widgets.formatting import age, grouped, moment, rupees, signed_weight, weight
 from bullion.desk.desk import View
 
 _DIGITS = 100

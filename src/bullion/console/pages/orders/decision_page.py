@@ -1,19 +1,22 @@
 """Why an order was accepted or refused: how far it came, and which numbers were compared."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.paths import DECISION, ORDERS, decision_path, order_path
 from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, state
-from bullion.console.widgets.times import moment
+from bullion.console.widgets.formatting import moment
 from bullion.desk.actions import orders, traces
 from bullion.desk.desk import Desk, View
+from bullion.environment import Environment
 from bullion.orders.status import Status
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
-from .check_stages import stages
 from .comparison import comparison_facts, comparison_sentences, request_text
 from .order_format import account_link, environment
 
@@ -156,3 +159,63 @@ def _request(visit: Visit, trace: View, unit: str | None) -> Html:
         ("Request id", el("a", el("code", request_id), href=decision_path(request_id))),
     ]
     return card("Request", facts(pairs), name="asked")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    text: str
+    last: RefusalCode
+    """The catalogue is in the order of the checks: a stage ends with this code."""
+    production: bool = False
+    """Whether it is checked in production only."""
+
+
+STAGES = (
+    Stage("The key and the account are valid, and within their rate limits", codes.UNSUPPORTED_ENCODING),
+    Stage("Production is open to the account", codes.PRODUCTION_PREREQUISITES_UNMET, production=True),
+    Stage("The request is valid, and its Idempotency-Key was not used before", codes.ORDER_NOT_FOUND),
+    Stage("The symbol is traded on this side", codes.SIDE_NOT_OFFERED),
+    Stage("There is a fresh rate, and trading is open", codes.SYMBOL_FROZEN),
+    Stage("The quantity fits the symbol", codes.QUANTITY_RULE),
+    Stage("The venue trades the instrument", codes.SYMBOL_UNAVAILABLE, production=True),
+    Stage("The group's terms allow it and give a price", codes.PRICING_UNAVAILABLE),
+    Stage("It fits the client's allocation and the stock", codes.OUT_OF_STOCK),
+    Stage("The price is within tolerance of what the client expected", codes.PRICE_MOVED),
+    Stage("It is recorded, and in production sent to the hedge", codes.BOOKING_OUTCOME_UNKNOWN),
+)
+_PLACES = {refusal.code: place for place, refusal in enumerate(CATALOGUE)}
+_PASSED, _FAILED, _NOT_REACHED = ("passed", "✓"), ("failed", "✗"), ("unreached", "·")
+
+
+def stages(trace: View) -> Html | None:
+    """Each stage with its mark. None for errors of the service, which can happen at any stage."""
+    place = _PLACES.get(trace["outcome"])
+    if place is not None and place > _PLACES[STAGES[-1].last.code]:
+        return None
+    items = [
+        el(
+            "li",
+            el("i", mark, aria_hidden="true"),
+            text,
+            el("span", f": {kind}", class_="unseen"),
+            class_=kind,
+        )
+        for text, (kind, mark) in _marked(trace, place)
+    ]
+    return el("ol", items, class_="stages")
+
+
+def _unseen(text: str) -> Html:
+    return el("span", text, class_="unseen")
+
+
+def _marked(trace: View, place: int | None) -> Sequence[tuple[str, tuple[str, str]]]:
+    real = trace["environment"] == Environment.PRODUCTION
+    marked, begin = [], 0
+    for stage in STAGES:
+        end = _PLACES[stage.last.code] + 1
+        mark = _PASSED if place is None or place >= end else _FAILED if place >= begin else _NOT_REACHED
+        begin = end
+        if real or not stage.production:
+            marked.append((stage.text, mark))
+    return marked

@@ -1,8 +1,9 @@
 """What the desk can do to an order, by its state. Each dialog says first what will happen."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from bullion.console.forms import Amount, Dialog, Field, Fields, FormErrors, Hidden, read_fields
+from bullion.console.forms import Dialog, Fields, FormErrors, Hidden, field_of, read_fields
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
 from bullion.console.pages.breaks import NOTE, settle
@@ -13,9 +14,8 @@ from bullion.desk.actions import breaks, order_life
 from bullion.desk.actions.orders import get_order
 from bullion.desk.bodies import CompleteBody, ReasonBody
 from bullion.desk.desk import View
-from bullion.desk.registry import role_of
 from bullion.hedge.venue import BY_HAND
-from bullion.metals.rupees import PLACES, paise
+from bullion.metals.rupees import paise
 from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
 from bullion.refusals.desk import CONFLICT
@@ -27,8 +27,8 @@ _AT_ONCE = "It takes effect at once. The order's history and the audit trail rec
 _FAR_PERCENT = 10
 """A closing price that deviates more from the deal's has to be confirmed again."""
 _REASON_HINT = "Optional, up to 500 characters. It is kept with the order."
-_REASON = Field("reason", "Reason", _REASON_HINT)
-_PRICE = Amount("close_price", "Closing price", required=True, places=PLACES)
+_REASON = field_of(ReasonBody, "reason", "Reason", _REASON_HINT)
+_PRICE = field_of(CompleteBody, "close_price", "Closing price")
 _CONFIRMED = Hidden("confirmed", "")
 """The price that somebody has confirmed."""
 
@@ -99,7 +99,7 @@ def _action(
         bodies = [ReasonBody(**visit.values)] if fields else []
         return Result(done(await work(visit.desk, visit.actor, visit.param("id"), *bodies)))
 
-    return Action(ORDERS, name, label, role_of(work), ask, do, fields)
+    return Action(ORDERS, name, label, work, ask, do, fields)
 
 
 async def _ask_complete(visit: Visit) -> Dialog:
@@ -115,7 +115,7 @@ async def _ask_complete(visit: Visit) -> Dialog:
             _AT_ONCE,
         ],
         confirm="Complete at this price",
-        fields=[Amount("close_price", label, required=True, places=PLACES)],
+        fields=[replace(_PRICE, label=label)],
     )
 
 
@@ -231,11 +231,11 @@ COMPLETE = Action(
     ORDERS,
     "complete",
     "Complete",
-    role_of(order_life.complete_order),
+    order_life.complete_order,
     _ask_complete,
     _complete,
     (_PRICE,),
-    _preview_complete,
+    preview=_preview_complete,
     preview_required=True,
 )
 DELETE = _action(
@@ -252,7 +252,7 @@ CONFIRM = _action(
         confirm="Confirm the hedge",
     ),
     lambda done: f"The order is deal {done['deal_no']}.",
-    (Field("reason", "Where and how it was hedged", _REASON_HINT),),
+    (replace(_REASON, label="Where and how it was hedged"),),
 )
 REFUSE = _action(
     "refuse",
@@ -268,7 +268,5 @@ REFUSE = _action(
     lambda _: "The order is rejected.",
     (_REASON,),
 )
-RESOLVE = Action(
-    ORDERS, "resolve", "Settle the break", role_of(breaks.resolve_break), _ask_resolve, settle, (NOTE,)
-)
+RESOLVE = Action(ORDERS, "resolve", "Settle the break", breaks.resolve_break, _ask_resolve, settle, (NOTE,))
 ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, RESOLVE)

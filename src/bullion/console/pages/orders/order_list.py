@@ -1,13 +1,14 @@
 """The list of all orders, newest first, filtered by the parameters of the address, and live."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
+from typing import NoReturn
 from zoneinfo import ZoneInfo
 
 from bullion.console.forms import Choice, Field, Options, fields_html
 from bullion.console.html import Child, Html, el
-from bullion.console.page import Visit
-from bullion.console.paths import ORDERS, order_path, page_path
+from bullion.console.page import Redirect, Visit
+from bullion.console.paths import ORDERS, decision_path, order_path, page_path
 from bullion.console.shared_read import Reading
 from bullion.console.watch import Listed
 from bullion.console.widgets.components import (
@@ -21,16 +22,16 @@ from bullion.console.widgets.components import (
     search_form,
     table,
 )
-from bullion.console.widgets.formatting import count, grouped
-from bullion.console.widgets.times import moment, zone_name
-from bullion.desk.actions import orders, symbols
+from bullion.console.widgets.formatting import count, grouped, moment, zone_name
+from bullion.desk.actions import accounts, orders, symbols, traces
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.records.page import Page
 from bullion.records.token import Actor
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import RefusalError
 
 from .order_format import deal_number, environment, order_text, status
-from .order_search import find
 
 PAGE_SIZE = 50
 _OFFSET_MAX = 10_000_000
@@ -240,3 +241,53 @@ def _pager(visit: Visit, shown: int, total: int, number: int) -> Html:
         aria_label="Pages of orders",
         id="pager",
     )
+
+
+_ONE = Page(1, 0)
+
+
+async def find(visit: Visit, typed: str) -> NoReturn:
+    """Sends the browser to the order, the decision or the list that was meant.
+
+    A client order id may look like an id of ours. So what does not exist as an id is searched for as a client
+    order id.
+    """
+    lower = typed.lower()
+    if orders.ORDER_ID.fullmatch(lower) and await _exists(orders.get_order(visit.desk, visit.actor, lower)):
+        raise Redirect(order_path(lower))
+    if traces.REQUEST_ID.fullmatch(lower):
+        await _find_request(visit, lower)
+    named = await _count(visit, typed)
+    account = await _exists(accounts.get_account(visit.desk, visit.actor, typed))
+    if account and not named:
+        raise Redirect(page_path(ORDERS, {"login_id": typed}))
+    also = "account" if account else ""
+    raise Redirect(page_path(ORDERS, {"client_order_id": typed, "also": also}))
+
+
+async def _find_request(visit: Visit, request_id: str) -> None:
+    found, _ = await orders.list_orders(visit.desk, visit.actor, {"request_id": request_id}, _ONE)
+    if found:
+        raise Redirect(order_path(found[0]["id"]))
+    try:
+        await traces.get_trace(visit.desk, visit.actor, request_id)
+    except RefusalError as refused:
+        if refused.refusal is not NOT_FOUND or await _count(visit, request_id):
+            return
+    raise Redirect(decision_path(request_id))
+
+
+async def _count(visit: Visit, client_order_id: str) -> int:
+    filters: dict[str, str | None] = {"client_order_id": client_order_id}
+    _, total = await orders.list_orders(visit.desk, visit.actor, filters, _ONE)
+    return total
+
+
+async def _exists(read: Awaitable[View]) -> bool:
+    try:
+        await read
+    except RefusalError as refused:
+        if refused.refusal is NOT_FOUND:
+            return False
+        raise
+    return True

@@ -4,8 +4,7 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.paths import ORDERS, decision_path
 from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, freshness, state
-from bullion.console.widgets.formatting import is_zero, rupees, times_text, weight
-from bullion.console.widgets.times import moment
+from bullion.console.widgets.formatting import is_zero, moment, rupees, times_text, weight
 from bullion.desk.actions import hedge, orders
 from bullion.desk.desk import Desk, View
 from bullion.hedge.venue import BY_HAND

@@ -7,8 +7,7 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.widgets.charts import Step, waterfall
 from bullion.console.widgets.components import card, facts, hint
-from bullion.console.widgets.formatting import grouped, is_zero, rupees, short, weight
-from bullion.console.widgets.times import moment
+from bullion.console.widgets.formatting import grouped, is_zero, moment, rupees, short, weight
 from bullion.desk.desk import View
 
 _DIGITS = 300
