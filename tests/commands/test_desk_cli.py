@@ -138,7 +138,7 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert (rate["bid"], rate["taken"]) == ("71234.500000", True)
     # A lost digit is asked about, and a quote of yesterday not taken.
     lost_digit = ("desk", "--json", "rates", "put", "MUMBAI-GOLD", "--bid", "7123.4", "--ask", "7124")
-    assert "The last quote of MUMBAI-GOLD is 71234.500000" in shell.refused(*lost_digit, code=2)
+    assert "The last rate of MUMBAI-GOLD is 71234.500000" in shell.refused(*lost_digit, code=2)
     late = json.loads(shell.run(*lost_digit, "--at", "2020-01-01", "--yes").stdout)
     assert (late["bid"], late["taken"]) == ("71234.500000", False)
     assert [each["instrument"] for each in shell.desk("rates", "list")["items"]] == ["MUMBAI-GOLD"]
@@ -217,14 +217,14 @@ def test_a_rate_that_was_not_taken_is_told(furnished: Shell) -> None:
     assert furnished.run(*put).stderr == ""
     late = furnished.run(*put, "--at", "2020-01-01")
     assert late.returncode == 1
-    assert late.stderr == "Not taken: the board has a newer quote, which is shown.\n"
+    assert late.stderr == "Not set: there is a newer rate, which is shown.\n"
 
 
 def test_a_secret_is_shown_once_and_said_to_be(furnished: Shell) -> None:
     words = ("desk", "keys", "issue", "aurum", "--environment", "production", "--name", "a")
     done = furnished.run(*words)
     assert "key_live.main." in done.stdout
-    assert "shown this once" in done.stderr
+    assert "shown only once" in done.stderr
     assert "key_live" not in furnished.run("desk", "keys", "list", "aurum").stdout
 
 

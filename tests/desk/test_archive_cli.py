@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bullion.desk_cli.archive_file import ArchiveFile, NotWhole, check
+from bullion.desk_cli.archive_file import ArchiveFile, DamagedFile, check
 from bullion.orders.trace import Trace
 from bullion.settings import read_settings
 from bullion.store.traces import StoredTraces
@@ -171,10 +171,10 @@ def spoiled(path: Path, change: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda text: [text[0], *text[2:]], "it was changed"),
+        (lambda text: [text[0], *text[2:]], "do not match"),
         (lambda text: text[:-1], "its last line is missing"),
-        (lambda text: [*text[:2], text[2].replace(b"71240", b"71241"), *text[3:]], "it was changed"),
-        (lambda text: [b'{"form": "something else"}\n', *text[1:]], "it is not a file of the archive"),
+        (lambda text: [*text[:2], text[2].replace(b"71240", b"71241"), *text[3:]], "do not match"),
+        (lambda text: [b'{"form": "something else"}\n', *text[1:]], "it is not an archive file"),
         (lambda _: [], "it cannot be read"),
     ],
 )
@@ -186,16 +186,16 @@ def test_a_file_that_was_changed_is_found_out(tmp_path: Path, change: Any, why: 
     target.finish()
     assert check(path)["lines"] == 3
     spoiled(path, change)
-    with pytest.raises(NotWhole, match=why):
+    with pytest.raises(DamagedFile, match=why):
         check(path)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(NotWhole, match="cannot be read"):
+    with pytest.raises(DamagedFile, match="cannot be read"):
         check(path)
 
 
 def test_check_says_it_in_a_sentence(shell: Shell, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "not.jsonl.gz").write_bytes(b"hello")
-    assert "not.jsonl.gz is not whole: it cannot be read" in shell.refused("archive check not.jsonl.gz")
+    assert "not.jsonl.gz is damaged: it cannot be read" in shell.refused("archive check not.jsonl.gz")
 
 
 def note(*traces: Trace) -> None:

@@ -75,7 +75,7 @@ def test_a_day_of_dealing(shell: Shell) -> None:
     order = shell.place("call-1")
     assert (order["status"], order["source"], order["quantity"]) == ("open", "phone", "5.0000")
     again = shell.run(PLACE.format("call-1"))
-    assert "this key had placed the order already" in again.stderr
+    assert "this key was used before" in again.stderr
     assert str(order["deal_no"]) in again.stdout
     assert shell.desk("orders list --status open")["total"] == 1
     listed = shell.told("orders list")

@@ -1,4 +1,4 @@
-"""From what was sent to a typed body, with every problem told at once."""
+"""Makes a typed body of what was sent, or lists every problem of it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -32,16 +32,16 @@ def read_json(raw: bytes) -> Any:
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
-    """Of two values for one name msgspec keeps the last and says nothing; which one was meant?"""
+    """msgspec would keep the last of two values for one name, without an error."""
     seen = set()
     for name, _ in pairs:
         if name in seen:
-            raise refused((excerpt(name),), "is there more than once", "duplicate")
+            raise refused((excerpt(name),), "is given more than once", "duplicate")
         seen.add(name)
 
 
 def convert(values: Any, shape: type[T]) -> T:
-    """A body of plain values, such as those of a form; every problem of it is told at once."""
+    """A body of plain values, such as those of a form; the refusal lists every problem of it."""
     problems = find_problems(values, shape)
     if problems:
         raise refused_for(problems)

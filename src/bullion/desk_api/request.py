@@ -32,10 +32,10 @@ class Request:
         return Page(limit, min(self.whole_number("offset", default=0), _OFFSET_MAX))
 
     def filter(self, name: str) -> str | None:
-        """What a list is asked to be narrowed down to. Of two values, which one was meant?"""
+        """The value of a filter. Two values for one filter are refused."""
         texts = self.query.get(name, [])
         if len(texts) > 1:
-            raise refused((name,), "is there more than once", "duplicate", within="query")
+            raise refused((name,), "is given more than once", "duplicate", within="query")
         return texts[0] if texts else None
 
     def whole_number(self, name: str, *, default: int) -> int:

@@ -1,4 +1,4 @@
-"""Commands for the archive: old test orders and decisions, out of the way of what is in use."""
+"""Commands for the archive of old test orders and decisions."""
 
 import sys
 from pathlib import Path
@@ -12,16 +12,16 @@ from bullion.desk.desk import Desk, View
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor
 
-from .archive_file import ArchiveFile, NotWhole, check
+from .archive_file import ArchiveFile, DamagedFile, check
 from .session import Session, confirm, pass_session, yes_option
 from .tables import print_one
 
 _EVERY_S = 1.0
-_NOT_WHOLE = 1
+_DAMAGED = 1
 
 _before_option = click.option("--before", metavar="WHEN", help=f"{BEFORE} Default: now.")
 _before_required = click.option("--before", metavar="WHEN", required=True, help=BEFORE)
-_login_option = click.option("--login", "login_id", metavar="LOGIN_ID", help="Only of this account.")
+_login_option = click.option("--login", "login_id", metavar="LOGIN_ID", help="Only for this account.")
 _new_file = click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 
 
@@ -31,11 +31,11 @@ _new_file = click.argument("file", type=click.Path(dir_okay=False, path_type=Pat
 @yes_option
 @pass_session
 def _archive_orders(session: Session, before: str, login_id: str | None, yes: bool) -> None:
-    """Put test orders that a reset has set aside into the archive.
+    """Archive test orders that a reset has taken out of the lists.
 
-    They take a fraction of the room there. They can still be read by their ids, and their idempotency keys
-    stay used. Orders that are still listed are left alone. It may be broken off at any time and done again:
-    it goes on where it was.
+    They need a fraction of the space there. They can still be read by their ids, and their idempotency keys
+    stay used. Orders that are still listed are not archived. The command may be stopped at any time: the
+    next run continues from there.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def _archive_orders(session: Session, before: str, login_id: str | None, yes: bo
     what, orders = session.run(look)
     if orders:
         made = f"made before {instant_text(what.before_us)}"
-        confirm(f"Archive {orders} test orders {made}? They stay readable, and cannot be put back.", yes=yes)
+        confirm(f"Archive {orders} test orders {made}? They stay readable. This cannot be undone.", yes=yes)
     progress = _Progress(orders)
     done = session.run(
         lambda desk, actor: archive.archive_orders(desk, actor, what, progress=progress.orders)
@@ -59,7 +59,7 @@ def _archive_orders(session: Session, before: str, login_id: str | None, yes: bo
 
 
 class _Progress:
-    """A line now and then, where it does not get in the way of what is printed."""
+    """Progress on standard error, at most once per second."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -77,10 +77,10 @@ class _Progress:
 @_login_option
 @pass_session
 def _archive_export(session: Session, file: Path, before: str | None, login_id: str | None) -> None:
-    """Copy archived orders into FILE, for records of your own. The archive keeps them.
+    """Copy archived orders into FILE. The archive keeps them.
 
-    FILE is lines of JSON, compressed with gzip: a first one that says what it is, one for each order, and a
-    last one with their number and SHA-256. 'archive check' compares them.
+    FILE is lines of JSON, compressed with gzip: a first line that describes the file, one line for each
+    order, and a last line with their number and SHA-256. 'archive check' verifies them.
     """
 
     async def work(desk: Desk, actor: Actor) -> View:
@@ -104,8 +104,8 @@ def _archive_export(session: Session, file: Path, before: str | None, login_id: 
 def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> None:
     """Move old decisions out of the store into FILE.
 
-    They are taken out of the store once FILE is whole and on disk. FILE is made as by 'archive export'. If it
-    is broken off in between, what is in FILE may also still be in the store; nothing is lost.
+    They are deleted from the store once FILE is complete and on disk. FILE is written as by 'archive export'.
+    If the command is stopped in between, decisions may be both in FILE and in the store; none is lost.
 
     \b
     Example:
@@ -135,14 +135,14 @@ def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> Non
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @pass_session
 def _archive_check(session: Session, file: Path) -> None:
-    """Check that FILE is whole, and as it was written."""
+    """Check that FILE is complete and unchanged."""
     try:
         about = check(file)
-    except NotWhole as wrong:
-        click.echo(f"bullion: {file} is not whole: {wrong}.", err=True)
-        sys.exit(_NOT_WHOLE)
+    except DamagedFile as problem:
+        click.echo(f"bullion: {file} is damaged: {problem}.", err=True)
+        sys.exit(_DAMAGED)
     print_one(about, as_json=session.as_json)
 
 
 ARCHIVE_COMMANDS = (_archive_orders, _archive_export, _archive_traces, _archive_check)
-"""Those that are more than one action: they show progress, or write a file."""
+"""Commands that are more than one action: they show progress, or write a file."""

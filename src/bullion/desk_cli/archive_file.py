@@ -1,5 +1,5 @@
-"""A file that leaves the store: compressed lines of JSON between a first that says what it is and a last that
-says how many there are and how they hash. So a file that was cut off or changed is found out."""
+"""An archive file: compressed lines of JSON. The first line describes the file, and the last one has the
+number of lines and their hash, so that a truncated or changed file is detected."""
 
 import gzip
 import os
@@ -18,11 +18,11 @@ _FORM = "bullion archive 1"
 
 
 class ArchiveFile:
-    """Written beside its place under another name, and put there when it is whole and on disk."""
+    """Written under another name, and renamed when it is complete and on disk."""
 
     def __init__(self, path: Path, about: View) -> None:
         if path.exists():
-            raise click.UsageError(f"{path} is there already. Name a file that is not.")
+            raise click.UsageError(f"{path} exists already. Choose another name.")
         self._path = path
         self._part = path.with_name(f"{path.name}.part")
         self._hash = sha256()
@@ -40,7 +40,7 @@ class ArchiveFile:
         self.lines += 1
 
     def finish(self) -> View:
-        """How many lines there are besides the first and the last, and how all before the last hash."""
+        """The number of lines without the first and the last, and the hash of all before the last."""
         end = {"lines": self.lines, "sha256": self._hash.hexdigest()}
         self._put({"end": end})
         self._packed.close()
@@ -52,7 +52,7 @@ class ArchiveFile:
         return {"file": self._path.name, **end}
 
     def drop(self) -> None:
-        """It could not be finished: nobody shall take it for one that was."""
+        """Deletes what was written of a file that could not be finished."""
         with suppress(OSError, ValueError):
             self._packed.close()
         self._raw.close()
@@ -72,12 +72,12 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-class NotWhole(Exception):
+class DamagedFile(Exception):
     """The message says what is wrong."""
 
 
 def check(path: Path) -> View:
-    """What the file says of itself, if it is whole. May raise NotWhole."""
+    """The first and the last line of the file. May raise DamagedFile."""
     hashed, before, first, lines = sha256(), b"", b"", 0
     try:
         for line in _lines(path):
@@ -88,13 +88,13 @@ def check(path: Path) -> View:
             before = line
         about, end = _object(first), _object(before).get("end")
     except (OSError, EOFError, ValueError) as error:
-        raise NotWhole(f"it cannot be read to its end ({error})") from None
+        raise DamagedFile(f"it cannot be read to its end ({error})") from None
     if about.pop("form", None) != _FORM:
-        raise NotWhole("it is not a file of the archive")
+        raise DamagedFile("it is not an archive file")
     if not isinstance(end, dict):
-        raise NotWhole("its last line is missing")
+        raise DamagedFile("its last line is missing")
     if end != {"lines": lines - 1, "sha256": hashed.hexdigest()}:
-        raise NotWhole("it was changed: its lines are not those that its last line counts and hashes")
+        raise DamagedFile("its lines do not match the count and the hash in its last line")
     return {"file": path.name, **about, **end}
 
 

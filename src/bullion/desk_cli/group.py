@@ -12,22 +12,22 @@ _GROUPS = {
     "brokers": "Brokers that this deployment serves.",
     "symbols": "What is traded, in which sizes, and how it is priced.",
     "groups": "Trading groups and the terms they trade on.",
-    "rates": "Rates that orders are priced by, and the desk's own quotes.",
+    "rates": "Rates that orders are priced with, and setting them by hand.",
     "duties": "Duty tables, which landed prices add to.",
     "switches": "Production, pause, halt, tolerance, trading hours and budgets.",
     "accounts": "Clients' accounts, their switches and their allocation.",
     "keys": "Clients' API keys.",
     "orders": "Orders of all accounts.",
-    "hedge": "Where production orders are covered before they become deals.",
-    "traces": "Why orders were taken or refused, call by call.",
-    "archive": "Old test orders and decisions, put out of the way.",
+    "hedge": "Where production orders are hedged before they become deals.",
+    "traces": "Why orders were accepted or refused, request by request.",
+    "archive": "The archive of old test orders and decisions.",
     "tokens": "Who may work at the desk, and in which role.",
-    "audit": "Who did what. `bullion audit verify` checks that the trail is whole.",
+    "audit": "Who did what. `bullion audit verify` checks that the trail is intact.",
 }
 
 
 def desk_group(open_desk: OpenDesk) -> click.Group:
-    """The command group, over whatever opens the desk."""
+    """The command group. `open_desk` opens the desk for a command."""
 
     @click.group("desk", context_settings={"help_option_names": ["-h", "--help"]})
     @click.option("--token", envvar="BULLION_TOKEN", help="Act with this desk token and its role.")
@@ -38,8 +38,8 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
         """Work at the desk: accounts, keys, symbols, rates, switches, orders, hedge, archive, tokens, audit.
 
         Works on the store that the settings name, whether or not the service runs; running nodes see a change
-        within a second. Without --token you act as whoever may read this deployment's settings, and the
-        audit trail says so.
+        within a second. Without --token you act as the operator of this deployment, and the audit trail
+        says so.
 
         \b
         Examples:

@@ -30,7 +30,7 @@ class Session:
     as_json: bool
 
     def run(self, work: Callable[[Desk, Actor], Awaitable[T]], *, trading: bool = False) -> T:
-        """Do one thing at the desk; a refusal ends the command with its sentence and exit code 1."""
+        """Do one thing at the desk. A refusal ends the command with its message and exit code 1."""
 
         async def opened() -> T:
             async with self.open_desk(self.token, self.broker, trading) as (desk, actor):
@@ -44,13 +44,13 @@ class Session:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before what hurts. A script that cannot be asked must say --yes."""
+    """Ask before a dangerous action. Scripts, which cannot be asked, must pass --yes."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Add --yes to do it without being asked.")
+        raise click.UsageError(f"{question} Add --yes to do it without this question.")
     click.confirm(question, abort=True)
 
 
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 pass_session = click.make_pass_decorator(Session)

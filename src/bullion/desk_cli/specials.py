@@ -1,4 +1,4 @@
-"""What single commands do beyond the rest: questions that depend on what is asked for, and other tables."""
+"""What single commands add: questions that depend on the input, and tables of their own."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ _SWITCHES = {
     (
         "production",
         True,
-    ): "Every client whose account is enabled can place real orders as soon as this is on.",
-    ("production", False): "Every production order is refused from then on.",
+    ): "Clients with production trading switched on can then place real orders.",
+    ("production", False): "Every production order is then refused.",
     ("paused", True): "While production is paused, every production order is refused.",
-    ("paused", False): "Production orders are taken again at once.",
+    ("paused", False): "Production orders are accepted again immediately.",
     ("halted", True): "While trading is halted, every order of every client is refused.",
-    ("halted", False): "Orders are taken again at once.",
+    ("halted", False): "Orders are accepted again immediately.",
 }
 """What turning a switch does to clients."""
 
@@ -42,7 +42,7 @@ class Special:
 
 
 def described_order(session: Session, order_id: str) -> str:
-    """Which order it is, for whoever is asked about it."""
+    """An order as text, for a question about it."""
     order = session.run(lambda desk, actor: orders.get_order(desk, actor, order_id))
     told = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
     return f"{order_id} ({told})"
@@ -61,11 +61,11 @@ def _questions_of_rate(session: Session, given: dict[str, Any]) -> list[str]:
     last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
     if last is None or is_unreadable(last) or not (_far(bid, last["bid"]) or _far(ask, last["ask"])):
         return []
-    return [f"The last quote of {instrument} is {last['bid']} to {last['ask']}. Take {bid} to {ask}?"]
+    return [f"The last rate of {instrument} is {last['bid']} / {last['ask']}. Set {bid} / {ask}?"]
 
 
 def _far(text: str, last: str) -> bool:
-    """More than 5 percent away. What is no number is told by whoever reads it next."""
+    """More than 5 percent away. Text that is not a number is refused later, with its field."""
     try:
         return abs(Decimal(text) - Decimal(last)) * 20 > Decimal(last)
     except InvalidOperation:
@@ -75,16 +75,16 @@ def _far(text: str, last: str) -> bool:
 def _show_rate(session: Session, _action: Action, answer: View) -> None:
     print_one(answer, as_json=session.as_json)
     if not answer["taken"]:
-        click.echo("Not taken: the board has a newer quote, which is shown.", err=True)
+        click.echo("Not set: there is a newer rate, which is shown.", err=True)
         sys.exit(1)
 
 
 def _show_placed(session: Session, action: Action, placed: Placed) -> None:
     print_one(placed.order, action.columns, as_json=session.as_json)
     if placed.replayed:
-        click.echo("Nothing was booked now: this key had placed the order already.", err=True)
+        click.echo("Nothing new was booked: this key was used before, for the order that is shown.", err=True)
     elif placed.pending:
-        click.echo("It is pending: nobody has confirmed its hedge yet.", err=True)
+        click.echo("The order is pending: its hedge is not confirmed yet.", err=True)
 
 
 def _show_duties(session: Session, action: Action, found: list[View]) -> None:

@@ -35,7 +35,7 @@ def print_list(found: tuple[Sequence[View], int], columns: Sequence[str], *, as_
 
 
 def print_items(items: Sequence[View], columns: Sequence[str], *, as_json: bool) -> None:
-    """A list of which nobody knows how long it is."""
+    """A list without a known total."""
     if as_json:
         print_json({"items": list(items)})
     elif items:
@@ -93,7 +93,7 @@ def print_secret(view: View, field: str, *, as_json: bool) -> None:
         return
     print_one({name: value for name, value in view.items() if name != field}, as_json=False)
     click.echo(f"\n{view[field]}\n")
-    click.echo(f"Keep the {field} safe: it is shown this once.", err=True)
+    click.echo(f"Keep the {field} safe: it is shown only once.", err=True)
 
 
 def print_json(value: Any) -> None:

@@ -23,7 +23,7 @@ from bullion.unreadable import Unreadable
 
 @action("POST /accounts", Role.ADMIN, told="created an account", status=201, command="accounts create")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
-    """Open the account LOGIN_ID."""
+    """Create the account LOGIN_ID."""
     new = Account(id=0, broker=actor.broker, login_id=body.login_id, **settings_of(body))
     allocation = _allocation(body)
 
@@ -102,7 +102,7 @@ async def find_client(records: Records, broker: str, login_id: str) -> Client:
 
 async def _require_group(records: Records, broker: str, code: str) -> None:
     if await found(records.group(broker, code)) is None:
-        raise refused(("group",), f"there is no group {code}; make it first")
+        raise refused(("group",), f"there is no group {code}; create it first")
 
 
 _SETTINGS = [each.name for each in fields(AccountBody) if each.name != "allocation"]

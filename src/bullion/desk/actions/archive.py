@@ -66,7 +66,7 @@ async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | N
     return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
 
 
-BEFORE = "Only what was made before this: a date, a time in ISO 8601, or an age such as 30d or 12h."
+BEFORE = "Only what is older than this: a date, a time in ISO 8601, or an age such as 30d or 12h."
 
 
 @action(
@@ -74,13 +74,13 @@ BEFORE = "Only what was made before this: a date, a time in ISO 8601, or an age 
     command="archive show",
     query={
         "before": Option(f"{BEFORE} Default: now.", metavar="WHEN"),
-        "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
+        "login_id": Option("Only for this account.", "--login", "LOGIN_ID"),
     },
 )
 async def get_archive(
     desk: Desk, actor: Actor, before: str | None = None, login_id: str | None = None
 ) -> View:
-    """Show what is in the archive, and what could be put there. Changes nothing."""
+    """Show what is in the archive, and what could be archived. Changes nothing."""
     return await survey(desk, actor, await wanted(desk, actor, before, login_id))
 
 

@@ -16,13 +16,14 @@ from .accounts import find_client
     Role.DEALER,
     told="reset a test book",
     command="accounts reset-test-book",
-    question="Reset the test book of {login_id}? Its test orders leave list and positions for good.",
+    question="Reset the test book of {login_id}? Its test orders are archived, and leave its list and "
+    "positions. This cannot be undone.",
 )
 async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
     """Archive the test orders of an account.
 
-    They leave its list and its positions. They can still be read by their ids, their idempotency keys stay
-    used, and the T- numbers go on. Its keys are not touched.
+    They no longer count in its list and positions. They can still be read by their ids, their idempotency
+    keys stay used, and the T- numbers continue. The account's keys do not change.
     """
 
     async def work(records: Records) -> Done:

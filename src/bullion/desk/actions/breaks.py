@@ -36,7 +36,7 @@ _WORDS = {
     columns=f"break_id reason {ORDER_COLUMNS} outcome execution_id words",
 )
 async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """List what the venue did and our orders do not account for, such as a fill of a deleted one."""
+    """List breaks: executions that do not match our orders, such as a fill of a deleted order."""
     # Executions without an order come first, then orders that the venue contradicts; each oldest first.
 
     async def work(records: Records) -> tuple[list[View], int]:
@@ -56,9 +56,9 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     command="hedge resolve",
 )
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
-    """Say what was done about a break. It leaves the list; the order stays as it is.
+    """Settle a break, with a note on what was done. The order does not change.
 
-    A break is named by its order, or by its execution where no order of ours accounts for that.
+    Name the break by its order, or by its execution where that belongs to no order of ours.
     """
 
     async def work(records: Records) -> Done:

@@ -1,4 +1,4 @@
-"""Brokers: made and named by the deployment's first token alone."""
+"""Brokers: only the deployment's first token creates and changes them."""
 
 import re
 
@@ -25,10 +25,10 @@ def view(broker: Broker) -> View:
 
 @action("PUT /brokers/{tag}", Role.ADMIN, told="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
-    """Make or change the broker TAG."""
+    """Create or change the broker TAG."""
     # With `only_new`, a broker that is there already is left alone: AlreadyThere is raised.
     if not actor.first:
-        raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may make or change brokers.")
+        raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may create or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
         words = "use up to 32 of a-z, 0-9 and -, beginning with a letter or digit"
         raise refused(("tag",), words, "bad_character", within="path")

@@ -22,10 +22,10 @@ _RECENT_US = 60_000_000
 async def put_duty(
     desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None
 ) -> View:
-    """Make or replace the duty table NAME.
+    """Create or replace the duty table NAME.
 
-    Each row is the first day, in India, on which a duty is in force, and its rupees per quoted weight. All
-    rows at once: those that you leave out are gone.
+    Each row is a date in India from which a duty applies, and its rupees per quoted weight. Give all rows:
+    the table is replaced, and rows that you leave out are removed.
 
     \b
     Example:
@@ -58,7 +58,7 @@ async def put_duty(
 
 @action("GET /duties", command="duties list", columns="name from rupees in_force")
 async def list_duties(desk: Desk, actor: Actor) -> list[View]:
-    """List the duty tables, each row with whether it is in force today."""
+    """List the duty tables, and which row of each applies today."""
 
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()

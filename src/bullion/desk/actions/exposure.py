@@ -12,7 +12,7 @@ from bullion.records.token import Actor
     "GET /hedge/exposure", command="hedge exposure", columns="metal net hedged unhedged unit waiting breaks"
 )
 async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
-    """Show what all clients hold together in production, what of it is hedged, and the rest."""
+    """Show the net position of all clients in production: in total, hedged and unhedged."""
     # Above zero is what clients have bought of the broker.
     found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))
     return [_view(metal, found.get(metal, Exposure())) for metal in Metal]

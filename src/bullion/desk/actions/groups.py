@@ -20,7 +20,7 @@ from bullion.store.records import Records
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
 ) -> View:
-    """Make or replace the group CODE."""
+    """Create or replace the group CODE."""
     require_code("group code", code)
     group = Group(
         broker=actor.broker,

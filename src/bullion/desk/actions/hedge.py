@@ -28,7 +28,7 @@ ORDER_COLUMNS = "login_id symbol_code trade_type quantity unit price status"
 
 @action("GET /hedge", command="hedge show")
 async def get_hedge(desk: Desk, actor: Actor) -> View:
-    """Show the venue, and how the simulated one behaves."""
+    """Show the venue. For the simulated one, also its behaviour."""
     if desk.hedge == BY_HAND:
         return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
@@ -38,7 +38,7 @@ async def get_hedge(desk: Desk, actor: Actor) -> View:
 async def patch_hedge(
     desk: Desk, actor: Actor, changes: Changes[HedgeBody], *, only_if: OnlyIf | None = None
 ) -> View:
-    """Change how the simulated venue behaves.
+    """Change the behaviour of the simulated venue.
 
     mode is fill, refuse, hold or down; an instrument is tradable, suspended or unknown.
 
@@ -73,7 +73,7 @@ async def patch_hedge(
     "GET /hedge/executions",
     command="hedge executions",
     columns="at outcome quantity execution_id order_id",
-    query={"order_id": Option("Only that of this order.", "--order", "ID")},
+    query={"order_id": Option("Only for this order.", "--order", "ID")},
 )
 async def list_executions(
     desk: Desk, actor: Actor, order_id: str | None = None, page: Page = FIRST_PAGE
@@ -93,7 +93,7 @@ async def list_executions(
     "GET /hedge/queue", command="hedge queue", columns=f"order_id age_s {ORDER_COLUMNS} source tries words"
 )
 async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """List the orders that wait for an answer, oldest first."""
+    """List the orders that wait for the venue's answer, oldest first."""
 
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()

@@ -43,7 +43,7 @@ async def issue_key(
     key_id: str | None = None,
     secret: str | None = None,
 ) -> View:
-    """Issue a key to an account. Its secret is shown now and never again."""
+    """Issue a key to an account. Its secret is shown only once."""
     # Only the demo hands in a key's id and secret.
     key_id, secret = key_id or new_key_id(), secret or new_secret()
     expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
@@ -80,7 +80,7 @@ async def issue_key(
     shown_once="key",
 )
 async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) -> View:
-    """Issue a successor to a key; both work until the overlap ends."""
+    """Replace a key with a new one. Both work until the overlap ends."""
     new_id, secret = new_key_id(), new_secret()
 
     async def work(records: Records) -> Done:
@@ -137,10 +137,10 @@ def _require_future(expires_at_us: int | None, now_us: int) -> None:
     Role.ADMIN,
     told="revoked a key",
     command="keys revoke",
-    question="Revoke {key_id}? Programs that use it are refused from now on, and it cannot be undone.",
+    question="Revoke {key_id}? Programs that use it are refused immediately. This cannot be undone.",
 )
 async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
-    """Revoke a key, at once and for good."""
+    """Revoke a key immediately. This cannot be undone."""
     # Revoking twice does no harm. One that cannot be read becomes a revoked one.
 
     async def work(records: Records) -> Done:
@@ -160,7 +160,7 @@ async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
     columns="key_id environment name scopes last_used_at expires_at revoked_at replaced_by",
 )
 async def list_keys(desk: Desk, actor: Actor, login_id: str, page: Page) -> tuple[list[View], int]:
-    """List the keys of an account; never their secrets."""
+    """List the keys of an account, without their secrets."""
 
     async def work(records: Records) -> tuple[list[UsedKey | Unreadable], int]:
         client = await find_client(records, actor.broker, login_id)

@@ -57,7 +57,7 @@ def _order_action(what: str, told: str, question: str | None = None) -> Callable
 
 @_order_action("close", "started to close an order")
 async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
-    """Begin to close an order that is open."""
+    """Start to close an open order."""
 
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return life.after(order, Event.CLOSE, at_us), None
@@ -68,10 +68,10 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
 @_order_action(
     "complete",
     "closed an order",
-    "Close the order {order} at {close_price}, for good? Compare the two prices.",
+    "Close the order {order} at {close_price}? Compare the two prices: this cannot be undone.",
 )
 async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
-    """Complete the closing of an order, at a price. Its profit or loss follows from that, for good."""
+    """Complete the closing of an order at a price, which sets its final profit or loss."""
     close_price_paise = paise(body.close_price)
 
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
@@ -106,13 +106,14 @@ def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
 @_order_action(
     "delete",
     "deleted an order",
-    "Delete the order {order}? It cannot be undone. What the venue covered for it, or still covers, "
-    "stays: a fill of a pending order that comes later is shown as a break.",
+    "Delete the order {order}? This cannot be undone. Its hedge at the venue stays, and a later fill of a "
+    "pending order is shown as a break.",
 )
 async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Remove an order that is pending, open or closing.
+    """Delete an order that is pending, open or closing.
 
-    It counts no longer, and can still be read. A fill that the venue reports later is shown as a break.
+    It no longer counts in positions, and can still be read. A fill that the venue reports later is shown
+    as a break.
     """
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
@@ -126,7 +127,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
 
 @_order_action("confirm", "confirmed an order")
 async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Confirm that a pending order is hedged: it becomes a deal. With BULLION_HEDGE=desk alone."""
+    """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk."""
     execution_id = _new_execution_id()
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
@@ -143,7 +144,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
 
 @_order_action("refuse", "refused an order")
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Refuse to hedge a pending order: nothing is booked. With BULLION_HEDGE=desk alone."""
+    """Refuse to hedge a pending order: nothing is booked. Only with BULLION_HEDGE=desk."""
     execution_id = _new_execution_id()
     words = body.reason or _WORDS_OF_REFUSAL
 

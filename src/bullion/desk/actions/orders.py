@@ -22,13 +22,13 @@ from .order_view import view, whole_view
 
 STATUSES = tuple(status.value for status in Status)
 FILTERS = {
-    "environment": Option("Only of this one.", choices=tuple(Environment)),
-    "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
-    "status": Option("Only in this state.", choices=STATUSES),
-    "symbol_code": Option("Only of this symbol.", "--symbol", "CODE"),
+    "environment": Option("Only in this environment.", choices=tuple(Environment)),
+    "login_id": Option("Only for this account.", "--login", "LOGIN_ID"),
+    "status": Option("Only with this status.", choices=STATUSES),
+    "symbol_code": Option("Only for this symbol.", "--symbol", "CODE"),
     "source": Option("Only from this channel, such as api."),
-    "client_order_id": Option("Only with this reference of the client's.", metavar="TEXT"),
-    "request_id": Option("Only what the call with this X-Request-Id booked.", metavar="ID"),
+    "client_order_id": Option("Only with this client order id.", metavar="TEXT"),
+    "request_id": Option("Only the order of the request with this X-Request-Id.", metavar="ID"),
     "since": Option("Only from this time on, in ISO 8601.", metavar="TIME"),
 }
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -61,7 +61,7 @@ async def list_orders(
 
 @action("GET /orders/{id}", command="orders show")
 async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
-    """Show one order: its events, what its price was made of, and why it was taken."""
+    """Show one order: its events, the parts of its price, and why it was accepted."""
 
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)

@@ -54,7 +54,7 @@ class Placed:
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
     """Place a production order for the account LOGIN_ID.
 
-    It goes the way of the client's own orders: the same checks, price, allocation and venue.
+    It passes the same checks as the client's own orders, at the same price, and is hedged at the same venue.
 
     \b
     Example:
@@ -67,7 +67,7 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
     asked = _asked(body)
     production = desk.production
     if production is None:
-        raise RefusalError(CONFLICT, "No orders can be placed from here.")
+        raise RefusalError(CONFLICT, "Orders cannot be placed from this command.")
     account = await _account(desk, actor, body.login_id)
     attempt = _attempt(account, body, asked, request_id)
     outcome: Outcome

@@ -43,7 +43,7 @@ _AT_COST = Terms(buy_premium_paise=0, sell_premium_paise=0)
     columns="symbol_code bid ask spread quoted_weight unit age_s state words",
 )
 async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """List what each symbol costs just now, before premiums, and whether orders in it would be taken."""
+    """List the current price of each symbol before premiums, and whether orders in it would be accepted."""
     # As the order path judges them: the state is the one that the smallest order would meet.
 
     async def work(records: Records) -> tuple[list[View], int]:

@@ -23,11 +23,11 @@ _US_PER_S = 1_000_000
 
 @action("PUT /rates/{instrument}", Role.DEALER, told="set a rate", command="rates put")
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
-    """Quote INSTRUMENT.
+    """Set the rate of INSTRUMENT.
 
-    Asks before it takes one that is far from the last: a lost digit would be the price of the next order. A
-    quote that is older than the one on the board is not taken. What the simulated feed supplies
-    cannot be put while BULLION_FEED is 'simulated'.
+    Asks for confirmation where the new rate is far from the last one: a digit may be missing. A rate that
+    is older than the current one is ignored. Rates of the simulated feed cannot be set while BULLION_FEED
+    is 'simulated'.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         raise RefusalError(
             CONFLICT,
             f"The simulated feed of this deployment supplies {', '.join(sorted(desk.fed_instruments))}. "
-            "To put them from the desk, start the service with BULLION_FEED=desk.",
+            "To set them at the desk, start the service with BULLION_FEED=desk.",
         )
 
     async def work(records: Records) -> Done:

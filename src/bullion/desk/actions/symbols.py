@@ -25,7 +25,7 @@ from bullion.store.records import Records
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
 ) -> View:
-    """Make or replace the symbol CODE."""
+    """Create or replace the symbol CODE."""
     held = held_symbol(actor.broker, code, body)
 
     async def work(records: Records) -> Done:
@@ -97,7 +97,7 @@ def _require_metal(metal: Metal | None, after: HeldSymbol) -> None:
     if metal not in (None, after.symbol.metal):
         code = after.symbol.code
         raise RefusalError(
-            CONFLICT, f"{code} is a {metal} symbol, and stays one. Make another symbol instead."
+            CONFLICT, f"{code} is a {metal} symbol, which cannot be changed. Create another symbol instead."
         )
 
 

@@ -23,7 +23,7 @@ from bullion.unreadable import Unreadable, UnreadableRow
     shown_once="token",
 )
 async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
-    """Make a desk token for NAME. It is shown now and never again."""
+    """Create a desk token for NAME. It is shown only once."""
     broker = body.broker or actor.broker
     if broker != actor.broker and not actor.first:
         raise RefusalError(
@@ -50,7 +50,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
 
 @action("GET /tokens", command="tokens list", columns="token_id name role created_at deleted_at")
 async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """List the desk tokens; never their secrets."""
+    """List the desk tokens, without their secrets."""
     listed, total = await desk.read(actor, "tokens", lambda records: records.tokens(actor.broker, page))
     return [view_of(token, view) for token in listed], total
 
@@ -60,10 +60,10 @@ async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     Role.ADMIN,
     told="deleted a desk token",
     command="tokens delete",
-    question="Delete the token {token_id}? Whoever uses it is locked out from now on.",
+    question="Delete the token {token_id}? Its user is locked out immediately.",
 )
 async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
-    """Delete a desk token; it stops working at once."""
+    """Delete a desk token. It stops working immediately."""
     # Deleting twice does no harm.
 
     async def work(records: Records) -> Done:

@@ -36,7 +36,7 @@ _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_
     columns="at environment login_id outcome asked.symbol_code asked.trade_type asked.quantity message "
     "request_id",
     query={
-        "login_id": Option("Only of this account.", "--login", "LOGIN_ID"),
+        "login_id": Option("Only for this account.", "--login", "LOGIN_ID"),
         "outcome": Option(
             "Only this: filled, replayed, or a refusal such as limit_exceeded.", metavar="CODE"
         ),
@@ -67,7 +67,7 @@ async def list_traces(
 
 @action("GET /traces/{request_id}", command="traces show")
 async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
-    """Show the decision on one call, by the X-Request-Id that its client got."""
+    """Show the decision on one request, by the X-Request-Id of its response."""
 
     async def work(records: Records) -> FoundTrace | None:
         known = REQUEST_ID.fullmatch(request_id)
