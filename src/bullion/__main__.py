@@ -25,7 +25,8 @@ from bullion.records.token import Actor
 from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
-from bullion.wiring.store import open_store
+from bullion.wiring.migration import describe_migration, plan_migration
+from bullion.wiring.store import check_schema, open_store
 from bullion_conformance.command import conformance
 
 if TYPE_CHECKING:
@@ -70,9 +71,12 @@ def main() -> None:
 def serve_command() -> None:
     """Serve the trading API and the desk until stopped.
 
-    Migrates the store, and creates the default broker if it is missing. SIGTERM or Ctrl+C finishes the calls
-    in progress, then stops. With BULLION_WORKERS above 1, that many processes share the ports. SIGHUP
-    replaces every process that handles calls by a new one, which reads code and settings again.
+    Makes a new store, and the default broker if it is missing. A store on PostgreSQL whose schema is older
+    is refused: run 'bullion migrate' first. One on SQLite is migrated, unless another process has it open.
+
+    SIGTERM or Ctrl+C finishes the calls in progress, then stops. With BULLION_WORKERS above 1, that many
+    processes share the ports. SIGHUP replaces every process that handles calls by a new one, which reads code
+    and settings again.
     """
     if not sys.stderr.isatty():
         # A restart is not needed yet: this process is just starting.
@@ -87,8 +91,8 @@ def serve_command() -> None:
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
     if settings.workers > 1:
-        # Before the workers start: a long migration would exceed their start-up time.
-        asyncio.run(_migrate(settings))
+        # Workers never make or migrate a store.
+        asyncio.run(_migrate(settings, serving=True))
         sys.exit(Workers(settings, ports).run())
     sys.exit(Alone(settings, ports).run())
 
@@ -110,8 +114,12 @@ def worker_command(api: int, desk: int, ready: int) -> None:
     async def on_ready(serving: "Serving") -> None:
         report_ready(line, serving)
 
+    if not settings.shared:
+        # It follows a node that has to leave first, so it says now if it could not serve.
+        asyncio.run(check_schema(settings))
     if wait_for_go(line):
-        run_node(settings, Ports(socket.socket(fileno=api), socket.socket(fileno=desk)), on_ready)
+        ports = Ports(socket.socket(fileno=api), socket.socket(fileno=desk))
+        run_node(settings, ports, on_ready, may_migrate=False)
     end_logs()
 
 
@@ -145,7 +153,7 @@ def demo_command() -> None:
         click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url, ports.console_url or ""))
 
     try:
-        run_node(prepared.settings, ports, on_ready, on_stop=ports.ignore_new_connections)
+        run_node(prepared.settings, ports, on_ready, may_migrate=True, on_stop=ports.ignore_new_connections)
     finally:
         console.stop()
     end_logs()
@@ -186,18 +194,26 @@ def console_command() -> None:
 
 
 @main.command("migrate")
-def migrate_command() -> None:
-    """Bring the store's schema up to date.
+@click.option("--check", is_flag=True, help="Only show what would be done. Exit code 1: there is something.")
+@click.option("--force", is_flag=True, help="Take steps with which a running node cannot work any more.")
+def migrate_command(check: bool, force: bool) -> None:
+    """Make the store, or bring its schema up to date, while nodes use it.
 
-    `bullion serve` does the same when it starts. Run this to migrate before that.
+    A step waits for a lock only for a moment, and is tried again, so that it does not stop orders. Steps with
+    which a running node cannot work are refused. Exit code 0: the schema is up to date. 2: it could not be
+    migrated.
     """
-
-    taken = asyncio.run(_migrate(read_settings(os.environ)))
+    settings = read_settings(os.environ)
+    if check:
+        plan = asyncio.run(plan_migration(settings))
+        click.echo(describe_migration(plan))
+        sys.exit(1 if plan.steps else 0)
+    taken = asyncio.run(_migrate(settings, force=force))
     click.echo(f"The schema is up to date; {taken} {'step was' if taken == 1 else 'steps were'} taken.")
 
 
-async def _migrate(settings: Settings) -> int:
-    async with open_store(settings, migrate=True) as store:
+async def _migrate(settings: Settings, *, serving: bool = False, force: bool = False) -> int:
+    async with open_store(settings, migrate=True, serving=serving, force=force) as store:
         return store.steps_taken
 
 

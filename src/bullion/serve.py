@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import structlog
@@ -238,25 +239,31 @@ def run_node(
     ports: Ports,
     on_ready: Ready,
     *,
+    may_migrate: bool,
     on_hangup: OnHangup | None = None,
     on_stop: OnStop | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, or until told to leave. Afterwards our signals are blocked."""
+    """Serve until SIGTERM or SIGINT, or until told to leave. Afterwards our signals are blocked.
+
+    `may_migrate`: see `open_node`.
+    """
     _raise_open_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, ports, on_ready, on_hangup, on_stop))
+        node = open_node(settings, may_migrate=may_migrate)
+        runner.run(_serve(settings, node, ports, on_ready, on_hangup, on_stop))
         # The loop takes its handlers with it. A signal that comes now waits for whoever asks for it next.
         block_signals()
 
 
 async def _serve(
     settings: Settings,
+    opening: AbstractAsyncContextManager[Node],
     ports: Ports,
     on_ready: Ready,
     on_hangup: OnHangup | None,
     on_stop: OnStop | None,
 ) -> None:
-    async with open_node(settings) as node:
+    async with opening as node:
         serving = Serving(
             node,
             [make_server(app, settings) for app in (node.api, node.desk_api)],

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from asyncio import to_thread
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from unittest.mock import ANY
 import pytest
 
 from bullion.settings import read_settings
+from bullion.store import schema
 from bullion.wiring.store import Hashers, StoreEngine, make_engine
 from tests.booking.fixtures import rows
 from tests.support.command import bullion, environment, sentence
@@ -32,6 +34,7 @@ added = schema.Step(9999, "added", "CREATE TABLE added (one BIGINT NOT NULL);")
 schema.steps = lambda engine: (*released(engine), added)
 main()
 """
+LEVEL = schema.code_level("sqlite")
 TAKEN = re.compile(r"The schema is up to date; (\d+) steps? (was|were) taken\.\n")
 
 
@@ -85,8 +88,8 @@ def test_a_newer_store_is_left_alone_in_words(store: Path, command: str) -> None
     before = (store / STORE).read_bytes()
     said = sentence(bullion(store, *command.split(), BULLION_SECRET=SECRET, **FREE))
     assert said == (
-        "The store is at schema step 9999, which this version of Bullion does not know. "
-        "Run the version that made it, or a later one."
+        "The store is at schema step 9999, which works with schema level 9999 or later. "
+        f"This version of Bullion has level {LEVEL}. Run the version that made it, or a later one."
     )
     assert (store / STORE).read_bytes() == before
 
@@ -109,7 +112,7 @@ def test_a_store_that_is_behind_is_told_of_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir()
     (tmp_path / STORE).touch()
     said = sentence(bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET))
-    assert said == "The store's schema is not the one of this version. Run 'bullion migrate'."
+    assert said == "The store's schema is older than this version of Bullion. Run 'bullion migrate'."
 
 
 def _engine_url(engine: str, request: pytest.FixtureRequest) -> str:
@@ -139,10 +142,10 @@ async def _make_store(settings: Mapping[str, str]) -> None:
         )
 
 
-def _newer_bullion(folder: Path, command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def _newer_bullion(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """The command line of a later version, whose schema has one more step."""
     return subprocess.run(
-        [sys.executable, "-c", NEWER, command],
+        [sys.executable, "-c", NEWER, *words],
         cwd=folder,
         env=environment(**settings),
         capture_output=True,
@@ -192,3 +195,30 @@ async def test_with_another_secret_no_step_is_taken(
     done = _newer_bullion(tmp_path, "migrate", **settings)
     assert done.stdout == "The schema is up to date; 1 step was taken.\n", done
     assert (await _contents(settings))[0] == [*before[0], (9999, ANY)]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_a_check_shows_what_would_be_done_and_does_nothing(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = {"BULLION_DATABASE_URL": _engine_url(engine, request), "BULLION_SECRET": SECRET}
+    done = bullion(tmp_path, "migrate", "--check", **settings)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("There is no store yet.")
+    assert not await to_thread((tmp_path / "var").exists)
+    await _make_store(settings)
+    done = bullion(tmp_path, "migrate", "--check", **settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"The schema is up to date for level {LEVEL}; there is nothing to do.\n"
+    before = await _contents(settings)
+    done = _newer_bullion(tmp_path, "migrate", "--check", **settings)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "1 step to take, up to schema level 9999:",
+        "  9999 added: waits at most 0.2 s for a lock, holds it at most 2 s. Works with level 9999 or later.",
+    ]
+    wrong = settings | {"BULLION_SECRET": SECRET[::-1]}
+    assert sentence(_newer_bullion(tmp_path, "migrate", "--check", **wrong)).startswith("BULLION_SECRET ")
+    assert await _contents(settings) == before

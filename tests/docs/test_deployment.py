@@ -15,7 +15,16 @@ from bullion.budgets import redis_link
 from bullion.hedge import watch
 from bullion.rates.feeds import feed, simulated
 from bullion.settings import Settings, read_settings
-from bullion.store import ledger_postgres, postgres_hosts, postgres_silence, queries, traces
+from bullion.store import (
+    ledger_postgres,
+    postgres_hosts,
+    postgres_migration,
+    postgres_silence,
+    queries,
+    schema,
+    sqlite,
+    traces,
+)
 from bullion.store import postgres as engine
 from bullion.web import listening
 from bullion.web.protocol import GuardedProtocol
@@ -96,6 +105,15 @@ def test_the_limits_of_time() -> None:
     assert shown[at_a_reload] == f"{serve._HAND_OVER_GRACE_S} s"
     starts_and_stops = f"{workers._START_S} s, {workers._GRACE_S} s"
     assert shown["a worker's start, a worker's stop"] == starts_and_stops
+
+
+def test_the_limits_of_migrations() -> None:
+    words = section("Migrations")
+    assert f"waits {postgres_migration.LOCK_WAIT_S:g} seconds for a lock" in words
+    assert postgres_migration.TRY_LOCKS_S == 60
+    assert "tried again for a minute" in words
+    assert f"{schema._LOCK_S_MAX} seconds unless it says" in words
+    assert postgres_migration._OTHERS_S == sqlite._OTHERS_S == 600
 
 
 def test_the_metrics_of_its_alarms_exist() -> None:

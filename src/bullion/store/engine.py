@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+from .schema import Step
+
 T = TypeVar("T")
 
 Value = str | int | None | Sequence[str | int | None]
@@ -44,11 +46,19 @@ class Engine(Protocol):
     async def is_made(self) -> bool:
         """Whether any step of the schema was taken; false for a new store, and for another's database."""
 
-    async def migrate(self) -> int:
-        """Bring the schema up to date, safely beside others who do the same; say how many steps it took."""
+    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:
+        """Make the store, or take the steps that it lacks; return how many.
 
-    async def steps_missing(self) -> int:
-        """How many steps the schema is behind this code. May raise SchemaMismatch when it is another's."""
+        Any number of processes may do it at once. Raises StepRefused for steps that shut out nodes that serve
+        now, unless `force`. `alone`: raises it too if another process has the store open, as far as the
+        engine can tell.
+        """
+
+    async def missing_steps(self) -> Sequence[Step]:
+        """What the schema is behind this code. Raises SchemaMismatch when this code cannot use the store."""
+
+    async def levels_in_use(self) -> set[int]:
+        """The schema levels of the nodes that serve the store now. 0 is a node whose level is not known."""
 
     async def write(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False

@@ -14,9 +14,9 @@ import structlog
 
 from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
-from . import prepared_queries, queries, schema
+from . import postgres_migration, prepared_queries, queries, schema
 from .engine import Row, Transaction, Value
-from .postgres_faults import LOST, address_faults, faults, told_by_server
+from .postgres_faults import LOST, OUTDATED, address_faults, faults, told_by_server
 from .postgres_hosts import Hosts
 from .postgres_pool import Connection, Pool
 from .postgres_silence import (
@@ -67,15 +67,8 @@ matches, it would rather read all of them and sort."""
 _CUSTOM_PLANS = "; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_sort = off"
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
-_MIGRATION_LOCK = 5_041_216_001
-"""Any number will do, if it is always the same: who holds it migrates, the others wait."""
 _NODES_LOCK = 5_041_216_002
 """Held while a node serves: shared by nodes that count in Redis, alone by one that counts in memory."""
-_MIGRATIONS_TABLE = """
-CREATE TABLE IF NOT EXISTS migrations (
-    number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
-)
-"""
 _log = structlog.get_logger("store")
 
 
@@ -147,51 +140,51 @@ class PostgresEngine:
 
     async def is_made(self) -> bool:
         async with self._connection() as connection:
-            return bool(await _taken(connection))
+            return bool(await postgres_migration.steps_taken(connection))
 
-    async def migrate(self) -> int:
-        async with self._connection() as connection, connection.transaction():
-            await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
-            await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK, timeout=600)
-            names = await connection.fetch(
-                "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
-            )
-            schema.check_ours({row["tablename"] for row in names})
-            await connection.execute(_MIGRATIONS_TABLE)
-            steps = schema.still_to_take("postgres", await _taken(connection))
-            for step in steps:
-                await connection.execute(step.sql, timeout=3600)
-                await connection.execute(
-                    "INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)",
-                    step.number,
-                    step.name,
-                    step.checksum,
-                )
-            return len(steps)
+    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:  # noqa: ARG002 - see below
+        """`alone` changes nothing: PostgreSQL does not tell what the other sessions are there for."""
+        with faults():
+            # Not of the pool: between two tries it is at rest, which in the pool would count as silent.
+            connection = await self._hosts.connect(**self._connect_options())
+            try:
+                keep_alive(connection)
+                return await postgres_migration.migrate(connection, force=force)
+            finally:
+                connection.terminate()
 
-    async def steps_missing(self) -> int:
+    async def missing_steps(self) -> Sequence[schema.Step]:
         async with self._connection() as connection:
-            return len(schema.still_to_take("postgres", await _taken(connection)))
+            return schema.still_to_take("postgres", await postgres_migration.steps_taken(connection))
+
+    async def levels_in_use(self) -> set[int]:
+        async with self._connection() as connection:
+            return await postgres_migration.levels_in_use(connection)
 
     async def write(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
     ) -> T:
         begin = f"BEGIN{_CUSTOM_PLANS if custom_plans else ''}"
+        return await self._try(name, begin, body, writes=True)
+
+    async def read(
+        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+    ) -> T:
+        begin = f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS if custom_plans else ''}"
+        return await self._try(name, begin, body)
+
+    async def _try(
+        self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
+    ) -> T:
         for tries_left in range(_TRIES - 1, -1, -1):
             try:
-                return await self._transact(name, begin, body, writes=True)
+                return await self._transact(name, begin, body, writes=writes)
             except StoreConflict:
                 if not tries_left:
                     raise
                 # Long enough for the other one, which waits for what we gave up, to take it first.
                 await asyncio.sleep(random.uniform(0.005, 0.02))  # noqa: S311 - no secret
         raise AssertionError("the loop above returns or raises")
-
-    async def read(
-        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
-    ) -> T:
-        begin = f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS if custom_plans else ''}"
-        return await self._transact(name, begin, body)
 
     async def _transact(
         self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
@@ -258,8 +251,8 @@ class PostgresEngine:
             raise
 
     def _renew_after(self, fault: StoreFault) -> None:
-        """A connection that went silent is seldom alone: rather than wait for each, renew them all."""
-        if isinstance(fault.__cause__, TimeoutError) and self._pool is not None:
+        """A connection that went silent, or has old statements, is seldom alone: renew them all."""
+        if isinstance(fault.__cause__, (TimeoutError, *OUTDATED)) and self._pool is not None:
             self._pool.renew()
 
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
@@ -304,6 +297,8 @@ class PostgresEngine:
         try:
             keep_alive(connection)
             await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
+            if self._join_with:
+                await postgres_migration.announce_level(connection)
             if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
                 _log.error(
                     "node_not_registered",
@@ -362,11 +357,3 @@ async def _abandon(connection: Connection) -> None:
         await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))
     except (asyncpg.PostgresError, *LOST, asyncio.CancelledError):
         connection.terminate()
-
-
-async def _taken(connection: Connection) -> list[tuple[int, str]]:
-    known = await connection.fetchval("SELECT to_regclass('migrations')")
-    if known is None:
-        return []
-    rows = await connection.fetch("SELECT number, checksum FROM migrations ORDER BY number")
-    return [(row["number"], row["checksum"]) for row in rows]

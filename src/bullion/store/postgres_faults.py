@@ -17,6 +17,9 @@ LOST = (
     asyncpg.InternalClientError,  # asyncpg's own state after a connection was lost under it
 )
 
+OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
+"""A table changed after the statement was prepared on this connection: another connection can run it."""
+
 # 42501: a role without the rights it needs; 42704: a parameter of the address that there is not; 42P01 and
 # 42703: a table or a column that somebody took away.
 _UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "53", "57", "58")
@@ -56,6 +59,8 @@ def _fault_of(error: BaseException) -> StoreFault | None:
         error, asyncpg.DataError
     ):  # Before InterfaceError: asyncpg refuses a value of the wrong type.
         return RuleBroken(str(error))
+    if isinstance(error, OUTDATED):
+        return StoreConflict(str(error))
     if isinstance(error, asyncpg.PostgresError):
         return _fault_of_state(str(error.sqlstate or ""), str(error))
     if isinstance(error, LOST):

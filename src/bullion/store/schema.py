@@ -1,4 +1,9 @@
-"""The numbered steps that make the schema, and which of them a store still needs."""
+"""The numbered steps that make the schema, which of them a store still needs, and who may use it.
+
+The *level* of code is the last step that it knows. Each step names the oldest level that works with a store
+in which it was taken, and the store keeps that number. So nodes of an older version stay in service while a
+newer one is installed, and a version can be taken back. See docs/adr/0017-upgrades.md.
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import NamedTuple
 
 # A column of a view in PostgreSQL's words, and how SQLite writes it.
 _TIME = r"to_timestamp\(([\w.]+) / 1000000\.0\)"
@@ -16,13 +22,30 @@ _SQLITE_DECIMAL = (
 )
 _FLAG = r"(?m)^(\s*)([\w.]+ <?= [\w.]+) AS"
 
+_LOCK_S_MAX = 2
+
 
 class SchemaMismatch(Exception):
-    """The store has the schema of another version. The message says what to do."""
+    """The store's schema does not fit this version of Bullion. The message says what to do."""
+
+
+class StepRefused(SchemaMismatch):
+    """A step cannot be taken now. The message says why, and what to do."""
+
+
+class TakenStep(NamedTuple):
+    """A row of the table `migrations`."""
+
+    number: int
+    checksum: str
+    oldest_level: int | None = None
+    """As the step said when it was taken. None: only code that knows the step works with the store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
+    """One file of `migrations`. Comment lines in it say how it is taken: see CONTRIBUTING.md."""
+
     number: int
     name: str
     sql: str
@@ -30,6 +53,27 @@ class Step:
     @property
     def checksum(self) -> str:
         return sha256(self.sql.encode()).hexdigest()
+
+    @property
+    def oldest_level(self) -> int:
+        """The oldest code that works with a store in which this step was taken."""
+        said = re.search(r"(?m)^-- oldest level: (\d+)$", self.sql)
+        return int(said[1]) if said else self.number
+
+    @property
+    def in_transaction(self) -> bool:
+        return not re.search(r"(?m)^-- outside a transaction$", self.sql)
+
+    @property
+    def lock_s_max(self) -> int:
+        """How long it may hold its locks, if it is taken in a transaction."""
+        said = re.search(r"(?m)^-- locks at most: (\d+) s$", self.sql)
+        return int(said[1]) if said else _LOCK_S_MAX
+
+    @property
+    def for_new_store(self) -> str:
+        """In the one transaction that makes a store, where nobody uses the tables yet."""
+        return self.sql.replace(" CONCURRENTLY", "")
 
 
 @cache
@@ -43,6 +87,11 @@ def steps(engine: str) -> tuple[Step, ...]:
         if ending == "sql" and own in ([], [engine]):
             found[stem] = found.get(stem, "") + file.read_text("utf-8")
     return tuple(Step(int(stem[:4]), stem[5:], sql) for stem, sql in sorted(found.items()))
+
+
+def code_level(engine: str) -> int:
+    """The schema level of this code: the number of the last step that it knows."""
+    return steps(engine)[-1].number
 
 
 def for_sqlite(sql: str) -> str:
@@ -65,20 +114,45 @@ def check_ours(tables: set[str]) -> None:
         )
 
 
-def still_to_take(engine: str, taken: Sequence[tuple[int, str]]) -> Sequence[Step]:
-    """The steps to take after those taken before, given as number and checksum."""
+def still_to_take(engine: str, taken: Sequence[TakenStep]) -> Sequence[Step]:
+    """The steps to take after those taken before. None for a newer store that this code still works with."""
     known = {step.number: step for step in steps(engine)}
-    for number, checksum in taken:
+    level = code_level(engine)
+    for number, checksum, oldest_level in taken:
         step = known.get(number)
-        if step is None:
+        if step is None and (oldest_level or number) > level:
             raise SchemaMismatch(
-                f"The store is at schema step {number}, which this version of Bullion does not know. "
+                f"The store is at schema step {number}, which works with schema level "
+                f"{oldest_level or number} or later. This version of Bullion has level {level}. "
                 "Run the version that made it, or a later one."
             )
-        if step.checksum != checksum:
+        if step is not None and step.checksum != checksum:
             raise SchemaMismatch(
                 f"Schema step {number} ({step.name}) of the store is not the one of this version of Bullion. "
                 "Released steps never change. Run the version that made the store, or make a new store."
             )
-    last = max((number for number, _ in taken), default=0)
-    return [step for step in steps(engine) if step.number > last]
+    numbers = {step.number for step in taken}
+    return [step for step in steps(engine) if step.number not in numbers]
+
+
+def require_level(steps_to_take: Sequence[Step], levels_in_use: set[int]) -> None:
+    """Raise StepRefused if a node that serves now would no longer work with the store."""
+    oldest = min(levels_in_use, default=None)
+    for step in steps_to_take:
+        if oldest is not None and step.oldest_level > oldest:
+            raise StepRefused(
+                f"Schema step {step.number} ({step.name}) works with schema level {step.oldest_level} or "
+                f"later, and a node of level {oldest} serves this store. Upgrade it first. "
+                "'bullion migrate --force' takes the step all the same; that node then stops being ready."
+            )
+
+
+def statements(sql: str) -> list[str]:
+    """Of a step outside a transaction: each ends with a semicolon at the end of a line."""
+    code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
+    return [each.strip() for each in re.split(r"(?m);\s*$", code) if each.strip()]
+
+
+def is_repeated(statement: str) -> bool:
+    """Outside a transaction, rows of a big table are changed some at a time, until none is left to change."""
+    return re.match(r"(\s|--.*\n)*(UPDATE|DELETE)\b", statement) is not None

@@ -9,9 +9,9 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, monotonic_ns
 from typing import NoReturn, TextIO, TypeVar
@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_S = 5.0
 _POLL_S = 0.05
+_OTHERS_S = 600.0
+"""How long to wait for another process that migrates."""
 _LOOKED_AT_FOR_NS = 1_000_000
 _PLACES = tuple(map(str, range(1, 100)))
 """The names of a query's values: `$1` is "1"."""
@@ -39,7 +41,7 @@ _STATEMENTS_KEPT = 1_000
 """Those for many rows are other statements for each number of rows."""
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, oldest_level INTEGER
 ) STRICT
 """
 
@@ -49,6 +51,7 @@ class SqliteEngine:
         self._path = path
         self._file = str(path)
         self._log_file = f"{path}-wal"
+        self._lock_file = Path(f"{path}.lock")
         self._log_inode: int | None = None
         self._queries: dict[str, str] = queries.load("sqlite")
         self._writer = SqliteConnection("bullion-writer", self._queries)
@@ -64,19 +67,31 @@ class SqliteEngine:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StoreUnavailable(f"cannot make the folder {self._path.parent}: {error.strerror}") from error
+        await self._connect()
+        self._inode = self._path.stat().st_ino
+
+    async def _connect(self) -> None:
         await self._writer.call(self._writer.connect, self._path, read_only=False)
         await self._reader.call(self._reader.connect, self._path, read_only=True)
         with _faults():
             self._look_up.connect(self._path, read_only=True)
-        self._inode = self._path.stat().st_ino
+
+    async def _disconnect(self) -> None:
+        self._look_up.disconnect()
+        await self._reader.call(self._reader.disconnect)
+        await self._writer.call(self._writer.disconnect)
+        self._log_inode = None  # The last connection takes the log with it.
 
     async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
-        lock = os.fdopen(os.open(f"{self._path}.lock", os.O_WRONLY | os.O_CREAT, 0o600), "w")
+        lock = os.fdopen(os.open(self._lock_file, os.O_WRONLY | os.O_CREAT, 0o600), "w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.close()
             return False
+        lock.truncate(0)
+        lock.write(str(schema.code_level("sqlite")))
+        lock.flush()
         self._joined = lock
         return True
 
@@ -90,11 +105,61 @@ class SqliteEngine:
     async def is_made(self) -> bool:
         return bool(await self._reader.call(self._reader.steps_taken))
 
-    async def migrate(self) -> int:
-        return await self._writer.call(self._writer.migrate)
+    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:
+        async with self._migration_lock():
+            made = await self.is_made()
+            if made and not force and self._joined is None:
+                schema.require_level(await self.missing_steps(), await self.levels_in_use())
+            if made and alone and await self.missing_steps():
+                await self._require_alone()
+            return await self._writer.call(self._writer.migrate)
 
-    async def steps_missing(self) -> int:
-        return len(await self._reader.call(self._reader.steps_to_take))
+    async def missing_steps(self) -> Sequence[schema.Step]:
+        return await self._reader.call(self._reader.missing_steps)
+
+    async def levels_in_use(self) -> set[int]:
+        """The node writes its level into the file that it holds the lock of."""
+        try:
+            file = self._lock_file.open()
+        except FileNotFoundError:
+            return set()
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                level = file.read()
+                return {int(level) if level.isdecimal() else 0}
+            return set()
+
+    @asynccontextmanager
+    async def _migration_lock(self) -> AsyncIterator[None]:
+        """One process at a time migrates the stores of a folder."""
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            give_up_at = monotonic() + _OTHERS_S
+            while not _try_lock(folder):
+                if monotonic() > give_up_at:
+                    raise schema.StepRefused(
+                        f"Another process has been migrating this store for {_OTHERS_S:g} s. "
+                        "Wait for it, or end it, and run 'bullion migrate' again."
+                    )
+                await asyncio.sleep(_POLL_S)
+            yield
+        finally:
+            os.close(folder)
+
+    async def _require_alone(self) -> None:
+        """Raise StepRefused if another process has the file open, such as the console."""
+        await self._disconnect()
+        try:
+            await self._writer.call(_lock_alone, self._path)
+        except StoreBusy as fault:
+            raise schema.StepRefused(
+                "The store's schema is older than this version of Bullion, and another process has the store "
+                "open. Stop that process, or run 'bullion migrate'."
+            ) from fault
+        finally:
+            await self._connect()
 
     def _check_file(self) -> None:
         """What is written to a file that was removed or replaced is gone with the process."""
@@ -346,35 +411,57 @@ class SqliteConnection:
 
     def migrate(self) -> int:
         connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+        steps = self.missing_steps()
+        if not self.steps_taken():
+            with self._immediate():
+                schema.check_ours(self._table_names())
+                connection.execute(_MIGRATIONS_TABLE)
+                for step in steps:
+                    self._take(step, step.for_new_store)
+            return len(steps)
+        columns = {row["name"] for row in connection.execute("PRAGMA table_info(migrations)")}
+        if steps and "oldest_level" not in columns:
+            connection.execute("ALTER TABLE migrations ADD COLUMN oldest_level INTEGER")
+        for step in steps:
+            if step.in_transaction:
+                with self._immediate():
+                    self._take(step, step.sql)
+            else:
+                self._take(step, step.sql, repeats=True)
+        return len(steps)
+
+    def _take(self, step: schema.Step, sql: str, *, repeats: bool = False) -> None:
+        connection = self._connection
+        for statement in _statements(schema.for_sqlite(sql)):
+            changed = connection.execute(statement).rowcount
+            while repeats and changed > 0 and schema.is_repeated(statement):
+                changed = connection.execute(statement).rowcount
+        connection.execute(
+            "INSERT INTO migrations (number, name, checksum, oldest_level) VALUES (?, ?, ?, ?)",
+            (step.number, step.name, step.checksum, step.oldest_level),
+        )
+
+    @contextmanager
+    def _immediate(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
         try:
-            schema.check_ours(self._table_names())
-            connection.execute(_MIGRATIONS_TABLE)
-            steps = self.steps_to_take()
-            for step in steps:
-                for statement in _statements(schema.for_sqlite(step.sql)):
-                    connection.execute(statement)
-                connection.execute(
-                    "INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)",
-                    (step.number, step.name, step.checksum),
-                )
-            connection.execute("COMMIT")
+            yield
+            self._connection.execute("COMMIT")
         except BaseException:
             self.roll_back()
             raise
-        return len(steps)
 
-    def steps_to_take(self) -> Sequence[schema.Step]:
+    def missing_steps(self) -> Sequence[schema.Step]:
         return schema.still_to_take("sqlite", self.steps_taken())
 
     def _table_names(self) -> set[str]:
         return {row["name"] for row in self._connection.execute("SELECT name FROM sqlite_master")}
 
-    def steps_taken(self) -> list[tuple[int, str]]:
+    def steps_taken(self) -> list[schema.TakenStep]:
         if "migrations" not in self._table_names():
             return []
-        rows = self._connection.execute("SELECT number, checksum FROM migrations ORDER BY number")
-        return [(row["number"], row["checksum"]) for row in rows]
+        rows = [dict(row) for row in self._connection.execute("SELECT * FROM migrations ORDER BY number")]
+        return [schema.TakenStep(row["number"], row["checksum"], row.get("oldest_level")) for row in rows]
 
 
 class _Open:
@@ -393,6 +480,21 @@ class _Open:
 
     async def run(self, query: str, *values: Value) -> None:
         await self.all(query, *values)
+
+
+def _lock_alone(path: Path) -> None:
+    """Fails as busy if another connection is open: each holds a shared lock of the file for its life."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("BEGIN IMMEDIATE")
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _statements(sql: str) -> list[str]:

@@ -59,8 +59,9 @@ class Node:
 
 
 @asynccontextmanager
-async def open_node(settings: Settings) -> AsyncIterator[Node]:
-    async with open_store(settings, migrate=True, serving=True) as store:
+async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIterator[Node]:
+    """`may_migrate` is `migrate` of `open_store`. False for a worker: it starts while others serve."""
+    async with open_store(settings, migrate=may_migrate, serving=True) as store:
         metrics = Metrics()
         await save_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
@@ -92,7 +93,7 @@ async def open_node(settings: Settings) -> AsyncIterator[Node]:
             fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
             try:
                 async with asyncio.timeout(_CHECK_S):
-                    current = fresh and await store.engine.steps_missing() == 0
+                    current = fresh and not await store.engine.missing_steps()
             except SchemaMismatch:
                 current = False
             except (StoreFault, TimeoutError):

@@ -65,24 +65,30 @@ def _secret_folder(settings: Settings) -> Path:
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, *, migrate: bool, serving: bool = False) -> AsyncIterator[Store]:
+async def open_store(
+    settings: Settings, *, migrate: bool, serving: bool = False, force: bool = False
+) -> AsyncIterator[Store]:
     """`migrate` also creates a store that does not exist; without it nothing is written.
 
-    `serving` is for a node: it joins the nodes that serve the store, before it changes anything.
+    `serving` is for a node: it joins the nodes that serve the store, before it changes anything. It makes a
+    new store, and migrates one that it alone uses, which is one on SQLite. Others may use every other store,
+    so it is left to `bullion migrate`. `force` takes steps that shut out nodes that serve now.
     """
     place = _place(settings)
-    if not migrate and settings.sqlite and not sqlite_path(settings.database_url).exists():
+    if not migrate and not store_exists(settings):
         raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' makes it.")
     engine = make_engine(settings)
     try:
         await engine.open()
         if serving and not await engine.join(alone=settings.redis_url is None):
             raise WrongSetting(_cannot_join(settings))
-        if migrate and await engine.is_made():
-            await _check_secret(settings, engine)
-        steps_taken = await engine.migrate() if migrate else 0
-        if await engine.steps_missing():
-            raise WrongSetting("The store's schema is not the one of this version. Run 'bullion migrate'.")
+        made = await engine.is_made()
+        if migrate and made:
+            await check_secret(settings, engine)
+        steps_taken = 0
+        if migrate and (not serving or not made or settings.sqlite):
+            steps_taken = await engine.migrate(alone=serving, force=force)
+        await _require_schema(engine)
         hashers = await _hashers(settings, engine, may_make=migrate)
     except StoreUnavailable as fault:
         await engine.close()
@@ -94,6 +100,32 @@ async def open_store(settings: Settings, *, migrate: bool, serving: bool = False
         yield Store(engine, hashers, RecordStore(engine), Chain(hashers.audit), steps_taken)
     finally:
         await engine.close()
+
+
+async def check_schema(settings: Settings) -> None:
+    """Raise WrongSetting or SchemaMismatch if this code cannot serve the store as it is."""
+    async with opened_engine(settings) as engine:
+        await _require_schema(engine)
+
+
+@asynccontextmanager
+async def opened_engine(settings: Settings) -> AsyncIterator[StoreEngine]:
+    engine = make_engine(settings)
+    try:
+        await engine.open()
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def _require_schema(engine: Engine) -> None:
+    if await engine.missing_steps():
+        raise WrongSetting("The store's schema is older than this version of Bullion. Run 'bullion migrate'.")
+
+
+def store_exists(settings: Settings) -> bool:
+    """Whether the file of an SQLite store is there. Opening it would make it."""
+    return not settings.sqlite or sqlite_path(settings.database_url).exists()
 
 
 async def save_hedge(store: Store, hedge: str) -> None:
@@ -114,7 +146,7 @@ def _place(settings: Settings) -> str:
     return f"at {settings.database_url.rpartition('@')[2].rpartition('//')[2].partition('?')[0]}"
 
 
-async def _check_secret(settings: Settings, engine: Engine) -> None:
+async def check_secret(settings: Settings, engine: Engine) -> None:
     """Before the first migration, so that a wrong secret changes nothing in the store."""
     made_with = await engine.read("secret_fingerprint", _read_fingerprint)
     if made_with is not None:  # None: the process that created the store stopped before it saved this.

@@ -32,6 +32,7 @@ class Alone:
                 self._settings,
                 self._node_ports,
                 self._on_ready,
+                may_migrate=True,
                 on_hangup=self._on_hangup,
                 on_stop=self._on_stop,
             )
