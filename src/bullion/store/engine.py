@@ -75,6 +75,9 @@ class Engine(Protocol):
     ) -> T:
         """Run `body` over one snapshot of everything committed before. `custom_plans`: see `write`."""
 
+    async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `body` over one snapshot, for as long as it takes: for commands that read the whole store."""
+
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
         """Return when somebody may have committed, at the latest after `timeout_s` seconds.
 

@@ -61,6 +61,11 @@ _SERVER_SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
+_WHOLE_READ_SETTINGS = {
+    name: value
+    for name, value in _SERVER_SETTINGS.items()
+    if name.startswith(("application_name", "tcp_keepalives"))
+} | {"jit": "off", "idle_in_transaction_session_timeout": "60s"}
 _READ_ONLY = "ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_sort = off"
 """Rows come in the order of an index, and no more are read than asked for. Where PostgreSQL expects few
 matches, it would rather read all of them and sort."""
@@ -231,6 +236,19 @@ class PostgresEngine:
                     return answer
                 finally:
                     connection.terminate()
+
+    async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """On a connection of its own, with the server's own plans and without our limits of time."""
+        options = self._connect_options() | {"command_timeout": None, "server_settings": _WHOLE_READ_SETTINGS}
+        with faults():
+            connection = await self._hosts.connect(**options)
+            try:
+                keep_alive(connection)
+                begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
+                return await body(_Open(connection, self._queries))
+            finally:
+                connection.terminate()
 
     async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
         """One statement that is its own transaction: one round trip.

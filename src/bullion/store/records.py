@@ -236,14 +236,14 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
     # The audit trail
 
     async def audit_head(self, broker: str) -> Head | None:
-        return _head(await self._transaction.one("audit_head", broker))
+        return audit_head(await self._transaction.one("audit_head", broker))
 
     async def hold_audit_head(self, broker: str) -> Head | None:
         """As it is now; nobody else appends before this transaction ends.
 
         Always the last lock of a transaction, so that two of them never wait for each other in a circle.
         """
-        return _head(await self._transaction.one("hold_audit_head", broker))
+        return audit_head(await self._transaction.one("hold_audit_head", broker))
 
     async def append_audit(self, entry: Entry, head: Head) -> None:
         await self._transaction.run(
@@ -263,7 +263,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
         """Newest first."""
         found, total = await self._page("audit_page", "count_audit", broker, page)
-        return [_entry(row) for row in found], total
+        return [audit_entry(row) for row in found], total
 
     async def audit_matching(self, broker: str, wanted: AuditFilter, limit: int) -> list[Entry]:
         """Newest first."""
@@ -271,11 +271,13 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         found = await self._transaction.all(
             "audit_matching", broker, wanted.newest, wanted.oldest, wanted.action, actor, subject, limit
         )
-        return [_entry(row) for row in found]
+        return [audit_entry(row) for row in found]
 
     async def audit_after(self, broker: str, ordinal: int, limit: int) -> list[Entry]:
         """Oldest first."""
-        return [_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)]
+        return [
+            audit_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)
+        ]
 
     async def audited_brokers(self) -> list[str]:
         """Every broker that there is or that left a trail."""
@@ -337,11 +339,11 @@ def _held(row: Row) -> HeldSymbol | Unreadable:
     return symbol if isinstance(symbol, Unreadable) else HeldSymbol(symbol, row["stock_e4"])
 
 
-def _head(row: Row | None) -> Head | None:
+def audit_head(row: Row | None) -> Head | None:
     return None if row is None else Head(row["count"], row["hash"], row["seal"])
 
 
-def _entry(row: Row) -> Entry:
+def audit_entry(row: Row) -> Entry:
     return Entry(
         broker=row["broker"],
         ordinal=row["ordinal"],

@@ -207,6 +207,9 @@ class SqliteEngine:
     ) -> T:
         return await self.in_reader(name, lambda connection: connection.drive(body))
 
+    async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self.read(name, body)
+
     async def in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
         return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)

@@ -1,0 +1,46 @@
+"""What a verification of the books finds."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose book it is; empty where nobody has it."""
+
+    broker: str = ""
+    login_id: str = ""
+    environment: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.broker, self.login_id, self.environment) if word)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    kind: str
+    """A word for programs, such as `net`."""
+    owner: Owner
+    what: str
+    stored: str
+    recomputed: str
+
+    def __str__(self) -> str:
+        whose = f"{self.owner}: " if str(self.owner) else ""
+        return f"{whose}{self.what}: stored {self.stored}, recomputed {self.recomputed}"
+
+
+@dataclass(slots=True)
+class Report:
+    books: int = 0
+    orders: int = 0
+    """Working orders and archived ones, as the books count them."""
+    audit_entries: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    more: bool = False
+    """There are further differences than those listed."""
+    skipped: list[str] = field(default_factory=list)
+    """Sentences on what could not be recomputed."""
+
+    @property
+    def equal(self) -> bool:
+        return not self.differences
