@@ -1,4 +1,4 @@
-"""Makes sure that the tests have a PostgreSQL, a Redis and a browser to start, or says what is missing.
+"""Makes sure that the tests have the programs that they start, such as PostgreSQL, or says what is missing.
 
 On Debian as root it installs them. Elsewhere the tests that need them are skipped and counted as skipped;
 where CI is set, a missing program is a failure.
@@ -12,7 +12,12 @@ import time
 
 from tests.support.servers import NotInstalled, find
 
-_NEEDED = {"postgres": "postgresql", "redis-server": "redis-server", "chromium": "chromium"}
+_NEEDED = {
+    "postgres": "postgresql",
+    "redis-server": "redis-server",
+    "chromium": "chromium",
+    "pgbackrest": "pgbackrest",
+}
 _LOCK_WAIT_S = 600.0
 _LOOK_AGAIN_S = 2.0
 

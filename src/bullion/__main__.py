@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -266,6 +267,41 @@ def books_verify_command(as_json: bool) -> None:
     from bullion.maintenance.books import verify
 
     sys.exit(asyncio.run(verify(read_settings(os.environ), as_json=as_json)))
+
+
+@main.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--allow-differences", is_flag=True, help="Keep the backup although its books differ.")
+def backup_command(file: Path, allow_differences: bool) -> None:
+    """Write a backup of an SQLite store to FILE, while the service runs.
+
+    The backup is one moment of the store. It is verified before it gets its name: see 'bullion books verify'.
+
+    Exit code 0: done. 1: the books differ. 2: it could not be done.
+    """
+    from bullion.maintenance.backup import back_up
+
+    sys.exit(asyncio.run(back_up(read_settings(os.environ), file, allow_differences=allow_differences)))
+
+
+@main.command("restore")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--replace", "replace_store", is_flag=True, help="Replace the store, and keep it under another name."
+)
+@click.option("--allow-differences", is_flag=True, help="Restore the backup although its books differ.")
+def restore_command(file: Path, replace_store: bool, allow_differences: bool) -> None:
+    """Put the backup FILE in the place of an SQLite store, which nobody may be using.
+
+    The backup is verified first. A store that is there already is only replaced with --replace.
+
+    Exit code 0: done. 1: the books of the backup differ. 2: it could not be done.
+    """
+    from bullion.maintenance.backup import restore
+
+    settings = read_settings(os.environ)
+    done = restore(settings, file, replace_store=replace_store, allow_differences=allow_differences)
+    sys.exit(asyncio.run(done))
 
 
 @main.command("doctor")

@@ -20,6 +20,8 @@ _CONFORMANCE = "tests/docs/test_conformance.py::"
 _DEPLOYMENT = "tests/docs/test_deployment.py::"
 _DESK = "tests/docs/test_desk_start.py::"
 _SCALING = "tests/docs/test_scaling.py::"
+_POINT_IN_TIME = "tests/maintenance/test_point_in_time.py::"
+_PGBACKREST = "for the user of the database server: run by a test that has such a server for itself"
 _PICTURE = "a drawing in letters: nothing in it can be run"
 _PART = "a part of a module, which a test finds there as it is shown"
 _FORMULA = "a formula"
@@ -67,6 +69,23 @@ APART = (
     ),
     Apart(
         "docs/deployment.md",
+        "CREATE DATABASE bullion_restored",
+        f"{_DEPLOYMENT}test_the_examples",
+        _SQL,
+    ),
+    *(
+        Apart(
+            "docs/deployment.md", begins, f"{_POINT_IN_TIME}test_an_instant_between_two_orders", _PGBACKREST
+        )
+        for begins in (
+            "# /etc/pgbackrest.conf",
+            "archive_mode = on",
+            "sudo -u postgres pgbackrest --stanza=bullion stanza-create",
+            "sudo -u postgres pgbackrest --stanza=bullion --type=time",
+        )
+    ),
+    Apart(
+        "docs/deployment.md",
         "connections at most =",
         f"{_DEPLOYMENT}test_the_numbers_of_connections",
         _FORMULA,
@@ -100,6 +119,15 @@ APART = (
         "BULLION_DATABASE_URL=sqlite:///var/demo",
         "tests/docs/test_examples.py::test_the_desks_commands_find_the_demo",
         "on the demo, where the page is about a service of one's own",
+    ),
+    *(
+        Apart(
+            "docs/desk.md",
+            begins,
+            "tests/docs/test_examples.py::test_the_examples_for_the_desk",
+            "after the service was stopped, which the page's other examples call",
+        )
+        for begins in ("bullion restore backup/bullion.db", "var/bullion.db: All equal")
     ),
     Apart(
         "docs/desk.md",

@@ -3,6 +3,8 @@
 import configparser
 import os
 import re
+import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +37,7 @@ from tests.docs.tables import tables_of
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
 from tests.support.servers import NotInstalled, Postgres, Redis, find
+from tests.support.tls import offer_tls
 
 pytestmark = pytest.mark.xdist_group("docs-deployment")
 
@@ -223,7 +226,7 @@ def test_the_program_is_made_by_the_target_it_names() -> None:
 @pytest.fixture
 def programs() -> list[str]:
     try:
-        return [find(name) for name in ("psql", "pg_dump", "pg_restore", "createdb", "redis-cli")]
+        return [find(name) for name in ("psql", "pg_dump", "pg_restore", "redis-cli")]
     except NotInstalled as error:
         if os.environ.get("CI"):
             raise
@@ -231,13 +234,30 @@ def programs() -> list[str]:
 
 
 @pytest.fixture
-def node(tmp_path: Path, postgres: Postgres, redis: Redis) -> Iterator[Node]:
-    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
-    with running(tmp_path, **settings) as node:
+def server(programs: list[str]) -> Iterator[Postgres]:
+    """With TLS, and with the role and the database that the page makes."""
+    server = Postgres()
+    try:
+        server.make()
+        for statement in _statements(of_language("sql")[0]):
+            server.sql(statement)
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def node(tmp_path: Path, server: Postgres, redis: Redis) -> Iterator[Node]:
+    address = f"postgresql://bullion_service:a%20long%20one@localhost:{server.port}/bullion"
+    address += f"?sslmode=verify-full&sslrootcert={offer_tls(server)}"
+    with running(tmp_path, BULLION_DATABASE_URL=address, BULLION_REDIS_URL=redis.url) as node:
         yield node
 
 
-def test_the_examples(node: Node, programs: list[str], tmp_path: Path) -> None:
+def test_the_examples(node: Node, server: Postgres, programs: list[str], tmp_path: Path) -> None:
+    (restored,) = [block for block in of_language("sql") if "bullion_restored" in block.text]
+    for statement in _statements(restored):
+        server.sql(statement)
     with node.desk() as desk:
         desk.furnish().account("aurum", allocation={"gold": "1000", "silver": "50"})
         key = desk.key("aurum")["key"]
@@ -247,6 +267,38 @@ def test_the_examples(node: Node, programs: list[str], tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("\n".join(lines), "utf-8")  # The page has its reader's shell read it.
     untrue = list(run_shell(PAGE, tmp_path, variables, programs))
     assert not untrue, "\n".join(untrue)
+    assert stat.S_IMODE((tmp_path / "bullion.dump").stat().st_mode) == 0o600
+    encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
+    assert server.sql(f"{encrypted} WHERE usename = 'bullion_service'") == "t"
+
+
+@pytest.mark.parametrize(
+    ("address", "restored"),
+    [
+        ("postgresql://u:p@h/one", "postgresql://u:p@h/bullion_restored"),
+        (
+            "postgresql://u:p@h:5432/one?sslmode=require",
+            "postgresql://u:p@h:5432/bullion_restored?sslmode=require",
+        ),
+        (
+            "postgresql://u:p%2F@db1,db2:5433/one?sslmode=verify-full&sslrootcert=/etc/ssl/db-ca.pem",
+            "postgresql://u:p%2F@db1,db2:5433/bullion_restored?sslmode=verify-full&sslrootcert=/etc/ssl/db-ca.pem",
+        ),
+        (
+            "postgresql://u@/one?host=/var/run/postgresql",
+            "postgresql://u@/bullion_restored?host=/var/run/postgresql",
+        ),
+    ],
+)
+def test_every_form_of_address_keeps_its_parameters_in_a_restore(address: str, restored: str) -> None:
+    (line,) = [
+        line for block in of_language("sh") for line in block.text.splitlines() if "RESTORED=$" in line
+    ]
+    shell = find("bash")
+    script = f'{line}; printf %s "$RESTORED"'
+    environment = os.environ | {"BULLION_DATABASE_URL": address}
+    done = subprocess.run([shell, "-ec", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == restored
 
 
 def test_what_the_doctor_says_between_migration_and_first_start(tmp_path: Path) -> None:
@@ -256,7 +308,7 @@ def test_what_the_doctor_says_between_migration_and_first_start(tmp_path: Path) 
 
 
 def test_the_roles_it_makes_are_enough_and_no_more(postgres: Postgres, tmp_path: Path) -> None:
-    make, show = of_language("sql")
+    make, *_, show = of_language("sql")
     for statement in _statements(make):
         postgres.sql(statement)
     address = f"postgresql://bullion_service@127.0.0.1:{postgres.port}/bullion"

@@ -85,6 +85,12 @@ def test_the_examples_for_the_desk(tmp_path: Path) -> None:
             if block.language == "jsonl":
                 for line in block.text.splitlines():
                     assert _is_logged(node, line), f"{block.place}: no log line is like {line}"
+    command, shown = [
+        block.text for block in blocks(DESK) if "restore" in block.text and "TOKEN" not in block.text
+    ]
+    done = bullion(tmp_path, *command.split()[1:])
+    assert done.returncode == 0, done.stderr
+    assert list(text_differences(shown, done.stdout)) == []
 
 
 def test_the_desks_commands_find_the_demo(tmp_path: Path) -> None:

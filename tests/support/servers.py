@@ -80,6 +80,8 @@ class Postgres:
     process: subprocess.Popen[bytes] | None = None
     durable: bool = False
     """Whether a commit outlasts the machine too, as where time is measured."""
+    sockets: bool = False
+    """Whether it also listens on a socket in its folder."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def make(self) -> Self:
@@ -99,7 +101,7 @@ class Postgres:
         options = {
             "port": self.port,
             "listen_addresses": "127.0.0.1",
-            "unix_socket_directories": "",
+            "unix_socket_directories": str(self.folder) if self.sockets else "",
             "max_connections": 200,
             "shared_buffers": "64MB",
             # Whatever process ends, what is committed stays; and no test switches the machine off.

@@ -83,11 +83,8 @@ class SqliteEngine:
         self._log_inode = None  # The last connection takes the log with it.
 
     async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
-        lock = os.fdopen(os.open(self._lock_file, os.O_WRONLY | os.O_CREAT, 0o600), "w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
+        lock = lock_store(self._path)
+        if lock is None:
             return False
         lock.truncate(0)
         lock.write(str(schema.code_level("sqlite")))
@@ -538,6 +535,17 @@ def _fault_of(error: sqlite3.Error) -> StoreFault | None:
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreBusy(str(error))
     return StoreUnavailable(f"{name or type(error).__name__}: {error}")
+
+
+def lock_store(path: Path) -> TextIO | None:
+    """The lock of the one node that may serve a store, until it is closed. None: somebody else has it."""
+    lock = os.fdopen(os.open(f"{path}.lock", os.O_WRONLY | os.O_CREAT, 0o600), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    return lock
 
 
 def sqlite_path(url: str) -> Path:

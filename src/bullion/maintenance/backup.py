@@ -1,0 +1,114 @@
+"""`bullion backup` and `bullion restore`: an SQLite store to a file and back, verified before it counts."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from bullion.books.difference import Report
+from bullion.books.verify import verify_books
+from bullion.secret import deployment_secret
+from bullion.settings import Settings, WrongSetting
+from bullion.store.sqlite import lock_store, sqlite_path
+from bullion.wiring.store import open_store
+
+from . import files
+from .books import print_report, summary
+from .progress import ProgressLine
+
+_POSTGRES = (
+    "This command is for SQLite. Back up PostgreSQL with pg_dump or pgBackRest: see 'Backup' in "
+    "docs/deployment.md."
+)
+
+
+async def back_up(settings: Settings, target: Path, *, allow_differences: bool = False) -> int:
+    """Write a backup while the service runs, and return the exit code."""
+    store = _store_path(settings)
+    files.require_file(store, "store")
+    _require_new(target)
+    if not target.parent.is_dir():
+        raise WrongSetting(f"There is no folder {target.parent}. Make it first.")
+    with ProgressLine("Copying", "pages") as progress, files.private_copy(store, target, progress) as copy:
+        report = await _verified(settings, copy)
+        if not report.equal and not allow_differences:
+            print_report(report)
+            click.echo(f"Nothing was written to {target}. To keep such a backup, use --allow-differences.")
+            return 1
+        _require_new(target)
+        files.put_in_place(copy, target)
+    if not report.equal:
+        print_report(report)
+    click.echo(f"{target}: {summary(report)}")
+    click.echo("The secret is not in it. Keep it too, in another place.")
+    return 0 if report.equal else 1
+
+
+async def restore(
+    settings: Settings, source: Path, *, replace_store: bool = False, allow_differences: bool = False
+) -> int:
+    """Put a backup in the place of the store, which nobody may be using, and return the exit code."""
+    store = _store_path(settings)
+    files.require_file(source, "backup")
+    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = lock_store(store)
+    if lock is None:
+        raise WrongSetting(f"A node serves {store}. Stop it first.")
+    with lock:
+        if store.exists():
+            if not replace_store:
+                raise WrongSetting(f"There is a store at {store} already. To replace it, use --replace.")
+            if files.in_use(store):
+                raise WrongSetting(f"A process is using {store}. Stop the console and all commands first.")
+        with (
+            ProgressLine("Copying", "pages") as progress,
+            files.private_copy(source, store, progress) as copy,
+        ):
+            report = await _verified(settings, copy)
+            if not report.equal:
+                print_report(report)
+                if not allow_differences:
+                    click.echo("Nothing was restored. To restore it all the same, use --allow-differences.")
+                    return 1
+            aside = _set_aside(store)
+            files.put_in_place(copy, store)
+    click.echo(f"{store}: {summary(report)}")
+    if aside is not None:
+        click.echo(f"The store that was there is kept as {aside}.")
+    return 0 if report.equal else 1
+
+
+def _store_path(settings: Settings) -> Path:
+    if not settings.sqlite:
+        raise WrongSetting(_POSTGRES)
+    return sqlite_path(settings.database_url)
+
+
+def _require_new(target: Path) -> None:
+    if target.exists():
+        raise WrongSetting(f"{target} exists already. Give each backup a name of its own.")
+
+
+async def _verified(settings: Settings, copy: Path) -> Report:
+    """Of a copy: SQLite finds no damage in it, its schema and secret fit, and its books are compared."""
+    files.check_integrity(copy)
+    # The secret of the store itself: a copy that is elsewhere has none beside it.
+    store = sqlite_path(settings.database_url)
+    secret = deployment_secret(settings.secret, store.parent, may_make=False).decode("ascii")
+    own = replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
+    async with open_store(own, migrate=False) as opened:
+        with ProgressLine("Verifying", "orders") as progress:
+            return await verify_books(opened.engine, opened.chain, progress)
+
+
+def _set_aside(store: Path) -> Path | None:
+    """Rename the store that is there, with its log, which must not lie beside another store."""
+    if not store.exists():
+        return None
+    aside = store.with_name(f"{store.name}.before-restore-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    _require_new(aside)
+    for each in files.files_beside(store):
+        each.rename(f"{aside}{each.name.removeprefix(store.name)}")
+    store.rename(aside)
+    return aside

@@ -1,0 +1,111 @@
+"""Files of SQLite stores: private from their creation on, and on disk before anybody relies on them."""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from bullion.settings import WrongSetting
+
+_PAGES_AT_ONCE = 2_000
+_BESIDE = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite keeps beside a database."""
+
+
+class DamagedStore(WrongSetting):
+    """SQLite cannot read the file, or finds damage in it."""
+
+
+@contextmanager
+def private_copy(source: Path, beside: Path, progress: Callable[[int, int], None]) -> Iterator[Path]:
+    """A copy of a store in the folder of `beside`, at one moment, while others use the store.
+
+    It is removed at the end, unless it was moved to its place before.
+    """
+    copy = beside.with_name(f".{beside.name}.{secrets.token_hex(4)}.partial")
+    try:
+        os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise WrongSetting(f"{beside} cannot be written: {error.strerror}.") from error
+    try:
+        _copy(source, copy, progress)
+        yield copy
+    finally:
+        for name in (copy, *files_beside(copy)):
+            name.unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path, progress: Callable[[int, int], None]) -> None:
+    # Without a log beside it nobody uses the file; it may even be on a disk that cannot be written.
+    alone = "" if Path(f"{source}-wal").exists() else "&immutable=1"
+    try:
+        with (
+            closing(sqlite3.connect(f"{_uri(source)}?mode=ro{alone}", uri=True, isolation_level=None)) as old,
+            closing(sqlite3.connect(target, isolation_level=None)) as new,
+        ):
+            # One snapshot for all steps. Otherwise SQLite would begin again with each booking.
+            old.execute("BEGIN")
+            old.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            old.backup(
+                new, pages=_PAGES_AT_ONCE, progress=lambda _, left, of: progress(of - left, of), sleep=0.01
+            )
+    except sqlite3.Error as error:
+        raise DamagedStore(f"{source} cannot be copied: {error}.") from error
+
+
+def check_integrity(store: Path) -> None:
+    """May raise DamagedStore."""
+    try:
+        with closing(sqlite3.connect(store)) as opened:
+            found = [str(row[0]) for row in opened.execute("PRAGMA integrity_check(5)")]
+    except sqlite3.Error as error:
+        found = [str(error)]
+    if found != ["ok"]:
+        raise DamagedStore(f"SQLite finds damage in {store.name}: {'; '.join(found)}.")
+
+
+def put_in_place(copy: Path, target: Path) -> None:
+    """Move a finished copy to its name; all of it is on disk first."""
+    sync(copy)
+    copy.rename(target)
+    sync(target.parent)
+
+
+def sync(file_or_folder: Path) -> None:
+    descriptor = os.open(file_or_folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def files_beside(store: Path) -> list[Path]:
+    return [each for ending in _BESIDE if (each := Path(f"{store}{ending}")).exists()]
+
+
+def in_use(store: Path) -> bool:
+    """Whether any process has the store open. If none has, its log is written back into it.
+
+    A damaged store is in use by nobody as far as can be seen.
+    """
+    with suppress(sqlite3.Error), closing(sqlite3.connect(store, timeout=0, isolation_level=None)) as opened:
+        # Every connection to a store with a write-ahead log holds a shared lock on its file.
+        opened.execute("PRAGMA locking_mode=EXCLUSIVE")
+        try:
+            opened.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+        opened.execute("ROLLBACK")
+        opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return False
+
+
+def require_file(path: Path, what: str) -> None:
+    if not path.is_file():
+        raise WrongSetting(f"There is no {what} at {path}.")
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
