@@ -15,13 +15,13 @@ IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 4000000 && echo 
 PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots client clean
+.PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots release client clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
-install: $(VENV)/.ok ## Install bullion, bullion-client and what they need into .venv, and start nothing
-	@echo "bullion and bullion-client are in $(BIN)."
+install: $(VENV)/.ok ## Install bullion, bullion-client, bullion-conformance and what they need into .venv, and start nothing
+	@echo "bullion, bullion-client and bullion-conformance are in $(BIN)."
 
 run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."
@@ -75,11 +75,14 @@ screenshots: $(VENV)/.dev-ok ## Take pictures of the console's pages, into docs/
 
 lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.txt with hashes
 	@echo "Resolving dependencies for both CPU kinds."
-	@$(BIN)/$(LOCK) pyproject.toml client/pyproject.toml -o requirements.txt
+	@$(BIN)/$(LOCK) pyproject.toml client/pyproject.toml conformance/pyproject.toml -o requirements.txt
 	@$(BIN)/$(LOCK) --group build -o requirements-build.txt
 	@$(BIN)/$(LOCK) --group dev -c requirements.txt -o requirements-dev.txt
 	@$(BIN)/$(LOCK) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
 	@echo "requirements.txt and those for build, dev and docs are written."
+
+release: $(VENV)/.ok ## Build wheels and source archives of service, client and kit into dist/, try them, and write SBOMs and licences
+	@$(BIN)/python -m tools.release
 
 client: $(VENV)/.ok ## Build the client's own wheel and source archive into dist/
 	@cd client && ../$(BIN)/hatchling build -d ../dist
@@ -96,10 +99,10 @@ $(VENV)/bin/python:
 	@echo "Making a virtual environment in $(VENV)."
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pyproject.toml conformance/pyproject.toml | $(VENV)/bin/python
 	@echo "Installing Bullion and what it needs (locked versions, hashes checked)."
 	@$(PIP) install --require-hashes -r requirements.txt -r requirements-build.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable . --editable ./client
+	@$(PIP) install --no-deps --no-build-isolation --editable . --editable ./client --editable ./conformance
 	@touch $@
 
 $(VENV)/.dev-ok: requirements-dev.txt $(VENV)/.docs-ok

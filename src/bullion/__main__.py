@@ -28,7 +28,6 @@ from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
 from bullion.wiring.migration import describe_migration, plan_migration
 from bullion.wiring.store import check_schema, open_store
-from bullion_conformance.command import conformance
 
 if TYPE_CHECKING:
     from bullion.serve import Serving
@@ -325,7 +324,17 @@ def _open_desk(
 
 
 main.add_command(desk_group(_open_desk))
-main.add_command(conformance)
+try:
+    from bullion_conformance.command import conformance
+except ModuleNotFoundError:
+
+    @main.command("conformance", context_settings={"ignore_unknown_options": True})
+    @click.argument("words", nargs=-1)
+    def conformance_missing_command(words: tuple[str, ...]) -> None:  # noqa: ARG001 - the kit's options
+        """Check a running service against the specification (needs the package bullion-conformance)."""
+        raise WrongSetting("The conformance kit is not installed: pip install bullion-conformance.")
+else:
+    main.add_command(conformance)
 
 
 if __name__ == "__main__":

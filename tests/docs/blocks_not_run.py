@@ -33,6 +33,13 @@ _SQL = (
 
 APART = (
     Apart("client/README.md", "pip install bullion-client", "", "would fetch from an index"),
+    Apart("conformance/README.md", "pip install bullion-conformance", "", "would fetch from an index"),
+    Apart(
+        "conformance/README.md",
+        "export CONFORMANCE_KEY",
+        "tests/release/test_release.py::test_the_wheels_serve_trade_and_conform",
+        "with the address of a service that is made up; the program is run there from its wheel",
+    ),
     Apart("docs/architecture.md", " socket ──► web.protocol", "", _PICTURE),
     Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
     Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE_README = ROOT / "client/README.md"
-"""Goes with the client's package, and is in no other documentation."""
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), PACKAGE_README])
+PACKAGE_READMES = (ROOT / "client/README.md", ROOT / "conformance/README.md")
+"""Each goes with its package, and is in no other documentation."""
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *PACKAGE_READMES])
 
 _FENCE = re.compile(r"```(\w*)")
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.docs.examples import examples
-from tests.docs.markdown import PACKAGE_README, PAGES, ROOT, blocks, links, name_of, prose
+from tests.docs.markdown import PACKAGE_READMES, PAGES, ROOT, blocks, links, name_of, prose
 from tests.support.command import environment
 from tests.support.node import until
 from tests.support.servers import free_port
@@ -88,7 +88,7 @@ def test_the_ports_of_the_demo_can_be_moved_as_the_readme_shows(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page) and page != PACKAGE_README], ids=name_of
+    "page", [page for page in PAGES if blocks(page) and page not in PACKAGE_READMES], ids=name_of
 )
 def test_json_that_is_shown_laid_out_is_so_or_the_page_says_why_not(page: Path) -> None:
     """The service answers on one line, and ends without a line break."""

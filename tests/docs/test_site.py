@@ -14,11 +14,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
-from tests.docs.markdown import PACKAGE_README, ROOT, name_of
+from tests.docs.markdown import PACKAGE_READMES, ROOT, name_of
 from tests.docs.markdown import PAGES as ALL_PAGES
 from tools.site.navigation import READERS, START, readers_of
 
-PAGES = [page for page in ALL_PAGES if page != PACKAGE_README]
+PAGES = [page for page in ALL_PAGES if page not in PACKAGE_READMES]
 
 FETCHED = {"src", "srcset", "poster", "data", "action", "formaction", "background", "ping"}
 """Attributes that make a browser fetch or send something; `href` does on a `link`, not on an `a`."""

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tarfile
-import tomllib
 import zipfile
 from pathlib import Path
 from sysconfig import get_path
@@ -133,19 +132,3 @@ def test_with_its_extra_the_command_line_runs(installed: Path) -> None:
     done = run(installed / "bullion-client", "me", extra=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "BULLION_BASE_URL is not set" in done.stderr
-
-
-def test_the_services_wheel_does_not_bring_the_client_along(tmp_path: Path) -> None:
-    (wheel,) = build(ROOT, tmp_path, "wheel")
-    with zipfile.ZipFile(wheel) as opened:
-        rooms = {name.split("/")[0] for name in opened.namelist() if ".dist-info/" not in name}
-    assert rooms == {"bullion", "bullion_conformance"}
-
-
-def test_both_projects_ask_for_the_same_versions_of_what_they_share() -> None:
-    """They are locked together, so that this checkout's environment can run both."""
-    service = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    client = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert set(client["optional-dependencies"]["cli"]) <= set(service)
-    locked = (ROOT / "requirements.txt").read_text("utf-8")
-    assert all(f"\n{name.partition('>')[0]}==" in f"\n{locked}" for name in client["dependencies"])
