@@ -1,7 +1,8 @@
 """The settings: environment variables that begin with BULLION_, read once at the start.
 
-A `.env` file in the working directory is read too; the environment overrides it. A wrong setting stops the
-start with a sentence that names the setting and its allowed values.
+A `.env` file in the working directory is read too; the environment overrides it. A secret may be in a file
+of its own, which `<setting>_FILE` names. A wrong setting stops the start with a sentence that names the
+setting and its allowed values.
 """
 
 import difflib
@@ -21,6 +22,9 @@ from bullion.keys.text import BROKER_TAG
 _PREFIX = "BULLION_"
 _NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN"}
 """Read by other command lines, which may share the environment."""
+SECRETS = ("BULLION_DATABASE_URL", "BULLION_REDIS_URL", "BULLION_DESK_TOKEN", "BULLION_SECRET")
+"""Each may hold a secret, so each can be read from a file."""
+SECRET_FILES = {f"{name}_FILE": name for name in SECRETS}
 _DESK_TOKEN_LENGTH_MIN = 24
 _SECRET_LENGTH_MIN = 32
 
@@ -71,6 +75,7 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
         given |= _read_file(env_file)
     given |= environ
     given = {name: value for name, value in given.items() if name.startswith(_PREFIX)}
+    _read_secret_files(given)
     fields: dict[str, Any] = {}
     for name, value in given.items():
         if name in _NOT_OURS:
@@ -97,9 +102,33 @@ def _read_file(env_file: Path) -> dict[str, str]:
     return found
 
 
+def _read_secret_files(given: dict[str, str]) -> None:
+    """Replace each `<setting>_FILE` by the setting itself. An empty one counts as left out."""
+    for name, setting in SECRET_FILES.items():
+        place = given.pop(name, "").strip()
+        if place:
+            if given.get(setting, "").strip():
+                raise WrongSetting(f"{setting} and {name} are both set: remove one of them.")
+            given[setting] = _read_secret_file(name, Path(place))
+
+
+def _read_secret_file(name: str, file: Path) -> str:
+    # The message names the file, and nothing of what is in it.
+    try:
+        value = file.read_text("utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise WrongSetting(f"{name}: {file} cannot be read ({error.strerror}).") from error
+    except UnicodeError:
+        raise WrongSetting(f"{name}: {file} is not a text file in UTF-8.") from None
+    if not value.strip():
+        raise WrongSetting(f"{name}: {file} is empty.")
+    return value
+
+
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, _READERS, n=1)
-    meant = f" Did you mean {near[0]}?" if near else f" The settings are: {', '.join(sorted(_READERS))}."
+    known = sorted([*_READERS, *SECRET_FILES])
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f" Did you mean {near[0]}?" if near else f" The settings are: {', '.join(known)}."
     return f"{name} is not a setting of Bullion.{meant}"
 
 

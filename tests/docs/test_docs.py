@@ -19,7 +19,7 @@ from bullion.desk_api.routes import desk_routes
 from bullion.refusals import desk as desk_refusals
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import RefusalCode, Retry
-from bullion.settings import _NOT_OURS, _READERS, Settings, read_settings
+from bullion.settings import _NOT_OURS, _READERS, SECRET_FILES, SECRETS, Settings, read_settings
 from bullion.store import schema, traces
 from bullion.store.order_rows import BLOCK_SIZES
 from bullion.wiring import trading
@@ -143,6 +143,11 @@ def test_every_setting_is_in_the_desks_guide_with_its_default() -> None:
     assert set(usual) == set(_READERS)
 
 
+def test_every_secret_that_can_be_in_a_file_is_in_the_desks_guide() -> None:
+    told = DESK.read_text("utf-8")
+    assert [name for name in (*SECRETS, *SECRET_FILES) if f"`{name}`" not in told] == []
+
+
 def _as_shown(default: object) -> str:
     if default is None or default == ():
         return "unset"
@@ -163,7 +168,7 @@ def test_every_setting_is_in_the_example_with_its_default(tmp_path: Path) -> Non
 def test_settings_that_are_named_exist(page: Path) -> None:
     assert (
         set(re.findall(r"BULLION_[A-Z_]*[A-Z]", page.read_text("utf-8")))
-        <= set(_READERS) | _NOT_OURS | OF_TESTS
+        <= set(_READERS) | set(SECRET_FILES) | _NOT_OURS | OF_TESTS
     )
 
 

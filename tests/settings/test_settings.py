@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bullion.settings import Settings, WrongSetting, read_settings
+from bullion.settings import SECRETS, Settings, WrongSetting, read_settings
 
 TOKEN = "a-token-of-at-least-24-characters"
 SECRET = "a-deployment-secret-of-at-least-32-characters"
@@ -261,3 +261,69 @@ def test_sqlite_and_budgets_in_memory_serve_one_worker(tmp_path: Path) -> None:
     message = refused(tmp_path, BULLION_WORKERS="2")
     assert message.startswith("BULLION_WORKERS is 2")
     assert "1" in message.removeprefix("BULLION_WORKERS is 2")
+
+
+# --- Secrets in files -----------------------------------------------------------------------------------
+
+
+VALUES = {
+    "DATABASE_URL": "postgresql://user:hunter2@db/bullion",
+    "REDIS_URL": "redis://:hunter2@cache/0",
+    "DESK_TOKEN": TOKEN,
+    "SECRET": SECRET,
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"], ids=["no end", "LF", "CRLF"])
+def test_a_secret_can_be_in_a_file(tmp_path: Path, name: str, end: str) -> None:
+    file = tmp_path / "value"
+    file.write_bytes(f"{VALUES[name]}{end}".encode())
+    settings = read(tmp_path, **{f"BULLION_{name}_FILE": str(file)})
+    assert getattr(settings, name.lower()) == VALUES[name]
+
+
+def test_all_secrets_can_be_in_files() -> None:
+    assert {name.removeprefix("BULLION_") for name in SECRETS} == set(VALUES)
+
+
+def test_the_name_of_the_file_can_be_in_the_other_file(tmp_path: Path) -> None:
+    (tmp_path / "value").write_text(SECRET)
+    (tmp_path / ".env").write_text(f"BULLION_SECRET_FILE={tmp_path / 'value'}\n")
+    assert read(tmp_path).secret == SECRET
+
+
+def test_a_setting_and_its_file_are_refused_together(tmp_path: Path) -> None:
+    """Also one in the environment and one in `.env`: it would not be plain which one counts."""
+    (tmp_path / "value").write_text(SECRET)
+    told = "BULLION_SECRET and BULLION_SECRET_FILE are both set: remove one of them."
+    place = str(tmp_path / "value")
+    assert refused(tmp_path, BULLION_SECRET=SECRET, BULLION_SECRET_FILE=place) == told
+    (tmp_path / ".env").write_text(f"BULLION_SECRET={SECRET}\n")
+    assert refused(tmp_path, BULLION_SECRET_FILE=place) == told
+    assert read(tmp_path, BULLION_SECRET_FILE="").secret == SECRET
+    assert read(tmp_path, BULLION_SECRET="", BULLION_SECRET_FILE=place).secret == SECRET
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    message = refused(tmp_path, BULLION_SECRET_FILE=str(gone))
+    assert message == f"BULLION_SECRET_FILE: {gone} cannot be read (No such file or directory)."
+    assert "cannot be read (Is a directory)" in refused(tmp_path, BULLION_SECRET_FILE=str(tmp_path))
+    gone.write_bytes(b"\xff\xfe" * 20)
+    message = refused(tmp_path, BULLION_SECRET_FILE=str(gone))
+    assert message == f"BULLION_SECRET_FILE: {gone} is not a text file in UTF-8."
+    gone.write_text(" \n")
+    assert refused(tmp_path, BULLION_SECRET_FILE=str(gone)) == f"BULLION_SECRET_FILE: {gone} is empty."
+
+
+def test_a_wrong_value_in_a_file_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "value").write_text("hunter2")
+    for name in VALUES:
+        message = refused(tmp_path, **{f"BULLION_{name}_FILE": str(tmp_path / "value")})
+        assert message.startswith(f"BULLION_{name} ")
+        assert "hunter2" not in message
+
+
+def test_other_settings_have_no_file(tmp_path: Path) -> None:
+    assert "not a setting" in refused(tmp_path, BULLION_PORT_FILE="/dev/null")
