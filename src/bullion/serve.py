@@ -19,6 +19,7 @@ import uvloop
 
 from bullion.logs import end_logs, flush_logs
 from bullion.settings import Settings, WrongSetting
+from bullion.supervisor import report_serving
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
 from bullion.web.health import NOTICE
@@ -99,6 +100,7 @@ class Ports:
     def log_listening(self) -> None:
         more = {} if self.console_url is None else {"console": self.console_url}
         _log.info("listening", api=self.api_url, desk=self.desk_url, **more, pid=os.getpid())
+        report_serving()
 
 
 def bind_console(settings: Settings) -> socket.socket:
@@ -280,6 +282,7 @@ def serve_console(settings: Settings, bound: socket.socket) -> None:
 
     async def on_ready(_serving: Serving) -> None:
         _log.info("listening", console=_url(bound), pid=os.getpid())
+        report_serving()
 
     run_console(settings, bound, on_ready, on_stop=partial(ignore_new_connections, bound))
 

@@ -8,6 +8,7 @@ import structlog
 from bullion.logs import end_logs
 from bullion.serve import Ports, Serving, block_signals, run_node
 from bullion.settings import Settings
+from bullion.supervisor import report_reloading, report_serving, report_stopping
 
 from .terminal import Terminal
 from .watch import Workers
@@ -53,6 +54,7 @@ class Alone:
 
     def _on_stop(self) -> None:
         """Our own copies of the sockets must not keep the ports open while the node ends."""
+        report_stopping()
         self._node_ports.ignore_new_connections()
         self._watch.stop(signal.SIGTERM)
         if self._handing_over is None:  # Otherwise the thread that starts a worker may still use them.
@@ -71,6 +73,7 @@ class Alone:
 
     async def _hand_over(self, serving: Serving) -> None:
         _log.info("restarting", workers=1)
+        report_reloading()
         try:
             able = await asyncio.to_thread(self._prepare)  # It waits, and calls go on meanwhile.
         except asyncio.CancelledError:
@@ -85,6 +88,7 @@ class Alone:
             serving.leave()
         else:
             _log.error("restart_given_up", replaced=0, workers=1)
+            report_serving()
             self._handing_over = None
 
     def _send_signals_to_watcher(self) -> None:

@@ -14,6 +14,7 @@ import structlog
 
 from bullion.serve import Ports, unblock_signals
 from bullion.settings import Settings
+from bullion.supervisor import report_reloading, report_serving, report_stopping
 from bullion.web.metrics import SHARED_FOLDER
 
 from .terminal import Terminal
@@ -68,6 +69,7 @@ class Workers:
         try:
             if handed_over:
                 self._finish_hand_over()
+                report_serving()
             elif not self.start_all():
                 return 0 if self._stops else 2
             else:
@@ -77,6 +79,7 @@ class Workers:
                 self._replace_dead()
                 if self._restart_asked:
                     self._restart_all()
+                    report_serving()
             return 0
         finally:
             self._end_service()
@@ -153,6 +156,7 @@ class Workers:
         # Cleared first: who asks while this goes on may mean settings that those before have not read.
         self._restart_asked = False
         _log.info("restarting", workers=self._count)
+        report_reloading()
         for done in range(self._count):
             replaced = self._replace_one() if self._overlap else self._replace_in_turn()
             if self._stops:
@@ -221,6 +225,7 @@ class Workers:
         The workers empty the accept queues before they close the ports, which we have closed by then. So the
         kernel refuses new connections as soon as the last worker does not accept any, and resets none.
         """
+        report_stopping()
         workers = [*self._workers, *self._passing]
         if self._stops[:1] == [signal.SIGTERM]:  # Not at Ctrl+C: there is no load balancer to tell.
             self._drain(workers)
