@@ -129,7 +129,7 @@ async def _clerk(url: str) -> AsyncIterator[_Clerk]:
         catalogue, board = Catalogue(), Board()
         catalogue_follower = CatalogueFollower(catalogue, StoreSource(store.engine))
         await catalogue_follower.catch_up()
-        board.take([], 1)
+        board.apply([], 1)
         slots, batch_max = trading.TWO_BATCHES
         ledger = trading.ledger_of(store.engine, "bench", "simulated")
         queue = BookingQueue(ledger, catalogue, catalogue_follower, slots=slots, batch_max=batch_max)

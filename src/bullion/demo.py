@@ -22,7 +22,7 @@ from bullion.desk.bodies import (
     SymbolBody,
     TermsBody,
 )
-from bullion.desk.unreadable import found
+from bullion.desk.unreadable import read_or_unreadable
 from bullion.environment import Environment
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Scope
@@ -154,10 +154,14 @@ async def furnish(node: Node, hasher: Hasher) -> list[DemoKey]:
 async def _there(records: Records, broker: str) -> set[str]:
     """Which of the demo's things exist, by code and login: a first start may have been stopped half-way."""
     return (
-        {code for code in _SYMBOLS if await found(records.symbol(broker, code))}
-        | {f"duty {name}" for name in _DUTIES if await found(records.duty(broker, name))}
-        | {code for code in _GROUPS if await found(records.group(broker, code))}
-        | {each.login_id for each in _ACCOUNTS if await found(records.client(broker, each.login_id))}
+        {code for code in _SYMBOLS if await read_or_unreadable(records.symbol(broker, code))}
+        | {f"duty {name}" for name in _DUTIES if await read_or_unreadable(records.duty(broker, name))}
+        | {code for code in _GROUPS if await read_or_unreadable(records.group(broker, code))}
+        | {
+            each.login_id
+            for each in _ACCOUNTS
+            if await read_or_unreadable(records.client(broker, each.login_id))
+        }
     )
 
 
@@ -183,7 +187,7 @@ async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environme
 
 
 async def _find_key(records: Records, *, broker: str, key_id: str) -> UsedKey | Unreadable | None:
-    return await found(records.key(broker, key_id))
+    return await read_or_unreadable(records.key(broker, key_id))
 
 
 def _usable(used: UsedKey | Unreadable) -> bool:

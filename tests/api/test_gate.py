@@ -9,7 +9,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
 from bullion.api.gate import Caller, Gate
-from bullion.budgets.limiter import Charge, Exceeded, LimiterUnavailable, Taken, Throttled
+from bullion.budgets.limiter import Allowed, Charge, Exceeded, LimiterUnavailable, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.source import Changes
@@ -44,7 +44,7 @@ class Broken:
 
     async def take(
         self, _failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
-    ) -> Taken | Throttled | Exceeded:
+    ) -> Allowed | Throttled | Exceeded:
         raise LimiterUnavailable
 
 

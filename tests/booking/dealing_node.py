@@ -23,7 +23,7 @@ class DealingNode(Node):
     ) -> None:
         super().__init__(engine, batch_max=batch_max)
         board = Board()
-        board.take([], 1)
+        board.apply([], 1)
         self.holder = holder
         self.market = Market(self.catalogue, board, lambda _broker, _instrument: Tradeability.TRADABLE)
         on_postgres = isinstance(engine, PostgresEngine)

@@ -252,7 +252,7 @@ class Node:
         self.catalogue = Catalogue()
         self.catalogue_follower = CatalogueFollower(self.catalogue, StoreSource(engine))
         board = Board()
-        board.take([], 1)
+        board.apply([], 1)
         self.market = Market(self.catalogue, board)
         self.ledger = Between(ledger_of(engine))
         self.queue = BookingQueue(
@@ -311,7 +311,7 @@ def store_of(engine: Engine) -> Any:
 
 async def reset(engine: Engine, book: int) -> None:
     async def body(records: Records) -> None:
-        await records.reset_book(await records.hold_book(book // 2, Environment.TEST))
+        await records.reset_book(await records.lock_book(book // 2, Environment.TEST))
 
     await RecordStore(engine).write("reset", body)
 

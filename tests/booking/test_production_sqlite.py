@@ -41,7 +41,7 @@ async def node(engine: SqliteEngine, book: int) -> DealingNode:
     return node
 
 
-async def in_writer(engine: SqliteEngine, statement: str) -> Any:
+async def run_in_writer(engine: SqliteEngine, statement: str) -> Any:
     """On the writer's own connection and thread."""
 
     def work() -> Any:
@@ -71,9 +71,9 @@ async def booked_after(node: DealingNode, engine: SqliteEngine, book: int, key: 
 async def test_a_file_that_is_read_only_is_unavailable(
     node: DealingNode, engine: SqliteEngine, book: int
 ) -> None:
-    await in_writer(engine, "PRAGMA query_only = ON")
+    await run_in_writer(engine, "PRAGMA query_only = ON")
     assert await node.told(book, "k") == "StoreUnavailable"
-    await in_writer(engine, "PRAGMA query_only = OFF")
+    await run_in_writer(engine, "PRAGMA query_only = OFF")
     await booked_after(node, engine, book, "k")
 
 
@@ -81,15 +81,15 @@ async def test_a_store_that_is_full_before_the_commit_is_unavailable(
     node: DealingNode, engine: SqliteEngine, book: int
 ) -> None:
     """Whatever fits in is booked; the first that does not is not, and is told so."""
-    pages = await in_writer(engine, "PRAGMA page_count")
-    assert await in_writer(engine, f"PRAGMA max_page_count = {pages}") == pages
+    pages = await run_in_writer(engine, "PRAGMA page_count")
+    assert await run_in_writer(engine, f"PRAGMA max_page_count = {pages}") == pages
     for number in range(1000):
         told = await node.told(book, f"k{number}", asked(client_order_id="c" * 64))
         assert len(await orders_of(engine, book, f"k{number}")) == (told == "booked")
         if told != "booked":
             break
     assert told == "StoreUnavailable"
-    await in_writer(engine, "PRAGMA max_page_count = 1000000")
+    await run_in_writer(engine, "PRAGMA max_page_count = 1000000")
     await booked_after(node, engine, book, f"k{number}")
 
 
@@ -209,7 +209,7 @@ async def test_a_file_that_another_process_holds_past_the_deadline_is_busy_and_n
     """However many other writes of this node wait before it for the same lock."""
     monkeypatch.setattr(queue_module, "DEADLINE_S", 1.0)
     monkeypatch.setattr(queue_module, "_DEADLINE_CHECK_S", 0.01)
-    await in_writer(engine, "PRAGMA busy_timeout = 700")
+    await run_in_writer(engine, "PRAGMA busy_timeout = 700")
     watch = asyncio.create_task(node.queue.run())
     with contextlib.closing(sqlite3.connect(engine._path, isolation_level=None)) as prompt:
         prompt.execute("BEGIN IMMEDIATE")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Taken, Throttled
+from bullion.budgets.limiter import Allowed, Charge, Exceeded, Limiter, LimiterUnavailable, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.redis import RedisLimiter
 from bullion.budgets.redis_link import LinkDown, RedisLink, packed
@@ -104,16 +104,16 @@ async def test_no_more_than_the_limit_however_many_ask_at_once(limiter: Limiter)
     outcomes = await asyncio.gather(
         *(limiter.take(NOBODY, failed=False, charges=[Charge("a", 60, 60)]) for _ in range(200))
     )
-    assert sum(isinstance(outcome, Taken) for outcome in outcomes) == 60
+    assert sum(isinstance(outcome, Allowed) for outcome in outcomes) == 60
 
 
 async def test_all_budgets_or_none(limiter: Limiter) -> None:
     wide, narrow = Charge("wide", 100, 60), Charge("narrow", 1, 60)
-    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[wide, narrow]), Taken)
+    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[wide, narrow]), Allowed)
     for _ in range(10):
         assert isinstance(await limiter.take(NOBODY, failed=False, charges=[wide, narrow]), Exceeded)
     outcome = await limiter.take(NOBODY, failed=False, charges=[wide])
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert (outcome.tightest.limit, outcome.tightest.remaining) == (100, 98)
     assert 59 <= outcome.tightest.reset_s <= 60
@@ -121,7 +121,7 @@ async def test_all_budgets_or_none(limiter: Limiter) -> None:
 
 async def test_the_tightest_budget_is_told(limiter: Limiter) -> None:
     outcome = await limiter.take(NOBODY, failed=False, charges=[Charge("a", 60, 60), Charge("b", 10, 10)])
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert (outcome.tightest.limit, outcome.tightest.remaining, outcome.tightest.reset_s) == (10, 9, 10)
 
@@ -133,7 +133,7 @@ async def test_no_window_in_time_holds_more_than_the_limit(limiter: Limiter) -> 
     while time.monotonic() < stop_at:
         asked_at = time.monotonic()
         outcome = await limiter.take(NOBODY, failed=False, charges=[Charge("a", 5, 1)])
-        if isinstance(outcome, Taken):
+        if isinstance(outcome, Allowed):
             accepted.append((asked_at, time.monotonic()))
         await asyncio.sleep(0.01)
     # The limiter's stamp lies between the question and the answer; Redis has a clock of its own.
@@ -144,22 +144,22 @@ async def test_no_window_in_time_holds_more_than_the_limit(limiter: Limiter) -> 
 
 async def test_a_retry_after_the_wait_is_accepted(limiter: Limiter) -> None:
     charges = [Charge("a", 2, 1), Charge("b", 3, 2)]
-    while isinstance(outcome := await limiter.take(NOBODY, failed=False, charges=charges), Taken):
+    while isinstance(outcome := await limiter.take(NOBODY, failed=False, charges=charges), Allowed):
         pass
     assert isinstance(outcome, Exceeded)
     answered_at = time.monotonic()
     while (left_s := answered_at + outcome.retry_after_s - time.monotonic()) > 0:
         await asyncio.sleep(left_s)  # The loop's own clock is coarse: it may wake up a millisecond early.
-    assert isinstance(await limiter.take(NOBODY, failed=False, charges=charges), Taken)
+    assert isinstance(await limiter.take(NOBODY, failed=False, charges=charges), Allowed)
 
 
 async def test_changing_a_limit_keeps_the_history(limiter: Limiter) -> None:
     for _ in range(5):
-        assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 10, 60)]), Taken)
+        assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 10, 60)]), Allowed)
     lowered = await limiter.take(NOBODY, failed=False, charges=[Charge("a", 3, 60)])
     assert isinstance(lowered, Exceeded)
     assert 59 <= lowered.retry_after_s <= 60
-    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 6, 60)]), Taken)
+    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 6, 60)]), Allowed)
     assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 6, 60)]), Exceeded)
 
 
@@ -172,12 +172,12 @@ async def test_a_limit_of_zero_refuses_every_call(limiter: Limiter) -> None:
 async def test_failures_throttle_and_a_throttled_call_counts_nothing(limiter: Limiter) -> None:
     failures = Charge("failures 203.0.113.8", 3, 60)
     for _ in range(3):
-        assert await limiter.take(failures, failed=True) == Taken(None)
+        assert await limiter.take(failures, failed=True) == Allowed(None)
     for failed in (True, False):
         throttled = await limiter.take(failures, failed=failed, charges=[Charge("a", 1, 60)])
         assert isinstance(throttled, Throttled)
         assert 59 <= throttled.retry_after_s <= 60
-    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 1, 60)]), Taken)
+    assert isinstance(await limiter.take(NOBODY, failed=False, charges=[Charge("a", 1, 60)]), Allowed)
 
 
 async def test_two_nodes_share_budgets_and_failures(redis: Redis) -> None:
@@ -187,11 +187,11 @@ async def test_two_nodes_share_budgets_and_failures(redis: Redis) -> None:
     async with connected(redis.url) as first_link, connected(redis.url) as second_link:
         nodes = [RedisLimiter(link, MemoryLimiter()) for link in (first_link, second_link)]
         for number in range(60):
-            assert isinstance(await nodes[number % 2].take(NOBODY, failed=False, charges=shared), Taken)
+            assert isinstance(await nodes[number % 2].take(NOBODY, failed=False, charges=shared), Allowed)
         for node in nodes:
             assert isinstance(await node.take(NOBODY, failed=False, charges=shared), Exceeded)
         for number in range(20):
-            assert isinstance(await nodes[number % 2].take(failures, failed=True), Taken)
+            assert isinstance(await nodes[number % 2].take(failures, failed=True), Allowed)
         for node in nodes:
             assert isinstance(await node.take(failures, failed=False), Throttled)
 
@@ -233,7 +233,7 @@ async def recovers(limiter: RedisLimiter, within_s: float) -> None:
     async with asyncio.timeout(within_s):
         while True:
             try:
-                assert isinstance(await limiter.take(NOBODY, failed=False, charges=ORDER), Taken)
+                assert isinstance(await limiter.take(NOBODY, failed=False, charges=ORDER), Allowed)
             except LimiterUnavailable:
                 await asyncio.sleep(0.01)
             else:
@@ -241,7 +241,7 @@ async def recovers(limiter: RedisLimiter, within_s: float) -> None:
 
 
 async def test_redis_stopped_and_back(shared: RedisLimiter, own_redis: Redis) -> None:
-    assert isinstance(await shared.take(NOBODY, failed=False, charges=ORDER), Taken)
+    assert isinstance(await shared.take(NOBODY, failed=False, charges=ORDER), Allowed)
     own_redis.stop(signal.SIGKILL)
     await asyncio.sleep(0.05)
     started = time.monotonic()
@@ -250,7 +250,7 @@ async def test_redis_stopped_and_back(shared: RedisLimiter, own_redis: Redis) ->
     assert time.monotonic() - started < 1
     failures = Charge("failures 203.0.113.10", 3, 60)
     for _ in range(3):
-        assert isinstance(await shared.take(failures, failed=True), Taken)
+        assert isinstance(await shared.take(failures, failed=True), Allowed)
     assert isinstance(await shared.take(failures, failed=True), Throttled)
     assert shared.throttled(failures) is not None
     own_redis.start()
@@ -262,19 +262,19 @@ async def test_failures_noted_before_redis_went_away_are_not_forgotten(
 ) -> None:
     failures = Charge("failures 203.0.113.11", 3, 60)
     for _ in range(2):
-        assert isinstance(await shared.take(failures, failed=True), Taken)
+        assert isinstance(await shared.take(failures, failed=True), Allowed)
     own_redis.stop(signal.SIGKILL)
     await asyncio.sleep(0.05)
-    assert isinstance(await shared.take(failures, failed=True), Taken)
+    assert isinstance(await shared.take(failures, failed=True), Allowed)
     assert isinstance(await shared.take(failures, failed=False, charges=ORDER), Throttled)
 
 
 async def test_flushall_begins_anew(shared: RedisLimiter, own_redis: Redis) -> None:
     tight = [Charge("tight", 1, 60)]
-    assert isinstance(await shared.take(NOBODY, failed=False, charges=tight), Taken)
+    assert isinstance(await shared.take(NOBODY, failed=False, charges=tight), Allowed)
     assert isinstance(await shared.take(NOBODY, failed=False, charges=tight), Exceeded)
     own_redis.command("FLUSHALL")
-    assert isinstance(await shared.take(NOBODY, failed=False, charges=tight), Taken)
+    assert isinstance(await shared.take(NOBODY, failed=False, charges=tight), Allowed)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
@@ -287,7 +287,7 @@ async def test_a_clock_set_back_by_more_than_a_window_begins_anew(
     own_redis.command("RPUSH", "bullion:a:60", far)
     for number in range(min(limit, 3)):
         outcome = await shared.take(NOBODY, failed=False, charges=budget)
-        assert isinstance(outcome, Taken)
+        assert isinstance(outcome, Allowed)
         assert outcome.tightest is not None
         assert (outcome.tightest.remaining, outcome.tightest.reset_s) == (limit - number - 1, 60)
     own_redis.command("DEL", "bullion:a:60")
@@ -323,7 +323,7 @@ async def test_a_flushed_script_is_loaded_again_and_counts_once(
     await shared.take(NOBODY, failed=False, charges=ORDER)
     own_redis.command("SCRIPT", "FLUSH")
     outcome = await shared.take(NOBODY, failed=False, charges=ORDER)
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert outcome.tightest.remaining == 998
 
@@ -344,7 +344,9 @@ async def test_a_late_answer_is_a_ruled_answer_and_never_another_callers(
         *(shared.take(NOBODY, failed=False, charges=[Charge("mine", 50, 60)]) for _ in range(20))
     )
     left = [
-        outcome.tightest.remaining for outcome in outcomes if isinstance(outcome, Taken) and outcome.tightest
+        outcome.tightest.remaining
+        for outcome in outcomes
+        if isinstance(outcome, Allowed) and outcome.tightest
     ]
     assert left == list(range(49, 29, -1))
 
@@ -385,11 +387,11 @@ async def test_rubbish_is_a_ruled_answer(kind: str) -> None:
     async with serving(serve) as port, connected(f"redis://127.0.0.1:{port}") as link:
         limiter = RedisLimiter(link, MemoryLimiter())
         if kind == "more than was asked for":
-            assert isinstance(await limiter.take(NOBODY, failed=False, charges=ORDER), Taken)
+            assert isinstance(await limiter.take(NOBODY, failed=False, charges=ORDER), Allowed)
         else:
             with pytest.raises(LimiterUnavailable):
                 await limiter.take(NOBODY, failed=False, charges=ORDER)
-            assert isinstance(await limiter.take(NOBODY, failed=True), Taken)
+            assert isinstance(await limiter.take(NOBODY, failed=True), Allowed)
         await answering(link)
 
 

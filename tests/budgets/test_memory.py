@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bullion.budgets.limiter import Charge, Exceeded, Taken, Throttled
+from bullion.budgets.limiter import Allowed, Charge, Exceeded, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.window import NS_PER_S
 
@@ -25,7 +25,7 @@ class Clock:
 
 def take(
     limiter: MemoryLimiter, *charges: Charge, failures: Charge = NOBODY, failed: bool = False
-) -> Taken | Throttled | Exceeded:
+) -> Allowed | Throttled | Exceeded:
     return asyncio.run(limiter.take(failures, failed=failed, charges=charges))
 
 
@@ -43,7 +43,7 @@ def test_no_window_of_any_place_holds_more_than_the_limit(
     accepted: list[int] = []
     for pause_ns in pauses:
         clock.now_ns += pause_ns
-        if isinstance(take(limiter, Charge("a", limit, window_s)), Taken):
+        if isinstance(take(limiter, Charge("a", limit, window_s)), Allowed):
             accepted.append(clock.now_ns)
     for start_ns in accepted:
         held = [at for at in accepted if start_ns <= at < start_ns + window_s * NS_PER_S]
@@ -72,18 +72,18 @@ def test_a_retry_after_the_wait_is_accepted_and_not_much_sooner(
                 assert isinstance(take(limiter, *charges), Exceeded)
             clock.now_ns = before
             clock.pass_s(outcome.retry_after_s)
-            assert isinstance(take(limiter, *charges), Taken)
+            assert isinstance(take(limiter, *charges), Allowed)
 
 
 def test_a_refused_call_consumes_nothing_of_any_budget() -> None:
     clock = Clock()
     limiter = MemoryLimiter(clock)
     wide, narrow = Charge("wide", 100, 60), Charge("narrow", 1, 10)
-    assert isinstance(take(limiter, wide, narrow), Taken)
+    assert isinstance(take(limiter, wide, narrow), Allowed)
     for _ in range(50):
         assert isinstance(take(limiter, wide, narrow), Exceeded)
     outcome = take(limiter, wide)
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert outcome.tightest.remaining == 98
 
@@ -91,7 +91,7 @@ def test_a_refused_call_consumes_nothing_of_any_budget() -> None:
 def test_the_tightest_budget_is_the_one_with_the_fewest_calls_left() -> None:
     limiter = MemoryLimiter(Clock())
     outcome = take(limiter, Charge("a", 60, 60), Charge("b", 10, 10))
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert (outcome.tightest.limit, outcome.tightest.remaining, outcome.tightest.reset_s) == (10, 9, 10)
 
@@ -102,7 +102,7 @@ def test_reset_counts_down_to_the_oldest_call() -> None:
     take(limiter, Charge("a", 5, 60))
     clock.pass_s(12.3)
     outcome = take(limiter, Charge("a", 5, 60))
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert outcome.tightest.reset_s == 48
 
@@ -111,12 +111,12 @@ def test_changing_a_limit_keeps_the_history() -> None:
     clock = Clock()
     limiter = MemoryLimiter(clock)
     for _ in range(5):
-        assert isinstance(take(limiter, Charge("a", 10, 60)), Taken)
+        assert isinstance(take(limiter, Charge("a", 10, 60)), Allowed)
         clock.pass_s(1)
     lowered = take(limiter, Charge("a", 3, 60))
     assert isinstance(lowered, Exceeded)
     assert lowered.retry_after_s == 57  # three of the five must leave; the third came 57 s before it does
-    assert isinstance(take(limiter, Charge("a", 6, 60)), Taken)
+    assert isinstance(take(limiter, Charge("a", 6, 60)), Allowed)
     assert isinstance(take(limiter, Charge("a", 6, 60)), Exceeded)
 
 
@@ -130,7 +130,7 @@ def test_twenty_failures_throttle_an_address_and_a_throttled_call_counts_nothing
     clock = Clock()
     limiter = MemoryLimiter(clock)
     for _ in range(20):
-        assert isinstance(take(limiter, failed=True), Taken)
+        assert isinstance(take(limiter, failed=True), Allowed)
     clock.pass_s(30)
     for failed in (True, False):
         throttled = take(limiter, Charge("reads", 5, 60), failed=failed)
@@ -140,13 +140,13 @@ def test_twenty_failures_throttle_an_address_and_a_throttled_call_counts_nothing
     assert limiter.throttled(NOBODY) is not None
     assert limiter.throttled(Charge("failures 127.0.0.2", 20, 60)) is None
     clock.pass_s(30)
-    assert isinstance(take(limiter, Charge("reads", 5, 60)), Taken)
+    assert isinstance(take(limiter, Charge("reads", 5, 60)), Allowed)
 
 
 def test_a_call_that_did_not_fail_is_no_failure() -> None:
     limiter = MemoryLimiter(Clock())
     for _ in range(100):
-        assert isinstance(take(limiter), Taken)
+        assert isinstance(take(limiter), Allowed)
 
 
 def test_callers_of_long_ago_are_forgotten() -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bullion.budgets.limiter import Charge, Exceeded, Taken, Throttled
+from bullion.budgets.limiter import Allowed, Charge, Exceeded, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.redis import RedisLimiter
 from tests.budgets.test_limiters import connected, own_redis  # noqa: F401 - fixtures
@@ -32,7 +32,7 @@ async def limiter(own_redis: Redis) -> AsyncIterator[RedisLimiter]:  # noqa: F81
         yield RedisLimiter(link, MemoryLimiter())
 
 
-async def take(limiter: RedisLimiter, budget: Sequence[Charge] = BUDGET) -> Taken | Throttled | Exceeded:
+async def take(limiter: RedisLimiter, budget: Sequence[Charge] = BUDGET) -> Allowed | Throttled | Exceeded:
     return await limiter.take(NOBODY, failed=False, charges=budget)
 
 
@@ -65,7 +65,7 @@ async def test_a_poisoned_key_is_repaired_by_the_next_call_and_told_once(
     with capture_logs() as logs:
         for number in range(LIMIT):
             outcome = await take(limiter)
-            assert isinstance(outcome, Taken)
+            assert isinstance(outcome, Allowed)
             assert outcome.tightest is not None
             assert (outcome.tightest.remaining, outcome.tightest.reset_s) == (LIMIT - 1 - number, 60)
         assert isinstance(await take(limiter), Exceeded), "from then on it counts as ever"
@@ -87,7 +87,7 @@ async def test_a_poisoned_count_of_failures_is_repaired_too(
     own_redis.command(verb, "bullion:failures of one:60", *words)
     with capture_logs() as logs:
         for _ in range(LIMIT):
-            assert isinstance(await limiter.take(failures, failed=True), Taken)
+            assert isinstance(await limiter.take(failures, failed=True), Allowed)
         assert isinstance(await limiter.take(failures, failed=True), Throttled)
     assert len(repairs(logs)) == 1
 
@@ -102,7 +102,7 @@ async def test_rubbish_behind_calls_that_count_is_repaired_where_it_would_refuse
     own_redis.command("RPUSH", KEY, stamp(-59), *[rubbish] * LIMIT)
     with capture_logs() as logs:
         outcome = await take(limiter)
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert outcome.tightest.remaining == LIMIT - 2, "the call that counts is kept"
     assert len(repairs(logs)) == 1
@@ -113,11 +113,11 @@ async def test_all_budgets_or_none_also_where_one_is_repaired(
     own_redis: Redis,  # noqa: F811
 ) -> None:
     full = Charge("full", 1, 60)
-    assert isinstance(await take(limiter, [full]), Taken)
+    assert isinstance(await take(limiter, [full]), Allowed)
     own_redis.command("SET", KEY, "1")
     assert isinstance(await take(limiter, [*BUDGET, full]), Exceeded)
     outcome = await take(limiter)
-    assert isinstance(outcome, Taken)
+    assert isinstance(outcome, Allowed)
     assert outcome.tightest is not None
     assert outcome.tightest.remaining == LIMIT - 1, "a refused call consumes nothing"
 
@@ -142,7 +142,7 @@ async def test_calls_of_a_clock_that_was_ahead_do_not_hide_behind_others(
     key = "bullion:a:2"
     own_redis.command("RPUSH", key, stamp(-1.9), stamp(1.5), stamp(1.6))
     started = time.monotonic()
-    while not isinstance(await take(limiter, budget), Taken):
+    while not isinstance(await take(limiter, budget), Allowed):
         assert time.monotonic() - started < 2.5
         await asyncio.sleep(0.02)
     # None of those that are left is later than now: they leave within a window.
@@ -157,7 +157,7 @@ async def test_a_repair_that_is_needed_again_and_again_is_told_once_a_minute(
     with capture_logs() as logs:
         for _ in range(5):
             own_redis.command("SET", KEY, "1")
-            assert isinstance(await take(limiter), Taken)
+            assert isinstance(await take(limiter), Allowed)
             own_redis.command("DEL", KEY)
     assert len(repairs(logs)) == 1
 
@@ -169,11 +169,11 @@ async def test_a_list_that_lost_its_expiry_gets_it_back(
     budget = (Charge("a", LIMIT, 1),)
     key = "bullion:a:1"
     for _ in range(LIMIT):
-        assert isinstance(await take(limiter, budget), Taken)
+        assert isinstance(await take(limiter, budget), Allowed)
     assert own_redis.command("PERSIST", key) == ":1\r\n"
     assert isinstance(await take(limiter, budget), Exceeded)
     started = time.monotonic()
-    while not isinstance(await take(limiter, budget), Taken):
+    while not isinstance(await take(limiter, budget), Allowed):
         assert time.monotonic() - started < 5
         await asyncio.sleep(0.02)
     assert 0 < int(own_redis.command("PTTL", key)[1:]) <= 2_000

@@ -78,7 +78,7 @@ def test_what_just_fits_is_complete() -> None:
 def test_those_who_called_stay_when_room_is_made() -> None:
     memory = Memory()
     memory.load(*(entry for number in range(1, 5) for entry in client(number)), ends_at=4)
-    memory.clients.note_calls([key(1).key_id, key(3).key_id])
+    memory.clients.mark_used([key(1).key_id, key(3).key_id])
     memory.take(*client(5))
     assert {1, 3} <= memory.numbers
     assert not {2, 4} & memory.numbers
@@ -98,7 +98,7 @@ def test_room_is_made_even_if_everyone_has_called() -> None:
     memory = Memory()
     for number in range(1, 40):
         memory.take(*client(number))
-        memory.clients.note_calls([key(number).key_id])
+        memory.clients.mark_used([key(number).key_id])
         assert len(memory.catalogue.accounts) + len(memory.catalogue.keys) <= 9
     assert 39 in memory.numbers
 
@@ -106,7 +106,7 @@ def test_room_is_made_even_if_everyone_has_called() -> None:
 def test_whoever_was_asked_for_is_there_afterwards_whoever_has_to_go() -> None:
     memory = Memory(kept_max=4)
     memory.load(*client(1), *client(2), ends_at=2)
-    memory.clients.note_calls([key(number).key_id for number in (2, 3, 4, 5)])
+    memory.clients.mark_used([key(number).key_id for number in (2, 3, 4, 5)])
     crowd = [entry for number in (1, 3, 4, 5) for entry in client(number)]
     wanted = Wanted(keys=[key(1).key_id], accounts=[7])
     memory.catalogue.apply(Changes(1, 0, [*crowd, account(6), account(7)]), 0, wanted)
@@ -146,6 +146,6 @@ def test_memory_that_has_dropped_one_no_longer_holds_them_all() -> None:
 def test_who_calls_is_not_noted_while_nobody_has_to_go() -> None:
     memory = Memory()
     memory.load(*client(1))
-    memory.clients.note_calls([key(1).key_id])
+    memory.clients.mark_used([key(1).key_id])
     memory.take(*(entry for number in range(2, 6) for entry in client(number)))
     assert 1 not in memory.numbers

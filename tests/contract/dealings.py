@@ -157,7 +157,7 @@ class Dealings:
         """As the desk does it."""
 
         async def body(transaction: Transaction) -> Order:
-            before = await order_changes.hold(transaction, order.book_id, order.ordinal)
+            before = await order_changes.lock(transaction, order.book_id, order.ordinal)
             assert before is not None
             now = life.after(before, event, self.now_us, **values)
             await order_changes.write(transaction, before, now, self.now_us, "dealer", f"to {now.status}")

@@ -202,9 +202,9 @@ async def test_one_that_is_killed_leaves_nothing_half_done_and_is_gone_on_with(
 
 def watch(dying: pytest.MonkeyPatch, engine: Engine, query: str, then: Callable[[], None]) -> None:
     """Right after this query, with the transaction that it is in still open."""
-    owner: Any = postgres_module._Open
+    owner: Any = postgres_module._OpenTransaction
     if isinstance(engine, SqliteEngine):
-        owner = sqlite_module._Open
+        owner = sqlite_module._OpenTransaction
     inner = owner.all
 
     async def watching(self: Any, name: str, *values: Any) -> Any:
@@ -276,7 +276,7 @@ async def test_the_desk_finds_them_by_id_and_another_desk_does_not(
 
     async def find(broker: str, order_id: str, *, hold: bool = False) -> Any:
         return await records.write(
-            "find", lambda open_: (open_.hold_order if hold else open_.order)(broker, order_id)
+            "find", lambda open_: (open_.lock_order if hold else open_.order)(broker, order_id)
         )
 
     for number, orders in enumerate(old, start=1):

@@ -262,7 +262,7 @@ async def test_last_use_is_kept_and_moves_no_version(store: RecordStore, engine:
     clock = iter([100, 300, 200])
     uses = KeyUses(engine, lambda: next(clock))
     for _ in range(3):
-        uses.note(issued.key_id)
+        uses.add(issued.key_id)
         await uses.write()
     used = await store.read("key", lambda records: records.key("main", issued.key_id))
     assert used is not None

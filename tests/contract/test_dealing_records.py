@@ -76,18 +76,18 @@ async def test_the_desk_sees_and_counts_every_channels_orders_in_every_state(
 
 async def test_an_order_is_held_as_it_is_then(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0]), "open")
-    found = await records.write("hold", lambda open_: open_.hold_order("main", order.id), catalogue=False)
+    found = await records.write("hold", lambda open_: open_.lock_order("main", order.id), catalogue=False)
     assert found is not None
     assert (found.order, found.login_id, found.archived) == (order, "c1", False)
     for broker, order_id in (("main", NEVER), ("main", "x\0"), ("other", order.id)):
-        assert await records.write("hold", lambda open_, b=broker, o=order_id: open_.hold_order(b, o)) is None  # type: ignore[misc]
+        assert await records.write("hold", lambda open_, b=broker, o=order_id: open_.lock_order(b, o)) is None  # type: ignore[misc]
 
 
 async def test_a_change_is_written_with_its_life(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.lead(await dealings.place(dealings.books[0], source="web"), "open")
 
     async def close(open_: Records) -> list[OrderEvent]:
-        found = await open_.hold_order("main", order.id)
+        found = await open_.lock_order("main", order.id)
         assert found is not None
         now = life.after(found.order, Event.CLOSE, 7)
         await open_.change_order(found.order, now, dealings.now_us + 7, "Asha", "as asked")
@@ -105,7 +105,7 @@ async def test_of_two_who_hold_the_second_sees_what_the_first_did(
     order = await dealings.lead(await dealings.place(dealings.books[0]), "open")
 
     async def close(open_: Records) -> str:
-        found = await open_.hold_order("main", order.id)
+        found = await open_.lock_order("main", order.id)
         assert found is not None
         try:
             now = life.after(found.order, Event.CLOSE, 7)
@@ -137,7 +137,7 @@ async def test_entries_that_are_appended_at_once_come_one_after_the_other(
     """With and without the catalogue's row in hand: nobody writes over another's head."""
 
     async def append(open_: Records) -> int:
-        head = await open_.hold_audit_head("main")
+        head = await open_.lock_audit_head("main")
         count = (head.count if head else 0) + 1
         entry = Entry("main", count, 1, "Asha", "place_order", "x", None, None, f"{count:064x}")
         await open_.append_audit(entry, Head(count, entry.hash, "seal"))
@@ -162,21 +162,21 @@ async def test_bookings_and_the_desk_do_not_lock_each_other_out(
 
     async def delete(order_id: str) -> None:
         async def body(open_: Records) -> None:
-            found = await open_.hold_order("main", order_id)
+            found = await open_.lock_order("main", order_id)
             assert found is not None
             await open_.change_order(
                 found.order, life.after(found.order, Event.DELETE, 7), dealings.now_us, "Asha", None
             )
-            await open_.hold_audit_head("main")
+            await open_.lock_audit_head("main")
 
         await records.write("delete", body, catalogue=False)
 
     async def set_stock() -> None:
         async def body(open_: Records) -> None:
-            held = await open_.hold_stock("main", "COIN")
+            held = await open_.lock_stock("main", "COIN")
             assert held is not None
             await open_.put_stock("main", "COIN", held)
-            await open_.hold_audit_head("main")
+            await open_.lock_audit_head("main")
 
         await records.write("set_stock", body)
 
@@ -205,7 +205,7 @@ async def test_bookings_and_the_desk_do_not_lock_each_other_out(
 
 async def test_a_stock_is_held_and_set_or_dropped(dealings: Dealings, records: RecordStore) -> None:
     async def held(open_: Records) -> int | None:
-        return await open_.hold_stock("main", "COIN")
+        return await open_.lock_stock("main", "COIN")
 
     async def kept() -> bool:
         found = await records.read("symbol", lambda open_: open_.symbol("main", "COIN"))
@@ -219,7 +219,7 @@ async def test_a_stock_is_held_and_set_or_dropped(dealings: Dealings, records: R
     assert await records.write("held", held) == 30_000
     await records.write("drop", lambda open_: open_.put_stock("main", "COIN", None))
     assert (await records.write("held", held), await kept()) == (None, False)
-    assert await records.write("none", lambda open_: open_.hold_stock("main", "x\0")) is None
+    assert await records.write("none", lambda open_: open_.lock_stock("main", "x\0")) is None
 
 
 # --- The hedge --------------------------------------------------------------------------------------------

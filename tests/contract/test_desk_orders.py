@@ -186,7 +186,7 @@ async def test_archived_orders_are_found_by_id_alone(
     account_id = await account_id_of(engine, "main", "one")
 
     async def reset(records: Records) -> None:
-        await records.reset_book(await records.hold_book(account_id, Environment.TEST))
+        await records.reset_book(await records.lock_book(account_id, Environment.TEST))
 
     await RecordStore(engine).write("reset", reset)
     for broker, wanted in product(BROKERS, questions(placed)):

@@ -238,7 +238,7 @@ async def kept_busy(engine: SqliteEngine) -> tuple["asyncio.Task[bool]", threadi
         begun.set()
         return go_on.wait(10)
 
-    writing = asyncio.create_task(engine.in_writer("long", long))
+    writing = asyncio.create_task(engine.run_in_writer("long", long))
     await asyncio.to_thread(begun.wait, 10)
     return writing, go_on
 

@@ -147,7 +147,7 @@ async def test_of_many_who_act_at_once_one_is_first_and_the_others_are_told(
 
 async def test_an_order_that_is_not_there_is_none(dealings: Dealings) -> None:
     book = dealings.books[0]
-    found = await dealings.engine.write("hold", lambda open_: order_changes.hold(open_, book, 1))
+    found = await dealings.engine.write("hold", lambda open_: order_changes.lock(open_, book, 1))
     assert found is None
 
 

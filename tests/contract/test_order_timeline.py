@@ -48,7 +48,7 @@ class Fixture:
 
     @property
     def timeline(self) -> OrderTimeline:
-        return self.records._memory.timeline
+        return self.records._cache.timeline
 
     async def trade(
         self, number: int, begin_us: int, book: tuple[str, str, Environment] | None = None
@@ -103,7 +103,7 @@ class Fixture:
         account_id = await account_id_of(self.engine, *owner[:2])
 
         async def work(records: Records) -> None:
-            await records.reset_book(await records.hold_book(account_id, owner[2]))
+            await records.reset_book(await records.lock_book(account_id, owner[2]))
 
         # By another process: this one is not told.
         await RecordStore(self.engine).write("reset", work)
@@ -177,14 +177,14 @@ def use_only_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_every_list_is_that_of_a_full_search(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
     await fixture.trade(200, fixture.begin_us)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     use_only_counts(monkeypatch)
     await fixture.check(300)
 
 
 async def test_orders_that_come_later_are_counted(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
     await fixture.trade(40, fixture.begin_us)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     use_only_counts(monkeypatch)
     await fixture.trade(
         30, fixture.begin_us + AN_HOUR_US // 2
@@ -192,7 +192,7 @@ async def test_orders_that_come_later_are_counted(fixture: Fixture, monkeypatch:
     await fixture.check()
     await fixture.trade(15, fixture.begin_us + AN_HOUR_US - 1_000_000)  # Too new to be settled.
     await fixture.check()
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     await fixture.check()
 
 
@@ -208,11 +208,11 @@ async def test_lists_need_no_counts(fixture: Fixture) -> None:
 
 async def test_a_reset_is_seen_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
     await fixture.trade(120, fixture.begin_us)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     await fixture.reset(("main", "one", Environment.TEST))
     wanted, page = OrderFilter(environment=Environment.TEST), Page(50, 0)
     assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     use_only_counts(monkeypatch)
     await fixture.check()
 
@@ -223,27 +223,27 @@ async def test_a_booking_that_was_committed_late_is_found(
     late, *others = fixture.books
     for each in others:
         await fixture.trade(12, fixture.begin_us + 10_000_000, each)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     await fixture.trade(1, fixture.begin_us, late)
     await fixture.timeline.check()
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     use_only_counts(monkeypatch)
     await fixture.check()
 
 
 async def test_right_counts_are_kept(fixture: Fixture) -> None:
     await fixture.trade(60, fixture.begin_us)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     spans = fixture.timeline._spans
     await fixture.trade(20, fixture.begin_us + AN_HOUR_US // 2)
     await fixture.timeline.check()
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     assert fixture.timeline._spans is spans
 
 
 async def test_counts_are_not_used_after_the_clock_was_set_back(fixture: Fixture) -> None:
     await fixture.trade(60, fixture.begin_us)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     spans = fixture.timeline._spans
     assert spans is not None
     later_us = time_ns() // 1000 + AN_HOUR_US
@@ -251,7 +251,7 @@ async def test_counts_are_not_used_after_the_clock_was_set_back(fixture: Fixture
     spans.ends.append(order_id(later_us, 1, 0))
     wanted, page = OrderFilter(source="api"), Page(50, 0)
     assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
-    await fixture.timeline.settle()
+    await fixture.timeline.update()
     assert fixture.timeline._spans is not spans
 
 

@@ -43,7 +43,7 @@ async def test_orders_are_counted_once_a_list_was_asked_for(
     settings = Settings(database_url=f"sqlite:///{tmp_path}/bullion.db")
     async with served(settings) as desk:
         assert isinstance(desk.store, RecordStore)
-        timeline = desk.store._memory.timeline
+        timeline = desk.store._cache.timeline
         assert not timeline.ready
         for _ in range(2):
             assert await orders.list_orders(desk, ACTOR, {"source": "phone"}, Page(50, 0)) == ([], 0)

@@ -10,7 +10,7 @@ import pytest
 
 from bullion.desk import bodies, conversion, texts
 from bullion.desk.actions.orders import _since_us
-from bullion.desk.doorkeeper import _token_text
+from bullion.desk.authenticator import _token_text
 from bullion.desk_api.request import Request
 from bullion.records.token import read_token
 from bullion.refusals.refusal import RefusalError

@@ -62,7 +62,7 @@ class Trail:
     async def client(self, _broker: str, _login_id: str) -> Client:
         return Client(ACCOUNT, Allocation(0, 0), 0)
 
-    async def hold_audit_head(self, _broker: str) -> Head | None:
+    async def lock_audit_head(self, _broker: str) -> Head | None:
         return None
 
     async def now_us(self) -> int:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bullion.desk.actions import groups, switches
-from bullion.desk.registry import all_actions, role_of, told_of
+from bullion.desk.registry import all_actions, audit_text_of, role_of
 from bullion.records.token import Role
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
 
@@ -15,7 +15,7 @@ ACTIONS = all_actions()
 @pytest.mark.parametrize("name", ACTIONS)
 def test_an_action_is_declared_whole(name: str) -> None:
     action = ACTIONS[name]
-    assert (action.method == "GET") == (action.told is None) == (action.role is Role.VIEWER)
+    assert (action.method == "GET") == (action.audit_text is None) == (action.role is Role.VIEWER)
     assert action.command is None or action.help
     assert len(action.path_names) == len(action.path_parameters)
     assert (action.changes is not None) == (action.method == "PATCH")
@@ -58,6 +58,6 @@ def test_others_ask_the_registry_for_a_role_and_for_words() -> None:
     assert role_of(switches.patch_switches) is Role.DEALER
     assert role_of(switches.patch_switches, ["halted", "paused"]) is Role.ADMIN
     assert role_of(switches.patch_switches, ["halted"]) is Role.DEALER
-    assert told_of("put_group") == "set a group"
-    assert told_of("archived_orders") == "finished archiving orders"
-    assert told_of("never_heard_of") == "never heard of"
+    assert audit_text_of("put_group") == "set a group"
+    assert audit_text_of("archived_orders") == "finished archiving orders"
+    assert audit_text_of("never_heard_of") == "never heard of"

@@ -21,7 +21,7 @@ from bullion.store import (
     ledger_postgres,
     postgres_hosts,
     postgres_migration,
-    postgres_silence,
+    postgres_stalls,
     queries,
     schema,
     sqlite,
@@ -87,7 +87,7 @@ def test_the_limits_of_time() -> None:
     keepalive = f"tcp_keepalives_idle` + {tries} × `tcp_keepalives_interval"
     assert shown[keepalive] == f"{idle} s + {tries} × {interval} s"
     assert shown["connect` to PostgreSQL, each host"] == f"{engine._CONNECT_TIMEOUT_S:g} s"
-    assert shown["a connection in use without an answer"] == f"{postgres_silence.SUSPECT_S:g} s"
+    assert shown["a connection in use without an answer"] == f"{postgres_stalls.SUSPECT_S:g} s"
     assert shown["a host among several that says nothing"] == f"{postgres_hosts.HEAD_START_S:g} s"
     assert shown["wait for a free connection of the pool"] == f"{engine._TAKE_S:g} s"
     assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"

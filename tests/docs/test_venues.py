@@ -23,7 +23,7 @@ def limits() -> dict[str, str]:
 def test_the_limits_of_time_are_those_of_the_code() -> None:
     told = limits()
     wanted = {
-        "one `submit` or `ask`": f"{hedging._CALL_S:.0f} seconds",
+        "one `submit` or `order_status`": f"{hedging._CALL_S:.0f} seconds",
         "a client waits for the first answer": f"{hedging.WAIT_S:.0f} seconds",
         "the lease on a request": f"{hedge_requests.LEASE_US // 1_000_000} seconds",
         "a deleted order that the venue does not know": f"is {hedging.LATE_US // 1_000_000} seconds old",
@@ -44,7 +44,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
 
 def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
     words = {"Confirmed", "Declined", "Unconfirmed", "Duplicate", "UnknownOrder", "VenueUnreachable"}
-    calls = {"submit", "ask", "instruments", "executions"}
+    calls = {"submit", "order_status", "instruments", "executions"}
     mismatches = {each.value for each in breaks.Mismatch}
     assert all(hasattr(venue, word) for word in words)
     assert {name for name in vars(venue.Venue) if not name.startswith("_")} == calls

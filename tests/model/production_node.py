@@ -97,7 +97,7 @@ class ProductionNode:
         self.clock = Clock()
         self.catalogue_follower = CatalogueFollower(self.clock, StoreSource(engine))
         board = Board()
-        board.take([], 1)
+        board.apply([], 1)
         on_postgres = isinstance(engine, PostgresEngine)
         ledger: Ledger = (
             PostgresLedger(engine, holder)

@@ -474,7 +474,7 @@ class Machine(RuleBasedStateMachine):
         book = 2 * self.ids[order.account] + 1
 
         async def body(transaction: Transaction) -> None:
-            held = await order_changes.hold(transaction, book, order.ordinal)
+            held = await order_changes.lock(transaction, book, order.ordinal)
             assert held is not None
             price = close if event is Event.COMPLETE else None
             now = life.after(held, event, NOW_US, close_price_paise=price)

@@ -35,7 +35,7 @@ def memory() -> Memory:
 @pytest.fixture
 def board() -> Board:
     board = Board()
-    board.take([(MARKET, TICK)], 1)
+    board.apply([(MARKET, TICK)], 1)
     return board
 
 
@@ -56,14 +56,14 @@ def test_an_offer_is_kept_for_as_long_as_nothing_changed(
     first = market.offer(ACCOUNT, "GOLD", memory.now_us())
     memory.clock.now_us += 20 * S
     assert market.offer(ACCOUNT, "GOLD", memory.now_us()) is first
-    board.take([], 2)
-    board.take([(MARKET, TICK)], 3)
+    board.apply([], 2)
+    board.apply([(MARKET, TICK)], 3)
     assert market.offer(ACCOUNT, "GOLD", memory.now_us()) is first
 
 
 def test_a_new_tick_makes_a_new_offer(market: Market, memory: Memory, board: Board) -> None:
     assert judged(market) == 7_011_000
-    board.take([(MARKET, Tick("GOLD", 70_000_000_000, 70_020_000_000, NOW_US, NOW_US))], 2)
+    board.apply([(MARKET, Tick("GOLD", 70_000_000_000, 70_020_000_000, NOW_US, NOW_US))], 2)
     assert judged(market) == 7_012_000
 
 
@@ -109,7 +109,7 @@ def landed_market(memory: Memory, board: Board, *duties: Duty) -> Market:
         replace(SYMBOL, pricing=LANDED, rate_age_s_max=None, freeze_after_s=None),
         DutyTable("main", "gold", duties),
     )
-    board.take(
+    board.apply(
         [
             (MARKET, Tick("XAUUSD", 4_800_000_000, 4_800_000_000, NOW_US, NOW_US)),
             (MARKET, Tick("USDINR", 92_000_000, 92_000_000, NOW_US, NOW_US)),
@@ -143,11 +143,11 @@ def test_a_broker_without_rates_is_told_so_until_they_come(memory: Memory) -> No
     board = Board()
     market = Market(memory, board)
     assert judged(market) == "rates_not_ready"
-    board.take([], 1)
+    board.apply([], 1)
     assert judged(market) == "no_live_price"
-    board.take([("elsewhere", TICK)], 2)
+    board.apply([("elsewhere", TICK)], 2)
     assert judged(market) == "no_live_price"
-    board.take([("main", TICK)], 3)
+    board.apply([("main", TICK)], 3)
     assert judged(market) == 7_011_000
 
 

@@ -23,7 +23,7 @@ def test_a_new_board_is_not_ready_and_knows_nothing() -> None:
 
 def test_an_empty_set_is_a_set() -> None:
     board = Board()
-    board.take([], 7)
+    board.apply([], 7)
     assert board.ready
     assert (board.version, board.serial) == (7, 1)
     assert board.tick("main", "GOLD") is None
@@ -31,54 +31,54 @@ def test_an_empty_set_is_a_set() -> None:
 
 def test_the_serial_moves_by_one_for_a_take_that_changed_anything() -> None:
     board = Board()
-    board.take([(MARKET, tick("GOLD", 10)), (MARKET, tick("SILVER", 10))], 1)
+    board.apply([(MARKET, tick("GOLD", 10)), (MARKET, tick("SILVER", 10))], 1)
     assert board.serial == 1
-    board.take([], 2)
-    board.take([(MARKET, tick("GOLD", 9))], 3)
-    board.take([(MARKET, tick("GOLD", 10))], 4)
+    board.apply([], 2)
+    board.apply([(MARKET, tick("GOLD", 9))], 3)
+    board.apply([(MARKET, tick("GOLD", 10))], 4)
     assert (board.serial, board.version) == (1, 4)
-    board.take([(MARKET, tick("GOLD", 11)), (MARKET, tick("SILVER", 11))], 5)
+    board.apply([(MARKET, tick("GOLD", 11)), (MARKET, tick("SILVER", 11))], 5)
     assert (board.serial, board.version) == (2, 5)
 
 
 def test_a_tick_that_came_again_with_a_new_time_moves_the_serial() -> None:
     """The price is the same, but it is not as old."""
     board = Board()
-    board.take([(MARKET, Tick("GOLD", 1, 2, 10, 10))], 1)
-    board.take([(MARKET, Tick("GOLD", 1, 2, 20, 10))], 2)
+    board.apply([(MARKET, Tick("GOLD", 1, 2, 10, 10))], 1)
+    board.apply([(MARKET, Tick("GOLD", 1, 2, 20, 10))], 2)
     assert board.serial == 2
     assert board.tick("main", "GOLD") == Tick("GOLD", 1, 2, 20, 10)
 
 
 def test_an_older_tick_is_ignored_and_one_of_the_same_time_is_taken() -> None:
     board = Board()
-    board.take([("main", tick("GOLD", 10, bid_e6=1))], 1)
-    board.take([("main", tick("GOLD", 9, bid_e6=2))], 2)
+    board.apply([("main", tick("GOLD", 10, bid_e6=1))], 1)
+    board.apply([("main", tick("GOLD", 9, bid_e6=2))], 2)
     assert board.tick("main", "GOLD") == tick("GOLD", 10, bid_e6=1)
-    board.take([("main", tick("GOLD", 10, bid_e6=3))], 3)
+    board.apply([("main", tick("GOLD", 10, bid_e6=3))], 3)
     assert board.tick("main", "GOLD") == tick("GOLD", 10, bid_e6=3)
 
 
 def test_a_store_put_back_to_an_older_copy_gives_its_own_version() -> None:
     board = Board()
-    board.take([], 9)
-    board.take([], 4)
+    board.apply([], 9)
+    board.apply([], 4)
     assert board.version == 4
 
 
 def test_the_newer_of_the_brokers_own_and_the_markets() -> None:
     board = Board()
-    board.take([(MARKET, tick("GOLD", 10, 1)), ("main", tick("GOLD", 11, 2))], 1)
+    board.apply([(MARKET, tick("GOLD", 10, 1)), ("main", tick("GOLD", 11, 2))], 1)
     assert board.tick("main", "GOLD") == tick("GOLD", 11, 2)
-    board.take([(MARKET, tick("GOLD", 12, 3))], 2)
+    board.apply([(MARKET, tick("GOLD", 12, 3))], 2)
     assert board.tick("main", "GOLD") == tick("GOLD", 12, 3)
-    board.take([("main", tick("GOLD", 12, 4))], 3)
+    board.apply([("main", tick("GOLD", 12, 4))], 3)
     assert board.tick("main", "GOLD") == tick("GOLD", 12, 4)
 
 
 def test_a_broker_never_sees_the_ticks_of_another() -> None:
     board = Board()
-    board.take([("other", tick("GOLD", 99)), (MARKET, tick("SILVER", 1))], 1)
+    board.apply([("other", tick("GOLD", 99)), (MARKET, tick("SILVER", 1))], 1)
     assert board.tick("main", "GOLD") is None
     assert board.ticks("main") == [tick("SILVER", 1)]
     assert board.ticks("other") == [tick("GOLD", 99), tick("SILVER", 1)]
@@ -97,7 +97,7 @@ TAKEN = st.lists(
 def test_what_is_held_is_the_last_of_the_newest(takes: list[list[tuple[str, Tick]]]) -> None:
     board = Board()
     for version, ticks in enumerate(takes):
-        board.take(ticks, version)
+        board.apply(ticks, version)
     expected = []
     for instrument in "ABC":
         found: Tick | None = None

@@ -81,7 +81,7 @@ def journaled(journal: Journal) -> Iterator[None]:
 
 
 def _journal_postgres(journal: Journal, patch: pytest.MonkeyPatch) -> None:
-    statement, fetch_all = postgres.PostgresEngine.statement, postgres._Open.all
+    statement, fetch_all = postgres.PostgresEngine.statement, postgres._OpenTransaction.all
 
     async def noted_statement(self: Any, query: str, *values: Any, writes: bool = False) -> Any:
         journal.note(query, self._queries[query], values)
@@ -92,15 +92,15 @@ def _journal_postgres(journal: Journal, patch: pytest.MonkeyPatch) -> None:
         return await fetch_all(self, query, *values)
 
     patch.setattr(postgres.PostgresEngine, "statement", noted_statement)
-    patch.setattr(postgres._Open, "all", noted_all)
+    patch.setattr(postgres._OpenTransaction, "all", noted_all)
 
 
 def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
     connection = sqlite.SqliteConnection
-    hand_over, fetch, fetch_for = connection.hand_over, connection.fetch, connection.fetch_for
+    submit, fetch, fetch_for = connection.submit, connection.fetch, connection.fetch_for
 
     def handed_with_context(self: Any, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        return hand_over(self, copy_context().run, work, *arguments, **options)
+        return submit(self, copy_context().run, work, *arguments, **options)
 
     def noted_fetch(self: Any, query: str, values: Sequence[Any]) -> Any:
         bound = {str(number): value for number, value in enumerate(values, start=1)}
@@ -114,7 +114,7 @@ def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
             journal.note(query, sql, (), [value for row in rows for value in row])
         return found
 
-    patch.setattr(connection, "hand_over", handed_with_context)
+    patch.setattr(connection, "submit", handed_with_context)
     patch.setattr(connection, "fetch", noted_fetch)
     patch.setattr(connection, "fetch_for", noted_fetch_for)
 

@@ -22,7 +22,7 @@ from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.store import queries
-from bullion.store.desk_transaction import DeskMemory
+from bullion.store.desk_transaction import DeskCache
 from bullion.store.engine import Engine, Row, Transaction, Value
 from bullion.store.order_timeline import _SPAN
 from bullion.store.postgres import _CUSTOM_PLANS, _SERVER_SETTINGS, PostgresEngine
@@ -65,14 +65,14 @@ class Store:
 
     place: Path | str
     engine: Engine
-    memory: DeskMemory
+    memory: DeskCache
 
     @classmethod
     async def make(cls, place: Path | str, accounts: int) -> "Store":
         engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
         await engine.open()
         await engine.migrate()
-        store = cls(place, engine, DeskMemory(engine))
+        store = cls(place, engine, DeskCache(engine))
 
         async def furnish(transaction: Transaction) -> None:
             records = Records(transaction, store.memory)
@@ -203,9 +203,9 @@ def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | s
     async def measure(place: Path | str, accounts: int, begin_us: int) -> None:
         engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
         await engine.open()
-        store = Store(place, engine, DeskMemory(engine))
+        store = Store(place, engine, DeskCache(engine))
         uncounted.append(await store.cost(orders(OrderFilter(source="phone"))))
-        await store.memory.timeline.settle()
+        await store.memory.timeline.update()
         (row,) = await rows(engine, "SELECT id FROM orders WHERE book_id = 3 ORDER BY ordinal LIMIT 1")
         all_reads = reads(accounts, begin_us, row["id"])
         costs.append({name: await store.cost(read) for name, read in all_reads.items()})

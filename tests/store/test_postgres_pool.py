@@ -69,23 +69,23 @@ def pool(exchange: Exchange) -> Pool:
 
 async def whole(pool: Pool) -> None:
     """As many as the size can be had at once, all of them different, and not one more."""
-    lines = await asyncio.gather(*(pool.take() for _ in range(SIZE)))
+    lines = await asyncio.gather(*(pool.acquire() for _ in range(SIZE)))
     assert len(set(map(id, lines))) == SIZE
     with pytest.raises(TimeoutError):
-        await pool.take()
+        await pool.acquire()
     for line in lines:
-        pool.give_back(line)
+        pool.release(line)
 
 
 async def test_one_is_made_when_it_is_needed_and_the_last_used_is_taken_first(
     pool: Pool, exchange: Exchange
 ) -> None:
-    first = await pool.take()
-    second = await pool.take()
+    first = await pool.acquire()
+    second = await pool.acquire()
     assert exchange.made == [first, second]
-    pool.give_back(second)
-    pool.give_back(first)
-    assert await pool.take() is first
+    pool.release(second)
+    pool.release(first)
+    assert await pool.acquire() is first
     assert len(exchange.made) == 2
 
 
@@ -93,12 +93,12 @@ async def test_never_more_than_its_size_and_none_at_two_places(pool: Pool, excha
     in_use: set[int] = set()
 
     async def use() -> None:
-        line = await pool.take()
+        line = await pool.acquire()
         assert id(line) not in in_use
         in_use.add(id(line))
         await asyncio.sleep(0)
         in_use.discard(id(line))
-        pool.give_back(line)
+        pool.release(line)
 
     await asyncio.gather(*(use() for _ in range(200)))
     assert len(exchange.made) == SIZE
@@ -106,75 +106,75 @@ async def test_never_more_than_its_size_and_none_at_two_places(pool: Pool, excha
 
 
 async def test_who_waits_longest_is_next_and_nobody_overtakes(pool: Pool) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
+    lines = [await pool.acquire() for _ in range(SIZE)]
     order: list[str] = []
 
     async def use(name: str) -> None:
-        line = await pool.take()
+        line = await pool.acquire()
         order.append(name)
-        pool.give_back(line)
+        pool.release(line)
 
     waiting = [asyncio.create_task(use(name)) for name in "abc"]
     await asyncio.sleep(0)
-    pool.give_back(lines[0])
+    pool.release(lines[0])
     late = asyncio.create_task(use("late"))
     await asyncio.gather(*waiting, late)
     assert order == ["a", "b", "c", "late"]
 
 
 async def test_who_stops_waiting_takes_no_place(pool: Pool) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
-    leaving = asyncio.create_task(pool.take())
-    staying = asyncio.create_task(pool.take())
+    lines = [await pool.acquire() for _ in range(SIZE)]
+    leaving = asyncio.create_task(pool.acquire())
+    staying = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)
     leaving.cancel()
     await asyncio.wait([leaving])
-    pool.give_back(lines[0])
+    pool.release(lines[0])
     assert await staying is lines[0]
     for line in lines:
-        pool.give_back(line)
+        pool.release(line)
     await whole(pool)
 
 
 async def test_one_that_comes_right_after_its_taker_left_goes_to_the_next(pool: Pool) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
-    leaving = asyncio.create_task(pool.take())
-    staying = asyncio.create_task(pool.take())
+    lines = [await pool.acquire() for _ in range(SIZE)]
+    leaving = asyncio.create_task(pool.acquire())
+    staying = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)
     leaving.cancel()
-    pool.give_back(lines[0])
+    pool.release(lines[0])
     await asyncio.wait([leaving])
     assert leaving.cancelled()
     assert await staying is lines[0]
     for line in lines:
-        pool.give_back(line)
+        pool.release(line)
     await whole(pool)
 
 
 async def test_one_that_comes_as_its_taker_leaves_goes_to_the_next(pool: Pool) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
-    leaving = asyncio.create_task(pool.take())
-    staying = asyncio.create_task(pool.take())
+    lines = [await pool.acquire() for _ in range(SIZE)]
+    leaving = asyncio.create_task(pool.acquire())
+    staying = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)
-    pool.give_back(lines[0])
+    pool.release(lines[0])
     leaving.cancel()
     await asyncio.wait([leaving])
     assert leaving.cancelled()
     assert await staying is lines[0]
     for line in lines:
-        pool.give_back(line)
+        pool.release(line)
     await whole(pool)
 
 
 async def test_a_place_that_comes_as_its_taker_leaves_goes_to_the_next(
     pool: Pool, exchange: Exchange
 ) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
-    leaving = asyncio.create_task(pool.take())
-    staying = asyncio.create_task(pool.take())
+    lines = [await pool.acquire() for _ in range(SIZE)]
+    leaving = asyncio.create_task(pool.acquire())
+    staying = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)
     lines[0].terminate()
-    pool.give_back(lines[0])
+    pool.release(lines[0])
     leaving.cancel()
     await asyncio.wait([leaving])
     assert await staying is exchange.made[-1]
@@ -182,11 +182,11 @@ async def test_a_place_that_comes_as_its_taker_leaves_goes_to_the_next(
 
 
 async def test_who_waits_too_long_is_told_and_takes_no_place(pool: Pool) -> None:
-    lines = [await pool.take() for _ in range(SIZE)]
+    lines = [await pool.acquire() for _ in range(SIZE)]
     with pytest.raises(TimeoutError):
-        await pool.take()
+        await pool.acquire()
     for line in lines:
-        pool.give_back(line)
+        pool.release(line)
     await whole(pool)
 
 
@@ -194,9 +194,9 @@ async def test_one_that_cannot_be_made_leaves_its_place_to_the_next(pool: Pool, 
     exchange.fails = True
     for _ in range(SIZE + 1):
         with pytest.raises(OSError, match="nobody there"):
-            await pool.take()
+            await pool.acquire()
     exchange.gate.clear()
-    trying = [asyncio.create_task(pool.take()) for _ in range(SIZE + 2)]
+    trying = [asyncio.create_task(pool.acquire()) for _ in range(SIZE + 2)]
     await asyncio.sleep(0)
     exchange.gate.set()
     await asyncio.wait(trying)
@@ -207,7 +207,7 @@ async def test_one_that_cannot_be_made_leaves_its_place_to_the_next(pool: Pool, 
 
 async def test_a_taker_that_leaves_while_one_is_made_leaves_its_place(pool: Pool, exchange: Exchange) -> None:
     exchange.gate.clear()
-    trying = [asyncio.create_task(pool.take()) for _ in range(SIZE)]
+    trying = [asyncio.create_task(pool.acquire()) for _ in range(SIZE)]
     await asyncio.sleep(0)
     for task in trying:
         task.cancel()
@@ -217,26 +217,26 @@ async def test_a_taker_that_leaves_while_one_is_made_leaves_its_place(pool: Pool
 
 
 async def test_one_that_was_lost_is_replaced(pool: Pool, exchange: Exchange) -> None:
-    lost, kept = await pool.take(), await pool.take()
-    pool.give_back(lost)
-    pool.give_back(kept)
+    lost, kept = await pool.acquire(), await pool.acquire()
+    pool.release(lost)
+    pool.release(kept)
     lost.terminate()
-    assert await pool.take() is kept
-    again = await pool.take()
+    assert await pool.acquire() is kept
+    again = await pool.acquire()
     assert again is exchange.made[2]
     again.terminate()
-    pool.give_back(again)
-    pool.give_back(kept)
+    pool.release(again)
+    pool.release(kept)
     await whole(pool)
 
 
 async def test_renewed_none_is_used_again(pool: Pool, exchange: Exchange) -> None:
-    idle, used = await pool.take(), await pool.take()
-    pool.give_back(idle)
+    idle, used = await pool.acquire(), await pool.acquire()
+    pool.release(idle)
     pool.renew()
     assert idle.closed
     assert not used.closed
-    pool.give_back(used)
+    pool.release(used)
     assert used.closed
     await whole(pool)
     assert len(exchange.made) == 2 + SIZE
@@ -244,25 +244,25 @@ async def test_renewed_none_is_used_again(pool: Pool, exchange: Exchange) -> Non
 
 
 async def test_closing_waits_for_those_in_use(pool: Pool, exchange: Exchange) -> None:
-    idle, used = await pool.take(), await pool.take()
-    pool.give_back(idle)
+    idle, used = await pool.acquire(), await pool.acquire()
+    pool.release(idle)
     closing = asyncio.create_task(pool.close(5))
     await asyncio.sleep(0.01)
     assert not closing.done()
     with pytest.raises(StoreUnavailable):
-        await pool.take()
-    pool.give_back(used)
+        await pool.acquire()
+    pool.release(used)
     await closing
     assert [line.asked_to_close for line in exchange.made] == [1, 1]
 
 
 async def test_closing_does_not_wait_for_ever(pool: Pool) -> None:
-    used = await pool.take()
+    used = await pool.acquire()
     started = time.monotonic()
     await pool.close(0.05)
     assert time.monotonic() - started < 2
     assert used.closed
-    pool.give_back(used)  # Late, and no harm.
+    pool.release(used)  # Late, and no harm.
 
 
 # With real connections
@@ -286,12 +286,12 @@ async def test_real_ones_are_bounded_and_each_does_its_work(real: Callable[[int]
     pool = real(SIZE)
 
     async def use(number: int) -> tuple[int, int]:
-        connection = await pool.take()
+        connection = await pool.acquire()
         try:
             row = await connection.fetchrow("SELECT $1::INT AS number, pg_backend_pid() AS pid", number)
             return row["number"], row["pid"]
         finally:
-            pool.give_back(connection)
+            pool.release(connection)
 
     found = await asyncio.gather(*map(use, range(100)))
     assert [number for number, _ in found] == list(range(100))
@@ -300,17 +300,17 @@ async def test_real_ones_are_bounded_and_each_does_its_work(real: Callable[[int]
 
 async def test_one_that_the_server_ended_is_not_handed_out(real: Callable[[int], Pool]) -> None:
     pool, others = real(1), real(1)
-    connection = await pool.take()
+    connection = await pool.acquire()
     pid = connection.get_server_pid()
-    pool.give_back(connection)
-    killer = await others.take()
+    pool.release(connection)
+    killer = await others.acquire()
     await killer.execute("SELECT pg_terminate_backend($1)", pid)
-    others.give_back(killer)
+    others.release(killer)
     while not connection.is_closed():
         await asyncio.sleep(0.005)
-    again = await pool.take()
+    again = await pool.acquire()
     assert await again.fetchval("SELECT 1") == 1
-    pool.give_back(again)
+    pool.release(again)
 
 
 async def test_who_is_cancelled_in_the_middle_of_a_query_keeps_nobody_waiting(postgres: Postgres) -> None:

@@ -54,7 +54,7 @@ def asked_in(module: ModuleType) -> Iterator[str]:
 
 def test_nothing_else_is_asked_while_a_book_or_the_traces_are_held() -> None:
     asked = {name for module in HOLDERS for name in asked_in(module)}
-    assert {"hold_book", "lock_books", "record_plans", "answer_hedge"} <= asked
+    assert {"lock_book", "lock_books", "record_plans", "answer_hedge"} <= asked
     assert asked - NOT_HELD == set(prepared_queries.ALL)
 
 
@@ -65,7 +65,7 @@ async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None
 
     async def body(transaction: Transaction) -> set[str]:
         before = await _known(transaction)
-        await transaction.run("hold_book", 1)
+        await transaction.run("lock_book", 1)
         assert await _known(transaction) == before
         return before
 

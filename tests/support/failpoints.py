@@ -19,7 +19,7 @@ from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
-from bullion.store.postgres import _Open
+from bullion.store.postgres import _OpenTransaction
 from bullion.store.sqlite import SqliteConnection
 from bullion.store.venue_book import StoredVenueBook
 from bullion.web import http_app
@@ -100,7 +100,7 @@ def query(*names: str) -> Wrap:
 
             return watching
 
-        _replace(_Open, "all", watched_later)
+        _replace(_OpenTransaction, "all", watched_later)
         _replace(SqliteConnection, "fetch", watched)
         _replace(SqliteConnection, "fetch_for", watched)
 
@@ -174,7 +174,7 @@ POINTS = {
     # Recording: nothing, half of it, all of it but the commit, the commit.
     "record-before": Point([before("record", *_LEDGERS), before("record_locked", *_LEDGERS)]),
     "book-locked": Point([query("lock_books", "batch_state")], time=2),
-    "stock-locked": Point([query("hold_stock")], time=2, often=False),
+    "stock-locked": Point([query("lock_stock")], time=2, often=False),
     "order-half-written": Point([query("record_plans", "insert_orders")], time=2, often=False),
     "order-written": Point([query("move_stock")], time=2),
     "record-under-way": Point([under_way("record", *_LEDGERS)]),

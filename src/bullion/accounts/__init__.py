@@ -1,1 +1,1 @@
-"""Who trades: brokers, their clients' accounts, trading groups, and the broker's switches."""
+"""Brokers, their clients' accounts, trading groups, and the broker's switches."""

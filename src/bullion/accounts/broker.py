@@ -1,4 +1,4 @@
-"""A broker: whose clients, symbols and desk these are."""
+"""A broker: the tenant of clients, symbols and desk."""
 
 from dataclasses import dataclass
 

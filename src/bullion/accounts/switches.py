@@ -1,4 +1,4 @@
-"""What the desk turns on and off for the whole broker, and how many calls it allows."""
+"""The broker's switches and rate limits."""
 
 from dataclasses import dataclass, field, replace
 

@@ -48,8 +48,8 @@ class TradingHours:
     def is_open(self, at_us: int) -> bool:
         """Whether the zone's own clocks and calendar, at that instant, are within an opening.
 
-        The instant is converted, never the timetable: when clocks change, an hour may be missing or occur
-        twice, and then it is missing or open twice.
+        The instant is converted to local time, never the timetable to UTC: when clocks change, an hour that
+        is missing or occurs twice is then skipped or open twice.
         """
         local = (_EPOCH + timedelta(microseconds=at_us)).astimezone(self.zone)
         if local.date() in self.holidays:

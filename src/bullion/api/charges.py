@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from bullion.budgets.limiter import Charge, Standing
+from bullion.budgets.limiter import BudgetState, Charge
 
 _MINUTE_S = 60
 _TEN_S = 10
@@ -42,12 +42,12 @@ def production_order(
     return (*order(key_id, per_minute, per_10_seconds), of_account)
 
 
-def rate_limit_lines(standing: Standing) -> bytes:
+def rate_limit_lines(standing: BudgetState) -> bytes:
     """The `RateLimit-*` header lines of a response."""
     return _RATE_LIMIT_LINES % (standing.limit, standing.remaining, standing.reset_s)
 
 
-def rate_limit_headers(standing: Standing) -> dict[str, str]:
+def rate_limit_headers(standing: BudgetState) -> dict[str, str]:
     """The same headers for a refusal."""
     values = (standing.limit, standing.remaining, standing.reset_s)
     return dict(zip(_RATE_LIMIT_NAMES, map(str, values), strict=True))

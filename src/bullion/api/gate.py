@@ -12,14 +12,22 @@ import msgspec
 
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
-from bullion.budgets.limiter import Charge, Exceeded, Limiter, LimiterUnavailable, Standing, Taken, Throttled
+from bullion.budgets.limiter import (
+    Allowed,
+    BudgetState,
+    Charge,
+    Exceeded,
+    Limiter,
+    LimiterUnavailable,
+    Throttled,
+)
 from bullion.catalogue.catalogue import Catalogue
 from bullion.environment import Environment
 from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Key, Scope
 from bullion.keys.text import KeyText, read_key
-from bullion.keys.verify import life, verify
+from bullion.keys.verify import check_validity, verify
 from bullion.refusals.catalogue import (
     ACCOUNT_INACTIVE,
     ADDRESS_NOT_ALLOWED,
@@ -55,7 +63,7 @@ class Caller(msgspec.Struct):
     key: Key
     account: Account
     switches: Switches
-    standing: Standing | None
+    standing: BudgetState | None
     """The budget with the fewest calls left; None if calls could not be counted."""
     scenario: Sequence[bytes] = ()
     """The values of `X-Bullion-Scenario`, which only the test environment uses."""
@@ -96,10 +104,10 @@ class Gate:
         if refusal is not None:
             await self._count(failures, failed=False)
             raise RefusalError(refusal, scope_message(refusal, scope))
-        standing: Standing | None = None
+        standing: BudgetState | None = None
         try:
             budgets = _charged(key, account, switches, scope)
-            standing = _standing(await self.limiter.take(failures, failed=False, charges=budgets))
+            standing = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
             if scope is Scope.ORDERS_WRITE:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
@@ -117,7 +125,9 @@ class Gate:
             # memory: then a retry loads it again.
             return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(environment, scope)
         account = self.catalogue.accounts[key.account_id]
-        return life(key, self.catalogue.now_us()) or _access(key, account, address, scope) or account
+        return (
+            check_validity(key, self.catalogue.now_us()) or _access(key, account, address, scope) or account
+        )
 
     async def count_failure(self, call: Call, caller: Caller) -> None:
         """Count a failed authentication of a caller who was let through and whose key was refused later."""
@@ -171,9 +181,9 @@ class Gate:
             raise _throttled(outcome)
 
 
-def _standing(outcome: Taken | Throttled | Exceeded) -> Standing | None:
+def _tightest(outcome: Allowed | Throttled | Exceeded) -> BudgetState | None:
     """The budget with the fewest calls left, after a call that the limiter let pass."""
-    if isinstance(outcome, Taken):
+    if isinstance(outcome, Allowed):
         return outcome.tightest
     if isinstance(outcome, Throttled):
         raise _throttled(outcome)
@@ -253,5 +263,5 @@ def _throttled(throttled: Throttled) -> RefusalError:
     return _over_budget(AUTH_THROTTLED, throttled.standing, throttled.retry_after_s)
 
 
-def _over_budget(refusal: RefusalCode, standing: Standing, retry_after_s: int) -> RefusalError:
+def _over_budget(refusal: RefusalCode, standing: BudgetState, retry_after_s: int) -> RefusalError:
     return RefusalError(refusal, retry_after_s=retry_after_s, headers=charges.rate_limit_headers(standing))

@@ -9,7 +9,7 @@ from random import getrandbits
 
 from bullion.allocation.book import book_id
 from bullion.booking.decide import limit_exceeded
-from bullion.budgets.limiter import Standing
+from bullion.budgets.limiter import BudgetState
 from bullion.catalogue.catalogue import Catalogue
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
@@ -199,4 +199,4 @@ def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
         return request.header_lines if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
-    return rate_limit_lines(Standing(limit, 0, scenario.retry_after_s or 0))
+    return rate_limit_lines(BudgetState(limit, 0, scenario.retry_after_s or 0))

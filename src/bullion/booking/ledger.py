@@ -55,7 +55,7 @@ class Ledger(Protocol):
         catalogue_version: int,
         plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
-        """As `record`, with the books and then the stocks locked first. StoreBusy if a lock takes too long."""
+        """As `record`, with the books and then the stocks locked first. May raise StoreBusy."""
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         """The outcomes of these keys of a book, after the response to recording them was lost.

@@ -1,1 +1,1 @@
-"""How many calls a key, an account or an address may make, counted over exact sliding windows."""
+"""Rate limits of keys, accounts and addresses, counted over exact sliding windows."""

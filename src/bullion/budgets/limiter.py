@@ -1,4 +1,4 @@
-"""The port to the limiter, which counts calls, and its answers."""
+"""The port to the rate limiter, and its results."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ class Charge(msgspec.Struct, frozen=True):
     window_s: int
 
 
-class Standing(msgspec.Struct, frozen=True):
+class BudgetState(msgspec.Struct, frozen=True):
     """The state of a budget after a call was counted or refused."""
 
     limit: int
@@ -25,23 +25,23 @@ class Standing(msgspec.Struct, frozen=True):
     """Whole seconds until the oldest counted call leaves the window."""
 
 
-class Taken(msgspec.Struct, frozen=True):
+class Allowed(msgspec.Struct, frozen=True):
     """The call is allowed. `tightest` is the budget with the fewest calls left; None if none was charged."""
 
-    tightest: Standing | None
+    tightest: BudgetState | None
 
 
 class Throttled(msgspec.Struct, frozen=True):
     """The address has failed too often; nothing was counted."""
 
-    standing: Standing
+    standing: BudgetState
     retry_after_s: int
 
 
 class Exceeded(msgspec.Struct, frozen=True):
     """A budget has no calls left; nothing was counted."""
 
-    standing: Standing
+    standing: BudgetState
     retry_after_s: int
 
 
@@ -51,11 +51,11 @@ class LimiterUnavailable(Exception):
 
 class Limiter(Protocol):
     def throttled(self, failures: Charge) -> Throttled | None:
-        """Whether this node knows that the address is throttled. It only saves work: `take` decides."""
+        """Whether this node knows that the address is throttled. A shortcut: `take` decides."""
 
     async def take(
         self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
-    ) -> Taken | Throttled | Exceeded:
+    ) -> Allowed | Throttled | Exceeded:
         """Count one call in one step: the address's failures first, then all its budgets or none.
 
         `failed` says that the call is refused with a 401 and counts as a failure of its address.

@@ -1,16 +1,16 @@
-"""Budgets counted in the memory of this one process."""
+"""Rate limits counted in the memory of one process."""
 
 import time
 from collections.abc import Callable, Sequence
 
-from .limiter import Charge, Exceeded, Standing, Taken, Throttled
+from .limiter import Allowed, BudgetState, Charge, Exceeded, Throttled
 from .window import NS_PER_S, Window
 
 _SWEEP_EVERY_S = 30
 
 
 class MemoryLimiter:
-    """Exact for one node. Several nodes need a limiter they share."""
+    """Exact for one node. Several nodes need a shared limiter."""
 
     def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
         self._now_ns = now_ns
@@ -28,7 +28,7 @@ class MemoryLimiter:
 
     async def take(
         self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
-    ) -> Taken | Throttled | Exceeded:
+    ) -> Allowed | Throttled | Exceeded:
         throttled = self.throttled(failures)
         if throttled is not None:
             return throttled
@@ -51,9 +51,9 @@ class MemoryLimiter:
         for window in windows:
             window.count(now_ns)
         if tightest is None:
-            return Taken(None)
+            return Allowed(None)
         charge, window = tightest
-        return Taken(Standing(charge.limit, room - 1, window.reset_s(now_ns)))
+        return Allowed(BudgetState(charge.limit, room - 1, window.reset_s(now_ns)))
 
     def _window(self, charge: Charge) -> Window:
         # Not `setdefault`: that would make a new window on every call.
@@ -80,5 +80,5 @@ def _exceeded(charges: Sequence[Charge], windows: Sequence[Window], now_ns: int)
     return max(full, key=lambda exceeded: exceeded.retry_after_s)
 
 
-def _full(charge: Charge, window: Window, now_ns: int) -> Standing:
-    return Standing(charge.limit, 0, max(1, window.reset_s(now_ns)))
+def _full(charge: Charge, window: Window, now_ns: int) -> BudgetState:
+    return BudgetState(charge.limit, 0, max(1, window.reset_s(now_ns)))

@@ -1,4 +1,4 @@
-"""Budgets counted in Redis, for all nodes together: one script and one round trip per call."""
+"""Rate limits counted in Redis for all nodes: one script and one round trip per call."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,7 +10,7 @@ from typing import Any
 import hiredis
 import structlog
 
-from .limiter import Charge, Exceeded, LimiterUnavailable, Standing, Taken, Throttled
+from .limiter import Allowed, BudgetState, Charge, Exceeded, LimiterUnavailable, Throttled
 from .memory import MemoryLimiter
 from .redis_link import LinkDown, RedisLink, packed
 
@@ -39,7 +39,7 @@ class RedisLimiter:
 
     async def take(
         self, failures: Charge, *, failed: bool, charges: Sequence[Charge] = ()
-    ) -> Taken | Throttled | Exceeded:
+    ) -> Allowed | Throttled | Exceeded:
         known = self._memory.throttled(failures)
         if known is not None:
             return known
@@ -55,7 +55,7 @@ class RedisLimiter:
         self._log_errors = True
         if repaired:
             self._log_repaired((failures, *charges)[repaired - 1])
-        if failed and isinstance(outcome, Taken):
+        if failed and isinstance(outcome, Allowed):
             await self._memory.take(failures, failed=True)
         return outcome
 
@@ -73,7 +73,7 @@ class RedisLimiter:
             _log.warning(
                 "budget_repaired",
                 key=_key(charge),
-                why="it held what no call of ours leaves there, or calls ahead of this Redis's clock",
+                why="the key held foreign data, or times ahead of this Redis's clock",
             )
 
     async def _run(self, failures: Charge, failed: bool, charges: tuple[Charge, ...]) -> Any:
@@ -106,7 +106,7 @@ def _key(charge: Charge) -> str:
     return f"bullion:{charge.subject}:{charge.window_s}"
 
 
-def _outcome(reply: Any) -> tuple[Taken | Throttled | Exceeded, int]:
+def _outcome(reply: Any) -> tuple[Allowed | Throttled | Exceeded, int]:
     """The outcome, and which of the keys was repaired, counted from 1, or 0.
 
     Raises ValueError for a reply that the script cannot have given.
@@ -115,8 +115,8 @@ def _outcome(reply: Any) -> tuple[Taken | Throttled | Exceeded, int]:
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     verdict, limit, remaining, reset_us, room_us, repaired = reply
     if verdict == _TAKEN:
-        return Taken(None if limit == -1 else Standing(limit, remaining, _seconds(reset_us))), repaired
-    standing = Standing(limit, 0, max(1, _seconds(reset_us)))
+        return Allowed(None if limit == -1 else BudgetState(limit, remaining, _seconds(reset_us))), repaired
+    standing = BudgetState(limit, 0, max(1, _seconds(reset_us)))
     if verdict == _THROTTLED:
         return Throttled(standing, max(1, _seconds(room_us))), repaired
     if verdict == _EXCEEDED:

@@ -15,7 +15,7 @@ class Window:
         self._stamps_ns: deque[int] = deque()
 
     def forget(self, now_ns: int) -> int:
-        """Drop the calls that have left, and say how many are counted."""
+        """Drop the calls that have left the window; return how many are counted."""
         stamps = self._stamps_ns
         left_ns = now_ns - self._window_ns
         while stamps and stamps[0] <= left_ns:
@@ -32,8 +32,8 @@ class Window:
     def retry_after_s(self, limit: int, now_ns: int) -> int:
         """Whole seconds, at least 1, after which one more call fits if no other comes before it.
 
-        A limit lowered below what is already counted needs more than the oldest to leave. A limit of 0
-        never has room; the whole window is then the honest least.
+        If the limit was lowered below the current count, more than one call has to leave. A limit of 0 never
+        has room; the result is then the whole window.
         """
         counted = len(self._stamps_ns)
         if limit <= 0 or not counted:

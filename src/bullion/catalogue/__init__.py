@@ -1,1 +1,1 @@
-"""What every node keeps in memory, so that a valid call needs no read of the store."""
+"""The catalogue: what every node caches, so that a valid call needs no read of the store."""

@@ -1,4 +1,4 @@
-"""The node's memory of brokers, accounts, groups, symbols, keys and switches."""
+"""The node's cache of brokers, accounts, groups, symbols, keys and switches."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ US_PER_S = 1_000_000
 class Catalogue:
     """Read by every call, changed only by `apply`.
 
-    Only accounts and keys may be missing from it, where there are too many of them: see `clients`.
+    Only accounts and keys may be missing, if there are too many of them: see `clients`.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Catalogue:
         self._applied_at_ns: int | None = None
         self.version: int | None = None
         self.unreadable = UnreadableRows()
-        """Rows that cannot be read. What they describe is not traded: it is missing below, or closed."""
+        """Rows that cannot be read. Their things are missing below, or closed."""
         self._clear()
 
     def _clear(self) -> None:
@@ -74,16 +74,16 @@ class Catalogue:
         return self._applied_at_ns is None or self._monotonic_ns() - self._applied_at_ns > age_ns
 
     def apply(self, changes: Changes, asked_at_ns: int, wanted: Wanted = NOTHING_MORE) -> None:
-        """Apply what the store answered to a read of `wanted` that began at `asked_at_ns`."""
+        """Apply the result of a read that began at `asked_at_ns` and included `wanted`."""
         if self.version is not None and changes.version < self.version and not changes.whole:
-            return  # A later answer was applied before this one.
+            return  # A later result was applied before this one.
         if changes.whole:
             self._clear()
         for entry in changes.entries:
             self._put(entry)
         if changes.whole or self.clients.fill_after is not None:
-            self.clients.turn_page(changes.page_ends_at, wanted)
-        self.clients.make_room(wanted)
+            self.clients.finish_page(changes.page_ends_at, wanted)
+        self.clients.evict(wanted)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
         # Relative to the start of the read: a slow answer must not set the clock back.
@@ -117,7 +117,7 @@ class Catalogue:
                     self.switches.pop(entry.tag, None)  # They follow in the same answer.
 
     def _read(self, kind: str, broker: str, subject: str) -> bool:
-        """Note that a row was read. True if it was unreadable before."""
+        """Mark a row as readable. True if it was unreadable before."""
         return bool(self.unreadable) and self.unreadable.discard(kind, broker, subject)
 
     def _put_unreadable(self, entry: Unreadable) -> None:

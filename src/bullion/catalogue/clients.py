@@ -1,4 +1,4 @@
-"""Accounts and their keys in memory: all of them or, if there are too many, those that call."""
+"""Accounts and keys in memory: all of them, or the most recently used if there are too many."""
 
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -35,7 +35,7 @@ class Clients:
         self.fill_after: int | None = None
         """The account after which the next page begins; None if there is nothing to fill."""
 
-    def turn_page(self, ends_at: int | None, wanted: Wanted) -> None:
+    def finish_page(self, ends_at: int | None, wanted: Wanted) -> None:
         """A page was loaded; `ends_at` is its last account, or None if it was the last page."""
         self.complete = ends_at is None and not self._dropped
         self.fill_after = ends_at
@@ -44,15 +44,15 @@ class Clients:
             if self._excess() > 0:
                 self.fill_after = None
 
-    def note_calls(self, key_ids: Iterable[str]) -> None:
-        """These keys were used: others are dropped before them."""
+    def mark_used(self, key_ids: Iterable[str]) -> None:
+        """Mark keys as used: others are evicted before them."""
         if not self.complete:
             self._called.update(key_ids)
 
-    def make_room(self, wanted: Wanted) -> None:
-        """Drop what has not called for long, once the limit is clearly exceeded. What is `wanted` stays.
+    def evict(self, wanted: Wanted) -> None:
+        """Evict unused keys once the limit is clearly exceeded. What is `wanted` stays.
 
-        Rarely and many at once, so that no call has to keep a list in order.
+        Many at once, so that no call has to maintain an ordered list.
         """
         if self._excess() <= self._kept_max // 8:
             return
@@ -70,7 +70,7 @@ class Clients:
         self.complete = False
 
     def _drop_accounts_without_keys(self, wanted: Wanted) -> None:
-        """Only the desk needs them, and looks them up."""
+        """Only the desk needs these accounts, and it looks them up."""
         staying = {key.account_id for key in self.keys.values()}.union(wanted.accounts)
         for account_id in [each for each in self.accounts if each not in staying]:
             del self.accounts[account_id]

@@ -18,7 +18,7 @@ Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable | Unreada
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a node reads in addition to what changed."""
+    """What a node reads in addition to the changes."""
 
     keys: Collection[str] = ()
     """By their ids. Each comes with its account, if there is such a key."""
@@ -32,9 +32,9 @@ NOTHING_MORE = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the store holds at `version`: every entry, or only those changed after an earlier version.
+    """The store's entries at `version`: all of them, or those changed after an earlier version.
 
-    No key comes without its account. Of accounts and keys, every entry means the first page of them.
+    Each key comes with its account. Of accounts and keys, "all" means the first page.
     """
 
     version: int
@@ -49,10 +49,10 @@ class Changes:
 
 class Source(Protocol):
     async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
-        """All entries (`since` None, or further back than the store remembers), or what changed after it.
+        """All entries (`since` is None, or too old for the recorded changes), or those changed after `since`.
 
-        All of it, and what is wanted besides, as the store holds it at one moment. When nothing changed and
-        nothing is wanted this is one read of one row. May raise StoreFault.
+        All from one snapshot, with what is wanted. If nothing changed and nothing is wanted, only one row is
+        read. May raise StoreFault.
         """
 
     async def wait_for_change(self, timeout_s: float) -> None:

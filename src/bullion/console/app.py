@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import structlog
 
+from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
-from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
@@ -58,14 +58,14 @@ class Console(HttpApp):
     def __init__(
         self,
         desk: Desk,
-        doorkeeper: Doorkeeper,
+        authenticator: DeskAuthenticator,
         sessions: Sessions,
         watches: Watches,
         settings: ConsoleSettings,
         pages: Sequence[Page],
     ) -> None:
         self.desk = desk
-        self._doorkeeper = doorkeeper
+        self._authenticator = authenticator
         self._sessions = sessions
         self._watches = watches
         self._settings = settings
@@ -114,7 +114,7 @@ class Console(HttpApp):
             return health.live()
         guarded = request.method == "POST" or request.first_part in ("live", "dialogs")
         if guarded and not request.from_here:
-            address = self._doorkeeper.address(scope)
+            address = self._authenticator.address(scope)
             _log.warning("forged_request", address=address, path=request.address[:80])
             raise RefusalError(_FORGED)
         if not request.readable:
@@ -178,9 +178,9 @@ class Console(HttpApp):
                 return answers.redirect("/")
             return answers.page(login_page(theme=request.theme, go_to=go_to))
         form = await request.form(scope, receive)
-        go_to, address = form.get("next", "/"), self._doorkeeper.address(scope)
+        go_to, address = form.get("next", "/"), self._authenticator.address(scope)
         try:
-            actor = await self._doorkeeper.admit_token(address, form.get("token", "").strip())
+            actor = await self._authenticator.authenticate_token(address, form.get("token", "").strip())
         except (RefusalError, StoreFault) as error:
             refused = error if isinstance(error, RefusalError) else unavailable(error)
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)

@@ -12,7 +12,7 @@ from bullion.accounts.broker import Broker
 from bullion.desk.actions import breaks, exposure, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.identities import Identities
-from bullion.desk.unreadable import found
+from bullion.desk.unreadable import read_or_unreadable
 from bullion.metals.rupees import paise
 from bullion.records.page import Page
 from bullion.records.token import Actor
@@ -111,7 +111,7 @@ class BrokerWatch:
 
     async def _read_broker(self, actor: Actor) -> str:
         reading = self._desk.store.read("broker", lambda records: records.broker(actor.broker))
-        broker = await found(reading)
+        broker = await read_or_unreadable(reading)
         return broker.name if isinstance(broker, Broker) else actor.broker
 
     async def _read_quotes(self, actor: Actor) -> Listed:

@@ -1,1 +1,1 @@
-"""The operator's side: what the desk may do, and its faces."""
+"""The operator's desk: its actions, authentication, roles and audit entries."""

@@ -21,21 +21,21 @@ class Option:
 
     help: str | None = None
     flag: str | None = None
-    """The option's name, where it is not the field's."""
+    """The option's name, if it differs from the field's."""
     metavar: str | None = None
     argument: bool = False
-    """Given by its place, without a name."""
+    """A positional argument."""
     choices: Sequence[str] = ()
     bounds: tuple[int, int] | None = None
     default: Any = None
-    """Where the command line has one and the body has none."""
+    """The default of the command line, if the body has none."""
     none: str | None = None
-    """The word for null."""
+    """The text for null."""
 
 
-# No control characters (PostgreSQL cannot keep the first), and none of those that turn the direction of
-# writing, with which one name can be made to look like another. A name is not blank either.
-# `\Z` is the end of the text; `$` would also let a new line come after it.
+# No control characters (PostgreSQL cannot store NUL), and no bidirectional marks, with which one name can be
+# made to look like another. Names are not blank.
+# `\Z` is the end of the text; `$` would also match before a trailing newline.
 _PLAIN = r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]*\Z"
 _KEEPABLE = r"^[^\x00]*\Z"
 """What a client chose is kept as it is; only PostgreSQL's one exception is refused."""
@@ -192,7 +192,7 @@ class KeyBody(Body, kw_only=True):
 
 
 class RotateBody(Body, kw_only=True):
-    """What the desk leaves out, the successor takes over."""
+    """Fields that are left out are copied from the old key."""
 
     overlap_s: Annotated[
         int, Meta(ge=0, le=90 * 86400), Option("Seconds in which both keys work.", "--overlap")
@@ -208,7 +208,7 @@ class RotateBody(Body, kw_only=True):
 
 
 class PlaceOrderBody(Body, kw_only=True):
-    """What a client asks for over another channel; the side is judged with the market's other checks."""
+    """An order that a client placed by another channel. The market's checks refuse an invalid side."""
 
     login_id: Annotated[str, Meta(max_length=64), Option(argument=True)]
     symbol_code: Annotated[

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from .bodies import Body, Code
-from .problems import excerpt, find_problems, refused, refused_for
+from .problems import excerpt, find_problems, invalid_field, invalid_request
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Body)
@@ -16,7 +16,7 @@ _MERGED = ("budgets", "allocation", "instruments")
 
 
 def read(raw: bytes, shape: Any) -> Any:
-    """A body as it came over HTTP. In the process, use `convert`."""
+    """Decode the body of an HTTP request. In the process, use `convert`."""
     return convert(read_json(raw), shape)
 
 
@@ -25,9 +25,9 @@ def read_json(raw: bytes) -> Any:
         values = msgspec.json.decode(raw)
         json.loads(raw, object_pairs_hook=_refuse_duplicates, parse_int=str)
     except RecursionError:
-        raise refused((), "The body is nested too deeply", "not_json") from None
+        raise invalid_field((), "The body is nested too deeply", "not_json") from None
     except ValueError:
-        raise refused((), "The body is not valid JSON in UTF-8", "not_json") from None
+        raise invalid_field((), "The body is not valid JSON in UTF-8", "not_json") from None
     return values
 
 
@@ -36,7 +36,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
     seen = set()
     for name, _ in pairs:
         if name in seen:
-            raise refused((excerpt(name),), "is given more than once", "duplicate")
+            raise invalid_field((excerpt(name),), "is given more than once", "duplicate")
         seen.add(name)
 
 
@@ -44,35 +44,35 @@ def convert(values: Any, shape: type[T]) -> T:
     """A body of plain values, such as those of a form; the refusal lists every problem of it."""
     problems = find_problems(values, shape)
     if problems:
-        raise refused_for(problems)
+        raise invalid_request(problems)
     try:
         return msgspec.convert(values, shape)
     except msgspec.ValidationError as error:
-        raise refused((), excerpt(str(error))) from None
+        raise invalid_field((), excerpt(str(error))) from None
 
 
 def require_valid(body: Body | list[Body]) -> None:
-    """For a body that was made in the process, where nothing has looked at its texts yet."""
+    """For a body that was created in the process: its texts are not checked yet."""
     shape = list[type(body[0])] if isinstance(body, list) and body else type(body)  # type: ignore[misc]
     problems = find_problems(msgspec.to_builtins(body), shape)
     if problems:
-        raise refused_for(problems)
+        raise invalid_request(problems)
 
 
 class Changes(Generic[S]):
-    """Some fields of a body, as in a PATCH; each is valid. What is left out stays as it is."""
+    """Some valid fields of a body, as in a PATCH. The other fields stay unchanged."""
 
     __slots__ = ("_shape", "fields")
 
     def __init__(self, shape: type[S], fields: Mapping[str, Any]) -> None:
         problems = find_problems(fields, shape, partial=_MERGED)
         if problems:
-            raise refused_for(problems)
+            raise invalid_request(problems)
         self._shape = shape
         self.fields = fields
 
     def over(self, current: Mapping[str, Any]) -> S:
-        """The current state with these fields laid over it."""
+        """The current state, updated with these fields."""
         whole = {**current, **self.fields}
         for name in _MERGED:
             if name in self.fields and isinstance(current.get(name), dict):
@@ -86,12 +86,12 @@ def require_code(field: str, text: str) -> None:
         msgspec.convert(text, Code)
     except msgspec.ValidationError:
         words = "use up to 32 letters, digits, dots, dashes and underscores"
-        raise refused((field,), words, "bad_character", within="path") from None
+        raise invalid_field((field,), words, "bad_character", within="path") from None
 
 
 def rule(loc: tuple[str | int, ...], make: Callable[..., T], *arguments: Any, **fields: Any) -> T:
-    """Make a value; where one of its own rules says no, say that to the desk."""
+    """Create a value; a ValueError of its own rules becomes a field error."""
     try:
         return make(*arguments, **fields)
     except ValueError as error:
-        raise refused(loc, str(error)) from None
+        raise invalid_field(loc, str(error)) from None

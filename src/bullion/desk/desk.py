@@ -1,4 +1,4 @@
-"""The one way every change at the desk takes: transaction, audit entry, and every node told."""
+"""Runs every change of the desk: in one transaction with its audit entry, and with a notice to all nodes."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records, RecordStore
 from bullion.unreadable import Unreadable, UnreadableRow
 
-from .unreadable import found, refused
+from .unreadable import read_or_unreadable, unreadable_error
 
 T = TypeVar("T")
 View = dict[str, Any]
 OnlyIf = Callable[[View | None], None]
-"""Is handed what was there before a change, in its transaction; raises where that is not as expected."""
+"""Called with the state before a change, in its transaction; raises if that is not as expected."""
 
 _log = structlog.get_logger("desk")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What an action did, for the audit trail; `after` is also its answer unless there is another."""
+class ChangeResult:
+    """The state before and after a change, for the audit trail. Without `answer`, `after` is the response."""
 
     before: View | None
     after: View | None
@@ -47,13 +47,13 @@ class Desk:
     key_hasher: Hasher
     token_hasher: Hasher
     refresh: Callable[[], Awaitable[None]]
-    """Bring this node's own memory up to date, so that an action holds here as soon as it is answered."""
+    """Reads the store into this node's memory, so that a change takes effect here before it is answered."""
     fed_instruments: frozenset[str] = frozenset()
-    """Those that the deployment's feed supplies: the desk does not quote against it."""
+    """Instruments that the deployment's feed supplies: the desk cannot set their rates."""
     hedge: str = SIMULATED
-    """Who covers orders: a venue, or the desk itself."""
+    """Who hedges orders: a venue, or the desk itself."""
     production: Production | None = None
-    """The way of a production order; None for commands that place none."""
+    """Places production orders; None for commands that place none."""
     traces: TraceLog | None = None
     """Where it is noted why an order was taken or refused; None where nobody writes that down."""
     action: str = ""
@@ -63,7 +63,7 @@ class Desk:
         self,
         actor: Actor,
         subject: str,
-        work: Callable[[Records], Awaitable[Done]],
+        work: Callable[[Records], Awaitable[ChangeResult]],
         *,
         broker: str | None = None,
         catalogue: bool = True,
@@ -78,14 +78,14 @@ class Desk:
         """
         action, trail = self._entry_name(entry), broker or actor.broker
 
-        async def body(records: Records) -> Done:
+        async def body(records: Records) -> ChangeResult:
             await require_token(records, actor)
             done = await work(records)
             if only_if is not None:
                 only_if(done.before)
-            head = await records.hold_audit_head(trail)
+            head = await records.lock_audit_head(trail)
             if not catalogue:
-                # Nobody was kept from deleting the token meanwhile; if so, that entry stands before ours.
+                # Without the catalogue's lock, the token may have been deleted meanwhile.
                 await require_token(records, actor)
             await self._append(records, head, trail, actor, action, subject, done)
             return done
@@ -93,7 +93,7 @@ class Desk:
         try:
             done = await self.store.write(action, body, catalogue=catalogue)
         except UnreadableRow as row:
-            raise refused(row.entry) from None
+            raise unreadable_error(row.entry) from None
         _log.info("action", action=action, subject=subject, actor=actor.name, broker=trail)
         if catalogue:
             await self._refresh(action)
@@ -104,8 +104,8 @@ class Desk:
         action = self._entry_name(entry)
 
         async def body(records: Records) -> None:
-            head = await records.hold_audit_head(actor.broker)
-            await self._append(records, head, actor.broker, actor, action, subject, Done(None, after))
+            head = await records.lock_audit_head(actor.broker)
+            await self._append(records, head, actor.broker, actor, action, subject, ChangeResult(None, after))
 
         await self.store.write(action, body, catalogue=False)
         _log.info("action", action=action, subject=subject, actor=actor.name, broker=actor.broker)
@@ -120,7 +120,7 @@ class Desk:
         try:
             await self.refresh()
         except StoreFault as fault:
-            # It is committed; the feed tells this node too as soon as the store can be read again.
+            # It is committed. The follower reads it as soon as the store can be read again.
             _log.warning("refresh_postponed", action=action, fault=repr(fault))
 
     async def read(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
@@ -128,7 +128,7 @@ class Desk:
         try:
             return await self.store.read(name, work)
         except UnreadableRow as row:
-            raise refused(row.entry) from None
+            raise unreadable_error(row.entry) from None
 
     async def _append(
         self,
@@ -138,7 +138,7 @@ class Desk:
         actor: Actor,
         action: str,
         subject: str,
-        done: Done,
+        done: ChangeResult,
     ) -> None:
         entry = Entry(
             broker=broker,
@@ -160,9 +160,9 @@ def require(actor: Actor, role: Role) -> None:
 
 
 async def require_token(records: Records, actor: Actor) -> None:
-    """Once more, with the change in hand: the token may have been deleted while its body was on the way."""
+    """Check the token again in the transaction: it may have been deleted since the request arrived."""
     if actor.token_id is not None:
-        token = await found(records.token(actor.token_id))
+        token = await read_or_unreadable(records.token(actor.token_id))
         if token is None or isinstance(token, Unreadable) or token.deleted_at_us is not None:
             raise RefusalError(TOKEN_REQUIRED)
 

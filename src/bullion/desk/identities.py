@@ -1,4 +1,4 @@
-"""Who is at the desk: a token is judged against the store each time, so that a deletion holds at once."""
+"""Looks up the actor of a desk token: in the store each time, so that a deletion takes effect at once."""
 
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -8,7 +8,7 @@ from bullion.records.token import Actor, Role, Token, read_token
 from bullion.store.records import RecordStore
 from bullion.unreadable import Unreadable
 
-from .unreadable import found
+from .unreadable import read_or_unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Identities:
     """Of BULLION_DESK_TOKEN; None when there is none."""
 
     async def actor(self, text: str) -> Actor | None:
-        """Whose token this is; None when it is nobody's, or was deleted."""
+        """The actor of this token; None if it does not exist or was deleted."""
         if self.first_token_hash is not None:
             sent = self.hasher.hash(text.encode("latin-1", "replace"))
             if compare_digest(sent, self.first_token_hash):
@@ -37,7 +37,7 @@ class Identities:
         return Actor(f"{token.name} ({token_id})", token.role, token.broker, token_id=token_id)
 
     async def still(self, actor: Actor) -> bool:
-        """Whether somebody who came in with a token may stay: not once it is deleted."""
+        """Whether the actor's token is still valid."""
         token_id = actor.token_id
         if token_id is None:
             return True
@@ -45,6 +45,6 @@ class Identities:
         return token is not None and token.deleted_at_us is None
 
     async def _token(self, token_id: str) -> Token | None:
-        """None also for one that cannot be read: it opens nothing."""
-        token = await found(self.store.read("token", lambda records: records.token(token_id)))
+        """None also for a token that cannot be read."""
+        token = await read_or_unreadable(self.store.read("token", lambda records: records.token(token_id)))
         return None if isinstance(token, Unreadable) else token

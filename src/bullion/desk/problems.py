@@ -1,6 +1,6 @@
-"""What is wrong with what the desk was sent: every problem at once, each with its place.
+"""Finds all problems of a body for the desk, each with its location.
 
-msgspec stops at the first problem, so `find_problems` looks for itself, by the types that msgspec reads.
+msgspec stops at the first problem, so `find_problems` walks the value by the type information of msgspec.
 """
 
 import re
@@ -16,7 +16,7 @@ from bullion.refusals.refusal import FieldError, RefusalError
 
 Loc = tuple[str | int, ...]
 Check = Callable[[str], object]
-"""Reads a text; raises ValueError with a message that reads well after the name of the field."""
+"""Reads a text; raises ValueError with a message that follows the name of the field."""
 
 _LISTED_MAX = 20
 _IN_MESSAGE_MAX = 3
@@ -29,15 +29,15 @@ def checked_by(check: Check) -> msgspec.Meta:
     return msgspec.Meta(extra={"check": check})
 
 
-def refused(
-    loc: Sequence[str | int], words: str, kind: str = "invalid", *, within: str = "body"
+def invalid_field(
+    loc: Sequence[str | int], message: str, kind: str = "invalid", *, within: str = "body"
 ) -> RefusalError:
-    """The refusal of one field. `words` read well after its name, and end without a full stop."""
-    return refused_for([_error((within, *loc), words, kind)])
+    """The refusal of one field. The message follows its name, and ends without a full stop."""
+    return invalid_request([_error((within, *loc), message, kind)])
 
 
-def refused_for(errors: Sequence[FieldError]) -> RefusalError:
-    message = "; ".join(_told(each) for each in errors[:_IN_MESSAGE_MAX])
+def invalid_request(errors: Sequence[FieldError]) -> RefusalError:
+    message = "; ".join(_summary(each) for each in errors[:_IN_MESSAGE_MAX])
     more = len(errors) - _IN_MESSAGE_MAX
     if more > 0:
         message += f"; and {more} more"
@@ -54,8 +54,8 @@ def _error(loc: Loc, words: str, kind: str) -> FieldError:
     return FieldError(loc, f"{words[:1].upper()}{words[1:]}.", kind)
 
 
-def _told(error: FieldError) -> str:
-    """As in `allocation.gold: must be above 0`."""
+def _summary(error: FieldError) -> str:
+    """Such as `allocation.gold: must be above 0`."""
     place = ".".join(excerpt(str(part)) for part in error.loc[1:])
     words = error.msg.removesuffix(".")
     if place:
@@ -64,7 +64,7 @@ def _told(error: FieldError) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The start of what was sent, fit to be repeated."""
+    """The start of a text from a request, safe to repeat in a message."""
     start = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[:_EXCERPT_MAX])
     return start if len(text) <= _EXCERPT_MAX else f"{start}…"
 
@@ -120,7 +120,7 @@ def _of_object(value: dict[str, Any], kind: kinds.StructType, loc: Loc, partial:
 
 
 def _of_union(value: Any, kind: kinds.UnionType, loc: Loc, partial: Partial) -> Found:
-    """Those of the one alternative that was meant."""
+    """The problems of the alternative that the tag selects."""
     if value is None and kind.includes_none:
         return
     types = [each for each in kind.types if type(each).__name__ not in ("UnsetType", "NoneType")]

@@ -1,4 +1,4 @@
-"""Every action of the desk, declared once: its route, role and command, and what the audit trail calls it.
+"""Every action of the desk, declared once: its route, role, command and text in the audit trail.
 
 An action is a function of `bullion.desk.actions` under the decorator `action`. The HTTP interface, the
 command line, the console's permissions and the reference in the documentation follow from what is declared.
@@ -32,25 +32,25 @@ class Action:
     role: Role
     dealer_fields: frozenset[str]
     """A change of these fields alone needs a dealer; of any other, an admin."""
-    told: str | None
-    """As in "Meera set a group"; None for what changes nothing and leaves no entry in the trail."""
+    audit_text: str | None
+    """Such as "set a group", after the actor's name. None for actions that change nothing."""
     status: int
     command: str | None
-    """As in `accounts create`; None: it has a command of its own, or none."""
+    """Such as `accounts create`; None: it has a special command, or none."""
     columns: tuple[str, ...]
-    """What a table shows of its result; all there is if none is named."""
+    """The columns of its table; empty: all."""
     shown_once: str | None
     """The field of its result that is shown once."""
     question: str | None
-    """What the command asks before it does it. It may name the parameters, and {order} describes an order."""
+    """The confirmation prompt of the command. It may use the parameters; {order} describes an order."""
     query: Mapping[str, Option]
     """Parameters of the query, which are options of the command."""
     parameters: tuple[str, ...]
-    """Those of the function, after the desk and the actor."""
+    """The parameters of the function after the desk and the actor."""
     body: Any
     """The type of the body; None if it takes none."""
     changes: type[Body] | None
-    """The body of which it takes single fields."""
+    """The body type of which it takes single fields."""
 
     @property
     def help(self) -> str:
@@ -58,7 +58,7 @@ class Action:
 
     @property
     def path_parameters(self) -> tuple[str, ...]:
-        """As the function calls them."""
+        """Named as in the function."""
         return self.parameters[: self.path.count("{")]
 
     @property
@@ -70,7 +70,7 @@ class Action:
 
     @property
     def least_role(self) -> Role:
-        """The role below which nobody may even begin."""
+        """The lowest role that may use the action."""
         return Role.DEALER if self.dealer_fields else self.role
 
     def role_for(self, fields: Iterable[str]) -> Role:
@@ -85,7 +85,7 @@ def action(
     route: str,
     role: Role = Role.VIEWER,
     *,
-    told: str | None = None,
+    audit_text: str | None = None,
     dealer_fields: Iterable[str] = (),
     status: int = 200,
     command: str | None = None,
@@ -122,7 +122,7 @@ def action(
             path=path,
             role=role,
             dealer_fields=frozenset(dealer_fields),
-            told=told,
+            audit_text=audit_text,
             status=status,
             command=command,
             columns=tuple(columns.split()),
@@ -152,7 +152,7 @@ def all_actions() -> Mapping[str, Action]:
 
 
 def role_of(work: Work, fields: Iterable[str] | None = None) -> Role:
-    """The role that an action needs: for these fields, or else to use it at all."""
+    """The role that an action needs: for these fields, or to use it at all."""
     declared = _ACTIONS[work.__name__]
     return declared.least_role if fields is None else declared.role_for(fields)
 
@@ -162,16 +162,16 @@ _OTHER_ENTRIES = {
     "archive_traces": "archived decisions",
     "archived_orders": "finished archiving orders",
 }
-"""Entries of the trail that are not named after an action of their own."""
+"""Audit entries that are not named after an action."""
 
 
-def told_of(name: str) -> str:
-    """What an entry of the audit trail says that somebody did."""
+def audit_text_of(name: str) -> str:
+    """The text of an audit entry, which follows the actor's name."""
     declared = all_actions().get(name)
-    told = declared.told if declared else _OTHER_ENTRIES.get(name)
-    return told or name.replace("_", " ")
+    text = declared.audit_text if declared else _OTHER_ENTRIES.get(name)
+    return text or name.replace("_", " ")
 
 
 def entry_names() -> list[str]:
     """The names of all kinds of entries in the audit trail."""
-    return [*(each.name for each in all_actions().values() if each.told), *_OTHER_ENTRIES]
+    return [*(each.name for each in all_actions().values() if each.audit_text), *_OTHER_ENTRIES]

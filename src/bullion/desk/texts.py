@@ -1,7 +1,7 @@
-"""Texts that say more than their characters: amounts, times, addresses.
+"""Parsers for text fields: amounts, times and addresses.
 
-Each function reads the text of a field whose type in `bodies` names it. Where it raises ValueError, the field
-is refused with that message, which reads well after the name of the field.
+Each function parses the text of a field whose type in `bodies` names it. On ValueError the field is refused
+with that message, which follows the name of the field.
 """
 
 import re
@@ -23,7 +23,7 @@ from bullion.orders.instant import EPOCH
 from bullion.rates.tick import PLACES as RATE_PLACES
 
 _RATE_E6_BELOW = 10**9 * 10**RATE_PLACES
-"""A thousand million: larger is a slip of the keyboard, and prices made of it stay within 64 bits."""
+"""A thousand million: a larger rate is a typing error, and prices stay within 64 bits."""
 _PERCENT_E4_MAX = 100_0000
 _PRICE_PLACES = 15
 _YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
@@ -104,7 +104,7 @@ def quantity(text: str) -> int:
 
 
 def expected_price(text: str) -> str:
-    """In its one shortest form: two bodies that ask for the same are equal."""
+    """In its shortest form, so that equivalent bodies are equal."""
     value = _above_0(scaled(text, _PRICE_PLACES))
     if len(str(value).rstrip("0")) > PRICE_DIGITS_MAX:
         raise ValueError(f"may have up to {PRICE_DIGITS_MAX} significant digits")
@@ -112,12 +112,12 @@ def expected_price(text: str) -> str:
 
 
 def day(text: str) -> date:
-    """A date in the one form that everybody reads alike."""
+    """A date as YYYY-MM-DD."""
     try:
         if _DAY.fullmatch(text):
             return date.fromisoformat(text)
     except ValueError:
-        pass  # Told below, with the text that is no date.
+        pass  # Raised below.
     raise ValueError(f"{text[:20]!r} is not a date such as 2026-11-09")
 
 
@@ -160,7 +160,7 @@ def zone(text: str) -> str:
 
 @cache
 def _zones() -> set[str]:
-    """Read once: it looks through a folder of files."""
+    """Cached: it reads a directory of files."""
     return available_timezones() - _NO_PLACES
 
 

@@ -1,4 +1,4 @@
-"""Rows that cannot be read, as the desk shows, refuses and replaces them."""
+"""Views and errors for rows that cannot be read."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -11,10 +11,10 @@ T = TypeVar("T")
 View = dict[str, Any]
 
 
-async def found(finding: Awaitable[T]) -> T | Unreadable:
-    """For whoever replaces a row, which may be one that cannot be read."""
+async def read_or_unreadable(reading: Awaitable[T]) -> T | Unreadable:
+    """The result, or the `Unreadable` in its place: for callers that may replace such a row."""
     try:
-        return await finding
+        return await reading
     except UnreadableRow as row:
         return row.entry
 
@@ -36,5 +36,5 @@ def is_unreadable(view: View) -> bool:
     return "unreadable" in view
 
 
-def refused(entry: Unreadable) -> RefusalError:
+def unreadable_error(entry: Unreadable) -> RefusalError:
     return RefusalError(UNREADABLE, f"{entry} {entry.effect} {entry.remedy}")

@@ -5,8 +5,8 @@ from urllib.parse import parse_qs
 
 import structlog
 
+from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk, require
-from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk.unavailable import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.refusal import RefusalError
@@ -31,7 +31,7 @@ class DeskApi(HttpApp):
     def __init__(
         self,
         desk: Desk,
-        doorkeeper: Doorkeeper,
+        authenticator: DeskAuthenticator,
         call_log: CallLog,
         checks: Checks,
         metrics: Callable[[], Response],
@@ -40,7 +40,7 @@ class DeskApi(HttpApp):
             return metrics()
 
         self._desk = desk
-        self._doorkeeper = doorkeeper
+        self._authenticator = authenticator
         self._call_log = call_log
         resources: dict[str, dict[str, Route]] = {}
         for route in desk_routes():
@@ -54,7 +54,7 @@ class DeskApi(HttpApp):
             return await answer_public_page(self._pages, call, scope["path"])
         call.route = found.path
         route = found.target(call.method)
-        actor = await self._doorkeeper.admit(call, scope)
+        actor = await self._authenticator.authenticate(call, scope)
         require(actor, route.role)
         body = b""
         if call.method in _WITH_BODY:

@@ -28,7 +28,7 @@ class Route:
 
 
 def desk_routes() -> list[Route]:
-    """Sorted by path, so that a fixed word comes before a name in its place."""
+    """Sorted by path, so that a fixed segment comes before a parameter."""
     routes = [
         Route(each.method, each.path, each.least_role, _handler(each)) for each in all_actions().values()
     ]
@@ -52,21 +52,21 @@ def _handler(action: Action) -> Handler:
 
 
 def _sent(action: Action, request: Request) -> list[Any]:
-    """The body, if the action takes one. Who may send these fields at all is told before what is wrong."""
+    """The body, if the action takes one. The role is checked before the body's problems."""
     if action.method in ("GET", "DELETE"):
         return []
     if action.changes is not None:
         fields = read_json(request.body)
         require(request.actor, action.role_for(fields if isinstance(fields, dict) else ()))
         return [Changes(action.changes, fields)]
-    # A POST that needs nothing said may come without a body.
+    # A POST may come without a body if no field is required.
     raw = request.body if action.method == "PUT" else request.body or b"{}"
     body = convert(read_json(raw), action.body or Body)
     return [] if action.body is None else [body]
 
 
 def _named(action: Action, request: Request) -> dict[str, Any]:
-    """What the action takes of the query, and of the request itself."""
+    """The arguments from the query, and from the request itself."""
     named: dict[str, Any] = {}
     for name in action.query:
         text = request.filter(name)

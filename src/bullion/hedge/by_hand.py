@@ -1,4 +1,4 @@
-"""The venue `desk`: a person at the broker's desk covers each order, and confirms or refuses it."""
+"""The venue `desk`: a person at the broker's desk hedges each order, and confirms or refuses it."""
 
 from collections.abc import Collection, Mapping, Sequence
 

@@ -1,6 +1,6 @@
-"""The venue `simulated`: fills, refuses, holds or is down, as the desk sets it, and keeps a durable book.
+"""The venue `simulated`: fills, refuses, holds or is down, as the desk sets it, with a durable book.
 
-Like a real venue it knows every accepted order by its id, also after a restart, and accepts none twice.
+Like a real venue it knows every accepted order by its id, also after a restart, and accepts an id only once.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ class Mode(StrEnum):
     FILL = "fill"
     REFUSE = "refuse"
     HOLD = "hold"
-    """Orders are accepted and left waiting. In another mode they are decided when they are asked for."""
+    """Orders are accepted and wait. After a change of mode they are decided by the next status request."""
     DOWN = "down"
-    """It cannot be reached. It does not see what is sent meanwhile."""
+    """It cannot be reached, and does not receive orders that are sent meanwhile."""
 
 
 class VenueBehaviour(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class VenueOrder(msgspec.Struct, frozen=True):
 
 
 class VenueBook(Protocol):
-    """The venue's own durable book. May raise StoreFault, which counts as a venue that cannot be reached."""
+    """The venue's durable book. A StoreFault counts as an unreachable venue."""
 
     async def behaviour(self, broker: str) -> VenueBehaviour: ...
 

@@ -1,7 +1,7 @@
 """The port to a venue. `docs/venues.md` explains how to write an adapter.
 
 An order is sent under its own id, and the venue executes an id at most once. If the outcome of an id is not
-known, ask for it. Send an id only if it is new, or if the venue answered that it does not know it.
+known, request its status. Send an id only if it is new, or if the venue answered that it does not know it.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ SIMULATED, BY_HAND = "simulated", "desk"
 
 
 class HedgeRequest(msgspec.Struct, frozen=True):
-    """Asks the venue to cover one order."""
+    """A request to the venue to hedge one order."""
 
     order_id: str
     broker: str
@@ -44,11 +44,11 @@ class Unconfirmed(msgspec.Struct, frozen=True):
 
 
 class Duplicate(msgspec.Struct, frozen=True):
-    """The venue was sent this id before. Ask for its outcome."""
+    """The venue has received this id before. Request its status."""
 
 
 class UnknownOrder(msgspec.Struct, frozen=True):
-    """The venue was never sent this id."""
+    """The venue has never received this id."""
 
 
 FinalAnswer = Confirmed | Declined
@@ -99,7 +99,7 @@ class Venue(Protocol):
     async def order_status(self, request: HedgeRequest) -> StatusAnswer: ...
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
-        """Whether these instruments are traded; one that the venue cannot tell may be left out.
+        """Whether these instruments are traded. An instrument without an answer may be left out.
 
         Called about twice a second, which also shows whether the venue can be reached.
         """
@@ -107,6 +107,6 @@ class Venue(Protocol):
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
         """The broker's deals after that cursor, in the venue's order; an empty cursor is before the first.
 
-        Every deal is listed, also one of an id that is no longer asked for. After a cursor was returned, no
-        deal may appear at or before it, so that a reader who goes on from the last cursor misses none.
+        Every deal is listed, also for orders that are no longer pending. After a cursor was returned, no deal
+        may appear at or before it, so that a reader that continues from the last cursor misses none.
         """

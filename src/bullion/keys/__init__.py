@@ -1,1 +1,1 @@
-"""API keys: their text, their secrets, their life."""
+"""API keys: their text, hashing and verification."""

@@ -68,7 +68,7 @@ def _before_secret(text: bytes) -> tuple[Environment, str, str]:
     prefix, broker, key_id, nothing = text.split(b".")
     environment = _ENVIRONMENT.get(prefix)
     if environment is None or nothing or not _TAG.fullmatch(broker) or not _KEY_ID.fullmatch(key_id):
-        raise ValueError("not what stands before the secret of a key")
+        raise ValueError("not the beginning of a key")
     return environment, broker.decode("ascii"), key_id.decode("ascii")
 
 

@@ -25,11 +25,11 @@ def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> R
     if key.environment is not sent.environment or key.broker != sent.broker:
         # The secret is right, but the text around it was changed: no such key exists.
         return INVALID_CREDENTIAL
-    return life(key, now_us)
+    return check_validity(key, now_us)
 
 
-def life(key: Key, now_us: int) -> RefusalCode | None:
-    """None while the key is in force."""
+def check_validity(key: Key, now_us: int) -> RefusalCode | None:
+    """None while the key is valid."""
     if key.revoked_at_us is not None:
         return CREDENTIAL_REVOKED
     if key.overlap_ends_at_us is not None and key.overlap_ends_at_us <= now_us:

@@ -1,1 +1,1 @@
-"""Live rates: ticks, the board that holds them, and the prices that are made of them."""
+"""Live rates: ticks, the board with the newest ticks, and the prices computed from them."""

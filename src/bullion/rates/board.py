@@ -11,29 +11,29 @@ MARKET = ""
 
 
 class Board:
-    """Read by every order, changed only by `take`. A broker sees its own ticks and the market's."""
+    """Read by every order, changed only by `apply`. A broker sees its own ticks and the market's."""
 
     def __init__(self, unreadable: UnreadableRows | None = None) -> None:
         self.serial = 0
-        """Moves whenever a price may have changed: what was computed at the same serial is still valid."""
+        """Incremented whenever a price may have changed: prices of the same serial are still valid."""
         self.version: int | None = None
-        """The store's version of the rates, as last taken."""
+        """The store's version of the rates that were applied last."""
         self.unreadable = UnreadableRows() if unreadable is None else unreadable
         """Ticks that cannot be read."""
         self._ticks: dict[str, dict[str, Tick]] = {MARKET: {}}
 
     @property
     def ready(self) -> bool:
-        """Whether a first set was taken. It may be empty: then there are no rates."""
+        """Whether a first set was applied. It may be empty: then there are no rates."""
         return self.version is not None
 
-    def take(
+    def apply(
         self, ticks: Iterable[tuple[str, Tick]], version: int, unreadable: Iterable[Unreadable] = ()
     ) -> None:
-        """Each tick with its broker's tag, or `MARKET`. One that is older than the one held is ignored."""
+        """Apply ticks, each with its broker's tag or `MARKET`. Ticks older than the current one are ignored."""
         changed = not self.ready
         if self.version is not None and version < self.version:
-            # The store was restored to an older copy: later ticks are gone.
+            # The store was restored from an older copy: later ticks are gone.
             self._ticks = {MARKET: {}}
             self.unreadable.clear()
             changed = True
@@ -54,9 +54,9 @@ class Board:
             self.serial += 1
 
     def tick(self, broker: str, instrument: str) -> Tick | None:
-        """The newer of the broker's own and the market's; of two as new as each other, the broker's own.
+        """The newer of the broker's own tick and the market's; the broker's own if both are equally new.
 
-        None if the broker's own cannot be read: the market's is not what its desk wanted.
+        None if the broker's own cannot be read: the market's tick is not what its desk set.
         """
         if self.unreadable and ("rate", broker, instrument) in self.unreadable:
             return None

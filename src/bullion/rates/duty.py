@@ -1,4 +1,4 @@
-"""Import duty: absolute rupees per quoted weight, revised every few weeks, so kept with dates."""
+"""Import duty: rupees per quoted weight, by date."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from itertools import pairwise
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_US = 86_400 * 1_000_000
 _INDIA_AHEAD_US = (5 * 60 + 30) * 60 * 1_000_000
-"""Duty dates are Indian dates. Asia/Kolkata is always 5:30 ahead of UTC, so whole numbers will do."""
+"""Duty dates are Indian dates. Asia/Kolkata is always 5:30 ahead of UTC, so a constant is enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duty:
     from_date: date
-    """In force from the first moment of this day in India, until the next one is."""
+    """In force from the start of this day in India until the next entry."""
     rupees_paise: int
 
     def __post_init__(self) -> None:
@@ -49,12 +49,12 @@ class DutyTable:
                 )
 
     def spans(self) -> list[tuple[Duty, int | None]]:
-        """Each entry with the time at which the next one takes over; None for the last."""
+        """Each entry with the time at which it ends; None for the last."""
         ends: list[int | None] = [duty.from_us for duty in self.duties[1:]]
         return list(zip(self.duties, [*ends, None], strict=True))
 
     def in_force(self, at_us: int) -> Duty | None:
-        """None before the first of them."""
+        """None before the first entry."""
         begun = self._begun(at_us)
         return self.duties[begun - 1] if begun else None
 

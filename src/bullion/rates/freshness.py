@@ -18,9 +18,9 @@ def stale_after_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:
 
 
 def frozen(ticks: Sequence[Tick], freeze_after_s: int | None) -> bool:
-    """Whether ticks keep coming but none has moved for the freeze time: something upstream hangs.
+    """Whether ticks keep arriving but none has moved for the freeze time: the source hangs.
 
-    Measured between ticks, not against the clock: when none come at all, the price is stale instead.
+    Measured between ticks, not against the clock: if none arrive at all, the price is stale instead.
     """
     if freeze_after_s is None or not ticks:
         return False

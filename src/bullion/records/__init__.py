@@ -1,1 +1,1 @@
-"""The broker's set-up as its desk keeps it: who may change it, where, and the trail of every change."""
+"""The values that the desk reads and changes: accounts, orders, hedges, tokens and the audit trail."""

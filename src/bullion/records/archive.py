@@ -1,4 +1,4 @@
-"""What the desk sees of the archive, and what it may put there."""
+"""The archive, for the desk."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from .orders import FoundTrace
 
 @dataclass(frozen=True, slots=True)
 class BookToArchive:
-    """The part of a test book that a reset has set aside and that is not in the archive yet."""
+    """The part of a test book that a reset has removed from the lists and that is not archived yet."""
 
     login_id: str
     book_id: int
@@ -31,10 +31,10 @@ class ArchiveSize:
 
 @dataclass(frozen=True, slots=True)
 class TraceBatch:
-    """Decisions that were written together, and are of all brokers."""
+    """Traces of all brokers that were written together."""
 
     ordinal: int
     written: str
-    """As the store has it, so that nothing but this is changed."""
+    """The stored text, to detect changes before the batch is rewritten."""
     wanted: list[FoundTrace]
     rest: list[Trace]

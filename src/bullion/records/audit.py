@@ -1,8 +1,8 @@
-"""The audit trail as a chain: whoever changes, removes or reorders an entry breaks it at that place.
+"""The audit trail as a hash chain: changing, removing or reordering an entry breaks it at that place.
 
-Each entry's hash covers its own words and the hash before it, and is keyed with the deployment's secret, so
-that access to the store alone is not enough to mend the chain. The head (how many entries, and the last
-hash) is kept apart and sealed likewise: without it, taking away the last entry would leave a perfect chain.
+Each entry's hash covers its content and the previous hash, and is keyed with the deployment's secret, so that
+access to the store alone is not enough to forge the chain. The head (number of entries and last hash) is
+stored separately and sealed with the same key: without it, removing the last entries would go unnoticed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from bullion.keys.hashing import Hasher
 
 _BEGINNING = "0" * 64
 _BROKEN = "broken"
-"""In place of a seal, for good."""
+"""Replaces the seal permanently after tampering was detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Entries between two ordinals, both included; None: whatever it is."""
+    """Entries between two ordinals, both included. None matches everything."""
 
     newest: int
     oldest: int
     action: str | None = None
     actor: str | None = None
-    """A part of the name, in capitals or not; likewise of the subject."""
+    """A part of the name, case-insensitive; `subject` likewise."""
     subject: str | None = None
 
 
@@ -66,11 +66,11 @@ class Chain:
         self._hasher = hasher
 
     def append(self, head: Head | None, entry: Entry, *, beginning: bool = False) -> tuple[Entry, Head]:
-        """Give the entry its place behind the head.
+        """Append the entry after the head.
 
-        A head that is missing where the chain does not begin, or whose seal is not ours, was tampered with.
-        The desk must be able to go on working, but what is built on such a head is never sealed again: or the
-        next honest action would mend what the forger broke.
+        A head that is missing although the chain has begun, or has a wrong seal, was tampered with. The desk
+        must be able to continue, but the chain is never sealed again: otherwise the next honest action would
+        hide the forgery.
         """
         count = (head.count if head else 0) + 1
         placed = replace(entry, ordinal=count)
@@ -84,7 +84,7 @@ class Chain:
         return compare_digest(head.seal, self._seal(broker, head.count, head.hash))
 
     def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
-        """Every place where the chain does not hold."""
+        """All breaks of the chain."""
         walk = Walk(self, broker)
         yield from walk.on(entries)
         yield from walk.end(head)
@@ -136,7 +136,7 @@ class Walk:
             self._before, self.ordinal = entry.hash, entry.ordinal
 
     def end(self, head: Head | None) -> Iterator[Break]:
-        """What the head says of the entries that there are, once all of them were passed."""
+        """Compare the head with the entries, after all of them were checked."""
         broker, count = self._broker, self.ordinal
         if head is None:
             yield Break(broker, count, "the head of the chain is missing, so its end cannot be checked")

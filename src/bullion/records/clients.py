@@ -10,7 +10,7 @@ from bullion.keys.key import Key
 
 @dataclass(frozen=True, slots=True)
 class KeyTimes:
-    """Which keys work, and which of them will not for much longer."""
+    """The times by which valid and expiring keys are counted."""
 
     now_us: int
     soon_us: int
@@ -19,19 +19,19 @@ class KeyTimes:
 
 @dataclass(frozen=True, slots=True)
 class AccountSummary:
-    """An account with its books, and how many keys it has that work."""
+    """An account with its books and the number of its valid keys."""
 
     account: Account
     created_at_us: int
     books: dict[Environment, Book]
     keys: int
     keys_expiring: int
-    """Those of them that expire soon."""
+    """How many of them expire soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """How far a client's open position may go, per metal."""
+    """The limit of a client's open position, per metal."""
 
     gold_e4: int
     silver_e4: int
@@ -39,7 +39,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An account with what the desk keeps beside it."""
+    """An account with its allocation and creation time."""
 
     account: Account
     allocation: Allocation

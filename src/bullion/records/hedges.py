@@ -1,4 +1,4 @@
-"""What the desk sees of the hedge: what is asked of the venue for each order, and what the venue did."""
+"""Hedge requests, executions and exposure, for the desk."""
 
 from dataclasses import dataclass
 
@@ -9,23 +9,23 @@ from .orders import FoundOrder
 WAITING = "waiting"
 ANSWERED = "answered"
 BROKEN = "broken"
-"""The venue contradicted what had become of the order, and nobody has dealt with that yet."""
+"""The venue's answer contradicts the state of the order, and the break is not resolved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hedge:
-    """What is asked of the venue for one order."""
+    """The hedge request of one order."""
 
     instrument: str
     venue: str
-    """Who was asked: the desk itself, or a venue."""
+    """Who answers it: a venue, or the desk itself."""
     state: str
     tries: int
-    """How often the venue was asked in vain."""
+    """Failed attempts."""
     words: str | None
-    """What the venue said last."""
+    """The venue's last message."""
     due_at_us: int
-    """From then on it is asked again."""
+    """The time of the next attempt."""
     outcome: str | None
     execution_id: str | None
     answered_at_us: int | None
@@ -52,7 +52,7 @@ class FoundUnmatched:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The venue's final word on an order, in the venue's own book."""
+    """The venue's final answer to an order, in the venue's own book."""
 
     order_id: str
     instrument: str
@@ -65,12 +65,12 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Of one metal, over all clients of a broker. Above zero: clients have bought more than sold."""
+    """One metal, over all clients of a broker. + = clients long."""
 
     net_e4: int = 0
     hedged_e4: int = 0
-    """What the venue has covered of it, and in contradiction to us. Deals that were closed or deleted are
-    taken out: whether their cover was sold again, nobody here knows."""
+    """What the venue has executed, including breaks. Closed and deleted deals are left out: whether their
+    hedge was unwound is not known here."""
     waiting: int = 0
-    """Orders that wait for the venue's word."""
+    """Orders that wait for the venue's answer."""
     breaks: int = 0

@@ -1,4 +1,4 @@
-"""What the desk reads of the market: symbols with their stock, and the newest ticks."""
+"""Symbols with their stock, and ticks of the board, for the desk."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from bullion.rates.tick import Tick
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSymbol:
+class SymbolWithStock:
     symbol: Symbol
     stock_e4: int | None
     """None: stock is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeldTick:
+class BoardTick:
     """The tick that the board shows of an instrument."""
 
     tick: Tick
     own: bool
-    """Put by the broker's own desk, not by the feed that all brokers share."""
+    """Whether the broker's desk set it; otherwise it comes from the shared feed."""

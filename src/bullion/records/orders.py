@@ -1,4 +1,4 @@
-"""What the desk looks for in orders and decisions, and what it finds: across all accounts of its broker."""
+"""Filters and results of the desk's searches for orders and traces."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from bullion.orders.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:
-    """One that is None lets everything pass."""
+    """None matches everything."""
 
     environment: Environment | None = None
     login_id: str | None = None
@@ -23,19 +23,19 @@ class OrderFilter:
 
     @property
     def by_kind_alone(self) -> bool:
-        """Whether the store's counts per kind of order answer how many match."""
+        """Whether the counts per kind of order give the total."""
         others = (self.source, self.client_order_id, self.request_id, self.since_us)
         return all(each is None for each in others)
 
     @property
     def of_account_alone(self) -> bool:
-        """Whether all orders of one account are asked for, or those of an environment or since a time."""
+        """Whether it selects all orders of one account, at most limited by environment and time."""
         others = (self.status, self.symbol_code, self.source, self.client_order_id, self.request_id)
         return self.login_id is not None and all(each is None for each in others)
 
     @property
     def by_fixed_kind_alone(self) -> bool:
-        """Whether only what never changes of an order is asked for, besides its time, and of all accounts."""
+        """Whether it filters orders of all accounts only by immutable fields and time."""
         others = (self.login_id, self.status, self.client_order_id, self.request_id)
         return all(each is None for each in others)
 
@@ -50,7 +50,7 @@ class FoundOrder:
 
 @dataclass(frozen=True, slots=True)
 class OrderEvent:
-    """What became of an order after it was recorded."""
+    """A change of an order after it was recorded."""
 
     status: str
     at_us: int
@@ -66,7 +66,7 @@ class FoundTrace:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many decisions of one kind were taken within a minute."""
+    """The number of decisions with one outcome within a minute."""
 
     minute_us: int
     """When that minute began."""

@@ -1,4 +1,4 @@
-"""The part of a list that is asked for."""
+"""A page of a list: limit and offset."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Desk tokens and roles: who may do what at the operator's side."""
+"""Desk tokens, roles and actors."""
 
 import re
 import secrets
@@ -9,7 +9,7 @@ from bullion.keys.text import new_secret
 
 
 class Role(StrEnum):
-    """Each may do what the one before it may, and more."""
+    """Each role includes the ones before it."""
 
     VIEWER = "viewer"
     DEALER = "dealer"
@@ -33,15 +33,15 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who is acting, as the audit trail will name them."""
+    """Who performs an action, as named in the audit trail."""
 
     name: str
     role: Role
     broker: str
     first: bool = False
-    """The deployment's own first token: it may make brokers, and tokens for any of them."""
+    """The deployment's first token: it may create brokers, and tokens for any of them."""
     token_id: str | None = None
-    """Of whoever came with a token of the store's."""
+    """None for the first token and the command line."""
 
 
 _TEXT = re.compile(r"desk\.([0-9a-f]{16})\.([0-9A-Za-z]{51})")

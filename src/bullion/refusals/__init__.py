@@ -1,1 +1,1 @@
-"""Every way a call can be refused: one table, one exception."""
+"""All refusals: one table and one exception."""

@@ -1,7 +1,7 @@
 """Every refusal of the trading API, in the order in which the checks are made.
 
-When a call is at fault in two ways, the row that stands higher answers. No status code of a refusal
-is written anywhere else: the answers, `docs/refusals.md` and the OpenAPI description read this table.
+When a call fails several checks, the first row takes precedence. Status codes of refusals are defined only
+here: responses, `docs/refusals.md` and the OpenAPI description use this table.
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ def _row(
 
 
 _row_after_look_up = partial(_row, proves=Proof.NOT_RECORDED)
-"""A check that runs once the idempotency key was looked up, or that an existing order passes."""
+"""A check that runs after the idempotency key was looked up, or that an existing order passes."""
 
 
 # --- The connection and the route, before anything is known about the caller ---------------------

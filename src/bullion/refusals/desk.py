@@ -1,4 +1,4 @@
-"""Refusals of the desk's own interface. They are few: the desk talks to people, not to programs."""
+"""Refusals of the desk's own interface. They are few, because they are read by people."""
 
 from .refusal import Env, RefusalCode, Retry
 

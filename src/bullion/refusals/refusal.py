@@ -1,4 +1,4 @@
-"""One row of a refusal table, and the exception that carries it to the caller."""
+"""A row of the refusal table, and the exception for it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Env(StrEnum):
-    """Where a refusal can be met, in the specification's words."""
+    """The environments in which a refusal occurs, in the specification's terms."""
 
     BOTH = "both"
     PROD = "prod"
     TEST = "test"
-    """Of ours alone: nothing of the specification's is refused in test only."""
+    """An extension: the specification has no refusals for test only."""
 
 
 class Retry(StrEnum):
@@ -26,7 +26,7 @@ class Retry(StrEnum):
 
 
 class Family(StrEnum):
-    """What a client program does about it. The Python client has an exception class for each."""
+    """How a client program handles it. The Python client has an exception class for each."""
 
     CREDENTIAL = "credential"
     ACCESS = "access"
@@ -51,9 +51,9 @@ class Proof(StrEnum):
     NOT_RECORDED = "not_recorded"
     """The key was looked up, and no order was recorded under it then."""
     SETTLED = "settled"
-    """The key has its outcome for good, and it is not this order."""
+    """The key has its final outcome, which is not this order."""
     UNSURE = "unsure"
-    """Even this request may have booked the order."""
+    """This request itself may have booked the order."""
 
 
 _FAMILIES = {
@@ -78,16 +78,16 @@ class RefusalCode:
     when: str
     """The condition, for the documentation."""
     message: str
-    """What the caller reads unless the place that refuses says something more exact."""
+    """The default message; the check may pass a more specific one."""
     retry: Retry = Retry.NEVER
     settles_key: bool = False
-    """Whether the idempotency key is spent by this answer."""
+    """Whether this response uses up the idempotency key."""
     specified: bool = True
-    """False for what we added to the specification's table."""
+    """False for extensions of the specification's table."""
     family: Family = Family.REQUEST
     proves: Proof = Proof.NOTHING
     retry_after_s: int = 1
-    """What `Retry-After` says on a 503, unless the place that refuses knows better."""
+    """The default `Retry-After` of a 503."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,13 @@ class FieldError:
     loc: tuple[str | int, ...]
     """Where it is, such as `("body", "allocation", "gold")` or `("query", "limit")`."""
     msg: str
-    """A sentence that reads well beside the field. For people; it may change."""
+    """A sentence for people, shown beside the field. It may change."""
     type: str
     """For programs, like a refusal's code."""
 
 
 class RefusalError(Exception):
-    """The one exception a caller can see; whoever answers turns it into the error body."""
+    """The exception that becomes an error response."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class RefusalError(Exception):
         super().__init__(refusal.code)
         self.refusal = refusal
         self.message = message or refusal.message
-        # Here, and not where it is raised: so no 503 can be without.
+        # Set here, so that no 503 lacks it.
         if retry_after_s is None and refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
             retry_after_s = refusal.retry_after_s
         self.retry_after_s = retry_after_s

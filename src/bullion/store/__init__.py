@@ -1,1 +1,1 @@
-"""Where everything lasting is kept: one set of queries behind a small engine seam."""
+"""Everything durable: one set of queries behind a small engine interface."""

@@ -15,16 +15,16 @@ from itertools import accumulate, islice
 from .engine import Row, Transaction, one_row
 
 _AT_ONCE = 2_000
-"""Accounts that are read in one go: few enough that others who use the process do not wait for long."""
+"""Accounts per read: few enough that other users of the process do not wait long."""
 _CHANGES_MAX = 100
-"""When more accounts than this have changed, all are read anew."""
+"""If more accounts than this have changed, all are read again."""
 _END = "\0"
-"""Stands behind each name. No name has one, and none is searched for."""
+"""Ends each name. Neither names nor searches contain it."""
 
 
 @dataclass(slots=True)
 class _Names:
-    """In the order of logins. Never changed once others can see it."""
+    """In the order of logins. Immutable once it is shared."""
 
     version: int
     """Of the catalogue."""
@@ -49,7 +49,7 @@ class _Names:
         self.begins = list(islice(accumulate(map(len, self.names), initial=0), len(self.names)))
 
     def find(self, text: str, first: int, limit: int) -> list[int]:
-        """The ids of accounts from a place on that have this text in a name."""
+        """The ids of accounts from index `first` on that have this text in a name."""
         found: list[int] = []
         while first < len(self.ids) and len(found) < limit:
             at = self.text.find(text, self.begins[first])
@@ -71,7 +71,7 @@ class AccountNames:
     async def find(
         self, transaction: Transaction, broker: str, search: str, after: str, limit: int
     ) -> Sequence[int]:
-        """The ids of accounts behind a login, in the order of logins, that have this text in a name."""
+        """The ids of accounts after a login, in the order of logins, that have this text in a name."""
         text = search.replace(_END, "\N{REPLACEMENT CHARACTER}")
         lower = (await one_row(transaction, "lower_case", text))["text"]
         names = await self._current(transaction, broker)
@@ -102,7 +102,7 @@ async def _load(transaction: Transaction, broker: str, version: int) -> _Names:
 
 
 async def _follow(transaction: Transaction, broker: str, kept: _Names, version: int) -> _Names:
-    """What is kept, with the accounts that were made or changed since."""
+    """The cached names, with the accounts that were created or changed since."""
     changed = await transaction.all("account_changes", broker, kept.version, _CHANGES_MAX + 1)
     if len(changed) > _CHANGES_MAX:
         return await _load(transaction, broker, version)
@@ -122,7 +122,7 @@ async def _follow(transaction: Transaction, broker: str, kept: _Names, version: 
 
 
 async def _insert(transaction: Transaction, broker: str, names: _Names, row: Row) -> None:
-    """A new account, behind all new ones that come before it."""
+    """Insert a new account, and before it all new accounts that sort before it."""
     new = [row]
     while (before := await transaction.one("account_before", broker, new[-1]["login_id"])) is not None:
         if before["login_id"] in names.logins:
@@ -135,7 +135,7 @@ async def _insert(transaction: Transaction, broker: str, names: _Names, row: Row
 
 
 async def _place_behind(transaction: Transaction, broker: str, names: _Names, login_id: str) -> int:
-    """Where the first account stands that comes after a login, which need not be one of an account."""
+    """The index of the first account after a login, which need not exist."""
     if not login_id:
         return 0
     if login_id not in names.logins:

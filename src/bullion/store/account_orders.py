@@ -29,7 +29,7 @@ class BookOrders:
         return max(0, self.high - self.low + 1)
 
     def behind(self, newest: int) -> "BookOrders":
-        """Without so many of the newest."""
+        """Without this many of the newest."""
         return replace(self, high=self.high - newest)
 
 
@@ -47,7 +47,7 @@ async def page(
 
 
 def made(order: Order) -> tuple[int, int, str]:
-    """By this the desk's lists are sorted."""
+    """The sort key of the desk's lists."""
     return order.created_at_us, order.ordinal, order.id
 
 

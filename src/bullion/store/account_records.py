@@ -1,4 +1,4 @@
-"""A broker's accounts looked over: found by a part of their names, with their books and keys counted."""
+"""Account summaries: found by a part of a name, with books and key counts."""
 
 from collections.abc import Sequence
 
@@ -26,12 +26,12 @@ class AccountRecords(DeskTransaction):
     async def account_summaries(
         self, broker: str, search: str | None, after: str, times: KeyTimes, limit: int
     ) -> list[AccountSummary | Unreadable]:
-        """Accounts after a login, in the order of logins, whose login or firm has these words in it."""
+        """Accounts after a login, in the order of logins, whose login or firm contains the text."""
         if search is None:
             page = await self._transaction.all("account_ids_after", broker, after, limit)
             ids: Sequence[int] = [row["id"] for row in page]
         else:
-            ids = await self._memory.names.find(self._transaction, broker, search, after, limit)
+            ids = await self._cache.names.find(self._transaction, broker, search, after, limit)
         wanted = _encode(ids).decode()
         found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
         by_id = {row["id"]: _summary(row) for row in found}
@@ -43,7 +43,7 @@ class AccountRecords(DeskTransaction):
 
 
 def part_of(text: str | None) -> str | None:
-    """The pattern of what has this text in it. Nothing has a NUL, and PostgreSQL cannot be asked for one."""
+    """A LIKE pattern for texts that contain this one. A NUL, which PostgreSQL rejects, matches nothing."""
     if text is None:
         return None
     plain = text.replace("\0", "\N{REPLACEMENT CHARACTER}")

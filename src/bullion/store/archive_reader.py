@@ -1,7 +1,7 @@
-"""Archived orders: rows to values and back, and how one order is found.
+"""Archived orders: conversion of rows, and look-up of single orders.
 
-Readers look among the working orders first and in the archive second: orders move into the archive and never
-back, so none is missed.
+Readers search the working tables first and then the archive: orders only ever move into the archive, so none
+is missed.
 """
 
 from collections.abc import Sequence
@@ -44,12 +44,12 @@ def packed_values(of: PackedOrders) -> tuple[Any, ...]:
 
 
 def may_be_archived(book_id: int) -> bool:
-    """Real orders never are."""
+    """Production orders are never archived."""
     return environment_of(book_id) is Environment.TEST
 
 
 def order_of_pack(rows: Sequence[Row], ordinal: int, order_id: str | None = None) -> Order | None:
-    """Out of what `archived_pack` found; the whole id has to be right, if one is given."""
+    """The order in the rows of `archived_pack`. If an id is given, it has to match."""
     for row in rows:
         order = packed_orders(row).order(ordinal)
         if order is not None and order_id in (None, order.id):
@@ -58,12 +58,12 @@ def order_of_pack(rows: Sequence[Row], ordinal: int, order_id: str | None = None
 
 
 def order_of_key(rows: Sequence[Row]) -> Order | None:
-    """Out of what `archived_by_key` found."""
+    """The order in the rows of `archived_by_key`."""
     return order_of_pack(rows, rows[0]["ordinal"]) if rows else None
 
 
 async def order_of_id(transaction: Transaction, broker: str, order_id: str) -> FoundOrder | None:
-    """For the desk, which does not name the account."""
+    """For the desk, which looks up orders without their account."""
     try:
         ordinal, at_ms = ordinal_of(order_id), made_at_us(order_id) // 1000
     except ValueError:  # No order has such an id.

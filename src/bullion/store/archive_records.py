@@ -1,4 +1,4 @@
-"""The archive as the desk fills and reads it, and decisions that it takes out of the store."""
+"""The archive for the desk: moving orders into it, reading it, and deleting exported traces."""
 
 import msgspec
 
@@ -23,9 +23,9 @@ class ArchiveRecords(DeskTransaction):
     async def books_to_archive(
         self, broker: str, login_id: str, limit: int, before_us: int, *, this_too: bool = False
     ) -> list[BookToArchive]:
-        """Of the accounts that come after a login what was made before a time and can be archived.
+        """The archivable orders made before a time, for accounts after a login.
 
-        All accounts, also those that have nothing of it.
+        Also accounts that have nothing to archive.
         """
         found = await self._transaction.all("books_to_archive", broker, login_id, int(this_too), limit)
         return [
@@ -53,7 +53,7 @@ class ArchiveRecords(DeskTransaction):
         return [order_rows.order(row) for row in found]
 
     async def archive_orders(self, packed: PackedOrders) -> bool:
-        """Take these orders out of the working tables. False: somebody else was first; nothing was done."""
+        """Move these orders out of the working tables. False: another process was first; nothing was done."""
         taken = await self._transaction.one("insert_archived_orders", *packed_values(packed))
         if taken is None:
             return False
@@ -61,11 +61,11 @@ class ArchiveRecords(DeskTransaction):
         await self._transaction.run("insert_archived_keys", *within)
         gone = await self._transaction.all("drop_archived_orders", *within)
         if len(gone) != packed.count:
-            raise RuleBroken("not all of these orders are there and set aside by a reset")
+            raise RuleBroken("some of these orders are missing, or were not archived by a reset")
         return True
 
     async def archived_packs(self, book_id: int, after_ordinal: int, limit: int) -> list[PackedOrders]:
-        """Those of a book that begin after this ordinal, oldest first."""
+        """The packs of a book that begin after this ordinal, oldest first."""
         found = await self._transaction.all("archived_packs", book_id, after_ordinal, limit)
         return [packed_orders(row) for row in found]
 
@@ -76,7 +76,7 @@ class ArchiveRecords(DeskTransaction):
     async def trace_batches(
         self, broker: str, after_ordinal: int, before_us: int, limit: int
     ) -> list[TraceBatch]:
-        """Those that may have decisions from before a time in them, oldest first."""
+        """Batches that may contain traces from before a time, oldest first."""
         before_ms = before_us // 1000
         logins: dict[int, str] = {}
         batches = []
@@ -98,7 +98,7 @@ class ArchiveRecords(DeskTransaction):
         return known[account_id]
 
     async def forget_traces(self, batch: TraceBatch) -> None:
-        """Those that were wanted of it. Nothing is done if it is no longer what was read."""
+        """Delete the wanted traces of a batch. No-op if the batch has changed since it was read."""
         named = (batch.ordinal, batch.written)
         if batch.rest:
             await self._transaction.run("shorten_trace_batch", *named, _encode(batch.rest).decode())

@@ -1,4 +1,4 @@
-"""The catalogue's source: all of it, or what changed since a version."""
+"""Reads the catalogue from the store: all of it, or what changed since a version."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -11,7 +11,7 @@ from . import row_decoders
 from .engine import Engine, Row, Transaction, one_row
 
 _PAGE_SIZE = 500
-"""Accounts that are read in one go: few enough that those who call meanwhile do not wait for long."""
+"""Accounts per read: few enough that concurrent calls do not wait long."""
 _BEFORE_THE_FIRST = 0
 _KINDS = frozenset({"account", "symbol", "group", "duty", "switches", "broker", "key"})
 
@@ -32,8 +32,8 @@ class StoreSource:
                 noted = await transaction.all("changes_since", since)
             unknown = any(row["kind"] not in _KINDS for row in noted)
             if since is None or since < state["oldest_change"] or since > version or unknown:
-                # Never loaded, too far behind, or ahead: a store put back to an older copy. Or a change of a
-                # kind that only a newer version knows.
+                # Never loaded, too far behind, or ahead (the store was restored from an older copy). Or a
+                # change of a kind that only a newer version knows.
                 found, ends_at = await _page(transaction, _BEFORE_THE_FIRST)
                 found += await _everything_else(transaction) + await _wanted(transaction, wanted)
                 return Changes(version, clock_us, found, whole=True, page_ends_at=ends_at)
@@ -48,7 +48,7 @@ class StoreSource:
 
 
 async def _page(transaction: Transaction, after: int) -> tuple[list[Entry], int | None]:
-    """Accounts with their keys, in the order of their ids, and the last one's id if there may be more."""
+    """Accounts with their keys, ordered by id; and the last id, if there may be more."""
     rows = await transaction.all("accounts_after", after, _PAGE_SIZE)
     if not rows:
         return [], None
@@ -79,7 +79,7 @@ def _account(row: Row) -> Entry:
 
 
 async def _keys(transaction: Transaction, key_ids: Collection[str]) -> list[Entry]:
-    """The keys that there are of these, with their accounts."""
+    """The existing keys among these, with their accounts."""
     if not key_ids:
         return []
     found: list[Entry] = []
@@ -128,7 +128,7 @@ def _by(found: Iterable[Row], name: Callable[[Row], object]) -> defaultdict[obje
 
 
 async def _one(transaction: Transaction, kind: str, broker: str, subject: str) -> list[Entry]:
-    """What a change is about, as it is now. A broker comes with its switches: see `Catalogue`."""
+    """The current state of a changed thing. A broker comes with its switches: see `Catalogue`."""
     match kind:
         case "account":
             row = await transaction.one("one_account", broker, subject)

@@ -1,4 +1,4 @@
-"""The one step that turns a stored row into a value, or into an `Unreadable` that says why it cannot."""
+"""Decodes a stored row into a value, or into an `Unreadable` with the reason."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -23,14 +23,14 @@ def decoded(
 
 
 def readable(found: T | Unreadable) -> T:
-    """For callers that ask for one row and need its value. May raise UnreadableRow."""
+    """The value of a single row. May raise UnreadableRow."""
     if isinstance(found, Unreadable):
         raise UnreadableRow(found)
     return found
 
 
 def column(row: Row, name: str, read: Callable[[str], T]) -> T:
-    """One column of text. What is wrong with it is told with the column's name."""
+    """Decode one column of text. Errors name the column."""
     try:
         return read(row[name])
     except Exception as error:

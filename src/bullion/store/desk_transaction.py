@@ -1,4 +1,4 @@
-"""What all records of the desk share: an open transaction, and what a process keeps in memory for it."""
+"""The base of the desk's records: an open transaction, and caches of the process."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from .engine import Engine, Row, Transaction, one_row
 from .order_timeline import OrderTimeline
 
 
-class DeskMemory:
-    """What a process keeps in memory for the desk's reads over all accounts."""
+class DeskCache:
+    """Caches for the desk's reads over all accounts."""
 
     def __init__(self, engine: Engine) -> None:
         self.timeline = OrderTimeline(engine)
@@ -18,16 +18,16 @@ class DeskMemory:
 
 
 class DeskTransaction:
-    def __init__(self, transaction: Transaction, memory: DeskMemory) -> None:
+    def __init__(self, transaction: Transaction, cache: DeskCache) -> None:
         self._transaction = transaction
-        self._memory = memory
+        self._cache = cache
 
     async def now_us(self) -> int:
         """The store's clock."""
         return int((await one_row(self._transaction, "catalogue_state"))["clock_us"])
 
-    async def _note(self, kind: str, broker: str, subject: str) -> None:
-        await self._transaction.run("note_change", kind, broker, subject)
+    async def _record_change(self, kind: str, broker: str, subject: str) -> None:
+        await self._transaction.run("record_change", kind, broker, subject)
 
     async def _find(self, query: str, *names: str) -> Row | None:
         """One row by its name. No name contains a NUL, and PostgreSQL does not accept one as a value."""

@@ -1,4 +1,4 @@
-"""The seam between our queries and a database engine: the few things in which engines differ."""
+"""The interface between our queries and a database engine: the few things in which engines differ."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
@@ -8,8 +8,8 @@ from .schema import Step
 T = TypeVar("T")
 
 Value = str | int | None | Sequence[str | int | None]
-"""What may be bound to a query, and what a column holds: text and whole numbers are common ground. Only
-PostgreSQL takes whole columns of them."""
+"""The type of query parameters and columns: text and integers, which both engines have. Only PostgreSQL takes
+arrays of them."""
 
 
 class Row(Protocol):
@@ -37,10 +37,10 @@ class Engine(Protocol):
     async def close(self) -> None: ...
 
     async def join(self, *, alone: bool) -> bool:
-        """Count this node among those that serve the store, until it is closed.
+        """Register this node as one that serves the store, until the engine is closed.
 
-        `alone` is for a node that keeps budgets in its own memory: it may be the only one. False when the
-        nodes that serve already, or the kind of store, do not allow it.
+        `alone` is for a node that counts rate limits in its own memory: it must be the only node. Returns
+        False if the nodes that are already registered, or the kind of store, do not allow it.
         """
 
     async def is_made(self) -> bool:
@@ -63,7 +63,7 @@ class Engine(Protocol):
     async def write(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
     ) -> T:
-        """Run `body` in one durable transaction. It may be run again, so it must have no other effect.
+        """Run `body` in one durable transaction. It may run several times, so it must have no other effects.
 
         `custom_plans`: PostgreSQL plans each query for its values and for the tables as they are now, which
         costs up to a millisecond. Otherwise it keeps a plan for all values, which may be as old as the
@@ -79,15 +79,15 @@ class Engine(Protocol):
         """Run `body` over one snapshot, for as long as it takes: for commands that read the whole store."""
 
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
-        """Return when somebody may have committed, at the latest after `timeout_s` seconds.
+        """Return when another transaction may have committed, at the latest after `timeout_s` seconds.
 
-        Each listener is told by itself, so that one does not hear what was meant for another too.
+        Each listener is notified separately, so that one does not consume another's notification.
         """
 
 
 async def one_row(transaction: Transaction, query: str, *values: Value) -> Row:
-    """For queries that answer exactly one row whatever they are asked, such as a count."""
+    """For queries that always return exactly one row, such as a count."""
     row = await transaction.one(query, *values)
     if row is None:
-        raise LookupError(f"query {query} answered no row")
+        raise LookupError(f"query {query} returned no row")
     return row

@@ -1,4 +1,4 @@
-"""What was compared of the venue's executions, in the store. See `bullion.booking.reconciliation`."""
+"""Stores the progress and results of the reconciliation. See `bullion.booking.reconciliation`."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The hedge as the desk sees it: requests that wait, breaks, the venue's behaviour, and its executions."""
+"""Hedge requests, breaks, executions and the simulated venue's behaviour, for the desk."""
 
 import msgspec
 
@@ -19,25 +19,25 @@ from .order_records import found_order
 
 class HedgeRecords(DeskTransaction):
     async def hedge(self, order: Order) -> Hedge | None:
-        """What is asked of the venue for the order; None: nothing, as for a test order."""
+        """The hedge request of an order; None if it has none, as a test order."""
         row = await self._transaction.one("one_hedge", order.book_id, order.ordinal)
         return None if row is None else _hedge(row)
 
     async def answer_hedge(self, order: Order, execution: Execution, words: str | None) -> None:
-        """The request is answered by this, and nobody asks the venue any more."""
+        """Record the answer to a request, which closes it."""
         answer = (ANSWERED, execution.outcome, execution.execution_id, words, execution.at_us)
         await self._transaction.run("answer_hedge", order.book_id, order.ordinal, *answer)
 
     async def withdraw_hedge(self, order: Order) -> None:
-        """Nobody asks the venue any more; one that is answered stays as it is."""
+        """Close a request without an answer. A request that has an answer does not change."""
         await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal)
 
     async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
-        """Requests that wait for the venue's word, oldest first."""
+        """Requests that wait for the venue's answer, oldest first."""
         return await self._hedges("hedge_queue", "hedge_queue_count", broker, page)
 
     async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
-        """Where the venue contradicted what had become of the order, oldest first."""
+        """Requests whose answer contradicts the state of the order, oldest first."""
         return await self._hedges("hedge_breaks", "hedge_breaks_count", broker, page)
 
     async def _hedges(self, query: str, count: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
@@ -45,25 +45,25 @@ class HedgeRecords(DeskTransaction):
         return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
 
     async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
-        """Executions that no order accounts for and nobody has resolved, the first seen first."""
+        """Unresolved executions that no order accounts for, oldest first."""
         found, total = await self._page(
             "unmatched_executions_page", "count_unmatched_executions", broker, page
         )
         return [_unmatched(row) for row in found], total
 
     async def unmatched_execution(self, broker: str, execution_id: str) -> FoundUnmatched | None:
-        """Resolved or not; of several venues, one that is not resolved."""
+        """Resolved or not. If several venues have the id, an unresolved one is preferred."""
         row = await self._find("unmatched_execution", broker, execution_id)
         return None if row is None else _unmatched(row)
 
     async def resolve_unmatched(self, broker: str, found: FoundUnmatched, actor: str, note: str) -> bool:
-        """The desk has dealt with it. False: somebody did so before."""
+        """Mark it as resolved. False: it was resolved before."""
         name = (broker, found.unmatched.execution.execution_id, found.venue)
         row = await self._transaction.one("resolve_unmatched_execution", *name, actor, note)
         return row is not None
 
     async def exposure(self, broker: str) -> dict[Metal, Exposure]:
-        """Of production; a metal that nobody holds or waits for may be missing."""
+        """The exposure in production. A metal without positions and requests may be missing."""
         nets = {row["metal"]: row for row in await self._transaction.all("net_weights", broker)}
         gaps = {row["metal"]: row for row in await self._transaction.all("hedge_gaps", broker)}
         beyond = {row["metal"]: row for row in await self._transaction.all("unmatched_weights", broker)}
@@ -81,7 +81,7 @@ class HedgeRecords(DeskTransaction):
         return found
 
     async def resolve_break(self, order: Order, actor: str, note: str) -> bool:
-        """The desk has dealt with it. False: there is no break."""
+        """Mark the break as resolved. False: there is no break."""
         row = await self._transaction.one("resolve_break", order.book_id, order.ordinal, actor, note)
         return row is not None
 
@@ -96,7 +96,7 @@ class HedgeRecords(DeskTransaction):
         )
 
     async def execute(self, broker: str, wanted: Execution) -> Execution:
-        """Put the desk's own word into the venue's book. What stands there then: the first word stays."""
+        """Record the desk's answer in the venue's book, unless it has one. Returns the recorded answer."""
         await self._transaction.run(
             "execute_by_hand",
             wanted.order_id,
@@ -111,7 +111,7 @@ class HedgeRecords(DeskTransaction):
         return _execution(await one_row(self._transaction, "one_venue_order", wanted.order_id))
 
     async def executions(self, broker: str, order_id: str | None, page: Page) -> tuple[list[Execution], int]:
-        """Those of the newest orders first."""
+        """The newest orders first."""
         if order_id is None:
             found, total = await self._page("executions_page", "count_executions", broker, page)
             return [_execution(row) for row in found], total

@@ -30,14 +30,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Answered(msgspec.Struct, eq=False):
-    """Each is itself alone: to compare orders field by field would take longer than to write them."""
+    """Compared by identity: comparing orders field by field would take longer than writing them."""
 
     to_hedge: ToHedge
     answer: FinalAnswer
 
 
 Postponed = tuple[int, int, int, str]
-"""Book, ordinal, until when, and the venue's words."""
+"""Book, ordinal, due time and the venue's message."""
 
 _log = structlog.get_logger("hedge")
 
@@ -46,7 +46,7 @@ class StoredHedgeRequests:
     def __init__(
         self, engine: Engine, holder: str, now_us: Callable[[], int], venue: str = SIMULATED
     ) -> None:
-        """`venue`: only requests that were made for it are claimed."""
+        """`venue`: only requests for this venue are claimed."""
         self._engine = engine
         self._venue = venue
         self._holder = holder
@@ -96,16 +96,16 @@ class StoredHedgeRequests:
         return order
 
     async def _answer_all(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
-        """What arrives together is one transaction."""
+        """Answers that arrive together are written in one transaction."""
         found: Mapping[Answered, Order] = {}
         if isinstance(self._engine, PostgresEngine):
-            with suppress(RuleBroken, AlreadyThere):  # One of them cannot be written: told below, by itself.
+            with suppress(RuleBroken, AlreadyThere):  # One of them cannot be written: logged below.
                 found = await self._confirm(self._engine, answers)
         rest = [each for each in answers if each not in found]
         return {**found, **await self._answer_separately(rest)} if rest else found
 
     async def _answer_separately(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
-        """One that cannot be written must not keep the others from it, today and at every later try."""
+        """An answer that cannot be written must not block the others."""
         try:
             return await self._answer_one_by_one(answers)
         except (RuleBroken, AlreadyThere) as fault:
@@ -118,9 +118,9 @@ class StoredHedgeRequests:
         return {each: order for found in alone for each, order in found.items()}
 
     async def _confirm(self, engine: PostgresEngine, answers: Sequence[Answered]) -> dict[Answered, Order]:
-        """Most words are confirmations of pending orders: those are one statement, in one trip to the server.
+        """Write the confirmations of pending orders, which most answers are, in one statement.
 
-        A book is often held for a moment by this node's own bookings, so it is tried again.
+        Retried, because this node's own bookings often lock a book for a moment.
         """
         found: dict[Answered, Order] = {}
         for turn in range(_CONFIRM_TRIES):
@@ -142,12 +142,12 @@ class StoredHedgeRequests:
         return found
 
     async def _answer_one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
-        """Locked as everybody locks them: books by their ids, stocks (of refusals), then deal numbers."""
+        """Locks in the same order as everywhere: books by id, stocks (for refusals), then deal numbers."""
         in_order = sorted(answers, key=_lock_order)
 
         async def body(transaction: Transaction) -> dict[Answered, Order]:
             for book_id in sorted({each.to_hedge.order.book_id for each in in_order}):
-                await transaction.run("hold_book", book_id)
+                await transaction.run("lock_book", book_id)
             found: dict[Answered, Order] = {}
             for each in in_order:
                 order = await self._answer(transaction, each.to_hedge, each.answer)
@@ -171,7 +171,7 @@ class StoredHedgeRequests:
         else:
             known = await one_row(transaction, "one_hedge", *name)
             if known["execution_id"] == answer.execution_id:
-                return order  # Told before, by another node.
+                return order  # Another node has recorded this answer.
             broken = known["state"] == "broken"
             if isinstance(answer, Confirmed) and (broken or known["outcome"] == "confirmed"):
                 second = second_execution(order, to_hedge.instrument, answer.execution_id, at_us)

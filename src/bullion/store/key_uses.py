@@ -1,4 +1,4 @@
-"""When each key was last used: noted in memory by the calls, written now and then for all of them at once."""
+"""Records when each key was last used: collected in memory, and written for all keys every two seconds."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -21,16 +21,16 @@ class KeyUses:
         self,
         engine: Engine,
         now_us: Callable[[], int],
-        tell: Callable[[Iterable[str]], None] = lambda _: None,
+        on_written: Callable[[Iterable[str]], None] = lambda _: None,
     ) -> None:
-        """`tell` hears now and then which keys were used: memory keeps those when it has to make room."""
+        """`on_written` is called with the keys that were used, which memory then evicts last."""
         self._engine = engine
         self._now_us = now_us
-        self._tell = tell
+        self._on_written = on_written
         self._used: set[str] = set()
 
-    def note(self, key_id: str) -> None:
-        # Only that it was used: the time is that of writing it, which is near enough for people.
+    def add(self, key_id: str) -> None:
+        # Without a time: the time of the write is close enough.
         self._used.add(key_id)
 
     async def run(self) -> None:
@@ -43,14 +43,14 @@ class KeyUses:
         if not self._used:
             return
         used, self._used = self._used, set()
-        self._tell(used)
+        self._on_written(used)
         at_us = self._now_us()
 
         async def body(transaction: Transaction) -> None:
-            await transaction.run("note_key_uses", _encode(sorted(used)).decode(), at_us)
+            await transaction.run("record_key_uses", _encode(sorted(used)).decode(), at_us)
 
         try:
             await self._engine.write("key_uses", body)
         except StoreFault as fault:
-            self._used |= used  # Only a hint for the desk: it can wait for the next try.
+            self._used |= used  # Only a hint for the desk: the next write retries.
             _log.warning("key_uses_not_written", fault=repr(fault), keys=len(used))

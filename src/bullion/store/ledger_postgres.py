@@ -15,18 +15,18 @@ from bullion.hedge.venue import SIMULATED
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
 from .engine import Row, Transaction
-from .order_sums import BlockSums, filled
+from .order_sums import BlockSums, books_with_full_block
 from .postgres import PostgresEngine
 
 VERIFY_S = 3.0
-"""How long a lost answer is looked for."""
+"""Time limit of a verification."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class PostgresLedger:
     def __init__(self, engine: PostgresEngine, holder: str = "", venue: str = SIMULATED) -> None:
-        """`holder`: who begins to hedge what is recorded here, and at which venue."""
+        """`holder` (the node that handles them) and `venue` are recorded with hedge requests."""
         self._engine = engine
         self._sums = BlockSums(engine)
         self._holder = holder
@@ -62,7 +62,7 @@ class PostgresLedger:
                 raise StoreUnavailable("a book is missing from the store")
             left: dict[StockName, int] = {}
             for name in stocks:
-                row = await transaction.one("hold_stock", *name)
+                row = await transaction.one("lock_stock", *name)
                 left[name] = 0 if row is None else row["weight_e4"]
             plans = plan({row["id"]: order_rows.book(row) for row in locked}, left)
             # A second statement after the lock: its snapshot includes what the previous holder committed.
@@ -80,22 +80,24 @@ class PostgresLedger:
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         async def body(transaction: Transaction) -> Mapping[KeyName, Settled]:
-            await transaction.run("hold_book", book_id)
+            await transaction.run("lock_book", book_id)
             found = await _settled(transaction, names)
             if len(found) < len(names):
                 await transaction.run("fence_book", book_id)
             return found
 
-        return await self._engine.write_apart("verify", VERIFY_S, body)
+        return await self._engine.write_on_new_connection("verify", VERIFY_S, body)
 
     def _sum_blocks(self, plans: Sequence[Plan], recorded: Recorded) -> None:
         in_books = recorded.books
         self._sums.add(
-            filled(plan for plan in plans if plan.before.id in in_books and in_books[plan.before.id].recorded)
+            books_with_full_block(
+                plan for plan in plans if plan.before.id in in_books and in_books[plan.before.id].recorded
+            )
         )
 
     def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
-        """The statement's parameters: see there."""
+        """The parameters of `record_plans`."""
         planned = {
             plan.before.id: (
                 plan.before.version,
@@ -143,7 +145,7 @@ async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mappin
 
 
 def _recorded(found: Sequence[Row], plans: Sequence[Plan], catalogue_version: int) -> Recorded:
-    # A book whose plan was recorded was as the plan had it: no need to make it anew out of its row.
+    # If the plan was recorded, the book was as in the plan: no need to decode its row.
     before = {plan.before.id: plan.before for plan in plans}
     books = {
         row["id"]: BookResult(

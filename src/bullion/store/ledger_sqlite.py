@@ -1,4 +1,4 @@
-"""Bookings on SQLite: a batch is one visit to the writer's thread, and one transaction there."""
+"""Bookings on SQLite: a batch is one job of the writer's thread, and one transaction."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from bullion.hedge.venue import SIMULATED
 
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
-from .order_sums import filled, to_sum
+from .order_sums import books_with_full_block, unsummed_range
 from .sqlite import SqliteConnection, SqliteEngine
 
 _json = msgspec.json.Encoder().encode
@@ -23,21 +23,21 @@ _decode_books = msgspec.json.Decoder(list[list[int]]).decode
 
 class SqliteLedger:
     def __init__(self, engine: SqliteEngine, holder: str = "", venue: str = SIMULATED) -> None:
-        """`holder`: who begins to hedge what is recorded here, and at which venue."""
+        """`holder` (the node that handles them) and `venue` are recorded with hedge requests."""
         self._engine = engine
         self._holder = holder
         self._venue = venue
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
-        return await self._engine.in_reader("books", lambda connection: _books(connection, book_ids))
+        return await self._engine.run_in_reader("books", lambda connection: _books(connection, book_ids))
 
     async def settled(self, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
-        return await self._engine.in_reader("settled", lambda connection: _settled(connection, names))
+        return await self._engine.run_in_reader("settled", lambda connection: _settled(connection, names))
 
     async def record(
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
-        return await self._engine.in_writer(
+        return await self._engine.run_in_writer(
             "record", lambda connection: self._record(connection, plans, names, catalogue_version)
         )
 
@@ -54,7 +54,7 @@ class SqliteLedger:
             plans = plan(_books(connection, book_ids), left)
             return plans, self._record(connection, plans, names, catalogue_version)
 
-        return await self._engine.in_writer("record_locked", work)
+        return await self._engine.run_in_writer("record_locked", work)
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         def work(connection: SqliteConnection) -> Mapping[KeyName, Settled]:
@@ -63,7 +63,7 @@ class SqliteLedger:
                 connection.fetch("fence_book", (book_id,))
             return found
 
-        return await self._engine.write_apart("verify", work)
+        return await self._engine.write_on_new_connection("verify", work)
 
     def _record(
         self,
@@ -72,7 +72,7 @@ class SqliteLedger:
         names: Sequence[KeyName],
         catalogue_version: int,
     ) -> Recorded:
-        """A handful of calls for however many orders: after each, this thread waits for its turn."""
+        """A few calls for any number of orders: after each call, this thread waits for the GIL."""
         book_ids = [plan.before.id for plan in plans]
         (row,) = connection.fetch("batch_state", (_json(names).decode(), _json(book_ids).decode()))
         version, settled = row["version"], set(_decode_ids(row["settled"]))
@@ -139,7 +139,7 @@ class SqliteLedger:
         for plan in plans:
             for name, taken_e4 in plan.stock_taken.items():
                 connection.fetch("move_stock", (*name, -taken_e4))
-        for book_id in filled(plans):
+        for book_id in books_with_full_block(plans):
             _sum_blocks(connection, book_id)
 
 
@@ -151,8 +151,8 @@ def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, B
 
 
 def _sum_blocks(connection: SqliteConnection, book_id: int) -> None:
-    (book,) = connection.fetch("hold_book", (book_id,))
-    ordinals = to_sum(book)
+    (book,) = connection.fetch("lock_book", (book_id,))
+    ordinals = unsummed_range(book)
     if ordinals is not None:
         low, high = ordinals
         connection.fetch("sum_blocks", (book_id, low, high))
@@ -160,7 +160,7 @@ def _sum_blocks(connection: SqliteConnection, book_id: int) -> None:
 
 
 def _stock_e4(connection: SqliteConnection, name: StockName) -> int:
-    rows = connection.fetch("hold_stock", name)
+    rows = connection.fetch("lock_stock", name)
     return rows[0]["weight_e4"] if rows else 0
 
 

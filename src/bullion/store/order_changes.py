@@ -1,6 +1,6 @@
-"""Writes what an event made of an order: the order, its events, the counts, its book and the stock.
+"""Writes a changed order, with its event, counts, book and stock.
 
-The caller holds the order's book, so two events of one order are written one after the other.
+The caller has locked the order's book, so that events of one order are serialized.
 """
 
 from bullion.faults import StoreConflict
@@ -13,9 +13,9 @@ from . import order_rows
 from .engine import Transaction, one_row
 
 
-async def hold(transaction: Transaction, book_id: int, ordinal: int) -> Order | None:
-    """The order as it is now; it stays so until the transaction ends."""
-    await transaction.run("hold_book", book_id)
+async def lock(transaction: Transaction, book_id: int, ordinal: int) -> Order | None:
+    """Lock the order's book until the transaction ends, and read the order."""
+    await transaction.run("lock_book", book_id)
     row = await transaction.one("order_at", book_id, ordinal)
     return None if row is None else order_rows.order(row)
 
@@ -25,7 +25,7 @@ async def next_deal_no(transaction: Transaction, broker: str) -> int:
 
 
 async def write(
-    transaction: Transaction, before: Order, now: Order, at_us: int, actor: str, words: str | None = None
+    transaction: Transaction, before: Order, now: Order, at_us: int, actor: str, message: str | None = None
 ) -> None:
     name = (now.book_id, now.ordinal)
     changed = await transaction.one(
@@ -39,8 +39,8 @@ async def write(
         now.closed_at_us,
     )
     if changed is None:
-        raise StoreConflict("the order was changed although its book was held")
-    await transaction.run("insert_order_event", *name, now.status, at_us, actor, words)
+        raise StoreConflict("the order was changed although its book was locked")
+    await transaction.run("insert_order_event", *name, now.status, at_us, actor, message)
     for kind in kinds_of(before) - kinds_of(now):
         await transaction.run("uncount_order", *name, *kind)
     for kind in kinds_of(now) - kinds_of(before):

@@ -1,4 +1,4 @@
-"""How many orders of a book match, of which kinds, and where a page of them begins: by the counts."""
+"""Counts the matching orders of a book by kind, from the counts per block."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from . import order_rows
 from .engine import Transaction
 
 Kind = tuple[str | None, str | None, str | None]
-"""Symbol, side and status; each may be anything."""
+"""Symbol, side and status; None matches everything."""
 
 _ALL_SHOWN = (None, None, ALL)
 _encode = msgspec.json.Encoder().encode
@@ -20,15 +20,15 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The ordinals of a book among which to look."""
+    """A range of ordinals of a book."""
 
     book_id: int
     first: int
-    """The first that is not archived: those before it are not counted."""
+    """The first ordinal that is not archived: earlier ones are not counted."""
     low: int
     high: int
     unsummed: int
-    """The first whose block is not summed: from here on the counts know nothing."""
+    """The first ordinal whose block is not summed: there are no counts from here on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Matches:
     within: Range
     total: int
     unsummed: int
-    """How many of them are among those that no block is summed of."""
+    """How many of them are in blocks that are not summed."""
     kinds: str
-    """Those that there are, as JSON: status, symbol and side of each."""
+    """The kinds that exist, as JSON: status, symbol and side of each."""
     almost_all: bool
-    """Then the kinds would be many ways to the same orders, which are sooner found by their ordinals."""
+    """Whether nearly all orders match: then reading by ordinal is faster than reading kind by kind."""
 
 
 async def matches_of(transaction: Transaction, within: Range, kind: Kind) -> Matches:
@@ -63,7 +63,7 @@ async def matches_of(transaction: Transaction, within: Range, kind: Kind) -> Mat
 
 
 def _since(ordinal: int) -> Iterator[int]:
-    """The blocks behind the small one of an ordinal, first and last of each level; it, and that one's end."""
+    """First and last block of each level after an ordinal's small block; the ordinal; that block's end."""
     sizes = order_rows.BLOCK_SIZES
     for size, larger in zip(sizes, (*sizes[1:], 0), strict=True):
         yield ordinal // size + 1

@@ -17,7 +17,7 @@ from .engine import Row, Transaction, one_row
 from .order_matches import Kind, Range, matches_of
 
 _WALKED = 100
-"""So many orders are passed over one by one; the place of those behind them is found by the counts."""
+"""Offsets up to this are skipped order by order; larger offsets are found by the counts."""
 
 _ANY_KIND = (None, None, None)
 
@@ -41,7 +41,7 @@ _WHOLE = _Queries(
 async def page_ordinals(
     transaction: Transaction, book_id: int, query: ListQuery
 ) -> tuple[Sequence[int], int]:
-    """The ordinals of those that match, and how many there are."""
+    """The ordinals of the matching orders, and their total."""
     within = await _range(transaction, book_id, query)
     if query.client_order_id is None and _kind(query) == _ANY_KIND:
         return newest(within.low, within.high, query)
@@ -52,7 +52,7 @@ async def page_ordinals(
 async def page_orders(
     transaction: Transaction, book_id: int, query: ListQuery
 ) -> tuple[Sequence[Order], int]:
-    """The orders themselves, in the state by which they were chosen and counted."""
+    """The matching orders, from the same snapshot as their total."""
     within = await _range(transaction, book_id, query)
     found, total = await _matching(transaction, within, query, _WHOLE)
     return [order_rows.order(row) for row in found], total
@@ -104,7 +104,7 @@ async def _matching(
             low = max(within.low, within.unsummed)
             begun = await between(low, high, offset)
         else:
-            # The page as far as it stands in the block where it begins and the one behind: mostly, all of it.
+            # The part of the page in its first two blocks: mostly all of it.
             small, larger, *_ = order_rows.BLOCK_SIZES
             place = (matches.kinds, offset - matches.unsummed, larger // small, small)
             begun = await transaction.all(queries.from_place, *about, *place, within.low, query.limit)

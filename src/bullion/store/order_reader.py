@@ -1,4 +1,4 @@
-"""Reads orders and positions back."""
+"""Reads orders and positions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ _SLOTS = 2
 
 
 class StoredOrders:
-    """The same on both engines, but for how single rows are asked for."""
+    """The engines differ only in how single rows are read."""
 
     def __init__(self, engine: PostgresEngine | SqliteEngine) -> None:
         self._engine: Engine = engine
@@ -65,7 +65,7 @@ class StoredOrders:
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         rows = await self._reads.orders(book_id, ordinals)
         found = {order.ordinal: order for order in map(order_rows.order, rows)}
-        # Those of a page may have been set aside and archived since it was chosen.
+        # Orders may have been archived since the page was selected.
         for ordinal in ordinals if len(found) < len(ordinals) else ():
             if ordinal not in found:
                 packs = await self._reads.archived_pack(book_id, ordinal)
@@ -81,7 +81,7 @@ def _filtered(query: ListQuery) -> bool:
 
 
 class PostgresReads:
-    """Questions that arrive together go to the server as one."""
+    """Reads that arrive together are sent to the server as one."""
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
@@ -108,14 +108,14 @@ class PostgresReads:
         return {row["id"]: order_rows.book(row) for row in found}
 
     async def _some_orders(self, names: Sequence[OrderName]) -> Mapping[OrderName, Order]:
-        """By the whole of their names: who guesses an ordinal finds nothing."""
+        """By book, ordinal and id: a guessed ordinal alone finds nothing."""
         books, ordinals, _ = zip(*names, strict=True)
         found = await self._engine.statement("some_orders", books, ordinals)
         return {(row["book_id"], row["ordinal"], row["id"]): order_rows.order(row) for row in found}
 
 
 class SqliteReads:
-    """Without a wait there is nothing to gather."""
+    """Reads do not wait, so there is nothing to batch."""
 
     def __init__(self, engine: SqliteEngine) -> None:
         self._engine = engine

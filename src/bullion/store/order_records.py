@@ -1,4 +1,4 @@
-"""Orders, books and decisions as the desk reads them: across all accounts of a broker."""
+"""Orders, books and traces for the desk, across all accounts of a broker."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, replace
@@ -15,61 +15,61 @@ from . import account_orders, archive_reader, order_changes, order_rows, trace_r
 from .account_orders import BookOrders, made
 from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
-from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, Piece
+from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, IdRange
 
 _FEW = 1_000
-"""So many orders are gathered from the books they are in; more are found sooner by going back in time."""
+"""Up to this many matches are read book by book; more are found faster by reading back in time."""
 _BEFORE_CALL_US, _AFTER_CALL_US = 5_000_000, 60_000_000
-"""An order is recorded soon after its call came; the node's clock and the store's may differ a little."""
+"""An order is recorded soon after its call arrived; the clocks of node and store may differ a little."""
 _NO_BOOK = (-1, 0)
 
 
 class OrderRecords(DeskTransaction):
-    async def hold_book(self, account_id: int, environment: Environment) -> Book:
-        """As it is now; no order gets into it before this transaction ends."""
-        row = await one_row(self._transaction, "hold_book", book_id(account_id, environment))
+    async def lock_book(self, account_id: int, environment: Environment) -> Book:
+        """Lock a book until this transaction ends, and read it."""
+        row = await one_row(self._transaction, "lock_book", book_id(account_id, environment))
         return order_rows.book(row)
 
     async def reset_book(self, book: Book) -> None:
-        """Archive all its orders: nothing is open, nothing is listed, and their numbers go on."""
+        """Archive all orders of the book: positions and lists become empty, and the numbers continue."""
         await self._transaction.run("reset_book", book.id)
         await self._transaction.run("drop_counts", book.id)
         await self._transaction.run("count_reset")
 
     async def order(self, broker: str, order_id: str) -> FoundOrder | None:
-        """Archived ones too."""
+        """Also archived orders."""
         row = await self._find("desk_order", order_id, broker)
         if row is None:
             return await archive_reader.order_of_id(self._transaction, broker, order_id)
         return found_order(row)
 
-    async def hold_order(self, broker: str, order_id: str) -> FoundOrder | None:
-        """As it is now; it stays so until this transaction ends, for its book is held."""
+    async def lock_order(self, broker: str, order_id: str) -> FoundOrder | None:
+        """Lock the order's book until this transaction ends, and read the order."""
         found = await self.order(broker, order_id)
         if found is None:
             return None
-        held = await order_changes.hold(self._transaction, found.order.book_id, found.order.ordinal)
-        # One that is in the archive stays as it is anyhow.
+        held = await order_changes.lock(self._transaction, found.order.book_id, found.order.ordinal)
+        # An archived order never changes.
         return found if held is None else replace(found, order=held)
 
     async def change_order(
         self, before: Order, now: Order, at_us: int, actor: str, words: str | None
     ) -> None:
-        """Write what became of an order that is held, with all that follows for its book and stock."""
+        """Write a changed order that is locked, with the changes of its book and stock."""
         await order_changes.write(self._transaction, before, now, at_us, actor, words)
 
     async def next_deal_no(self, broker: str) -> int:
         return await order_changes.next_deal_no(self._transaction, broker)
 
     async def order_events(self, order: Order) -> list[OrderEvent]:
-        """Oldest first, without its being recorded."""
+        """Oldest first, without the order's creation."""
         found = await self._transaction.all("order_events", order.book_id, order.ordinal)
         return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
         """Newest first, without archived ones."""
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
-            return [], 0  # No order has one, and PostgreSQL cannot even be asked.
+            return [], 0  # No order has one, and PostgreSQL does not accept it as a value.
         kind, house = _kind(wanted), (broker, wanted.environment, wanted.login_id)
         counted = await self._counted_list(broker, wanted)
         if counted is not None:
@@ -91,7 +91,7 @@ class OrderRecords(DeskTransaction):
         else:
             about = (*kind, *house, *_ids(wanted))
             found, total = await self._counted("desk_orders", "desk_orders_count", about, page)
-        # Pages that were read by id have orders of one millisecond in any order.
+        # Sorted again: ids do not order the orders of one millisecond.
         return sorted(map(found_order, found), key=lambda each: made(each.order), reverse=True), total
 
     async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
@@ -99,17 +99,17 @@ class OrderRecords(DeskTransaction):
             return None
         environment = None if wanted.environment is None else wanted.environment.value
         kind = (broker, environment, wanted.source, wanted.symbol_code)
-        return await self._memory.timeline.counted(self._transaction, kind, wanted.since_us or 0)
+        return await self._cache.timeline.counted(self._transaction, kind, wanted.since_us or 0)
 
     async def _orders_by_time(
         self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page
     ) -> tuple[Sequence[Row], int]:
         """Reads only the spans that hold the page, and counts only the two ends of the list."""
 
-        def within(piece: Piece) -> Sequence[Value]:
+        def within(piece: IdRange) -> Sequence[Value]:
             return (*kind, *house, piece.low, piece.high)
 
-        async def count(piece: Piece) -> int:
+        async def count(piece: IdRange) -> int:
             return int((await one_row(self._transaction, "desk_orders_count", *within(piece)))["total"])
 
         newer = await count(counted.newer)
@@ -121,7 +121,7 @@ class OrderRecords(DeskTransaction):
             if before >= newer + counted.counted and counted.older is not None:
                 piece, before = counted.older, before - newer - counted.counted
             elif before >= newer:
-                piece, before = counted.piece_at(before - newer)
+                piece, before = counted.range_at(before - newer)
             more = await self._transaction.all("desk_orders", *within(piece), wanted - len(found), before)
             if not more:
                 break
@@ -135,14 +135,14 @@ class OrderRecords(DeskTransaction):
         return await self._some(query, about, page, total), total
 
     async def _some(self, query: str, about: Sequence[Value], page: Page, total: int) -> Sequence[Row]:
-        """Never more than there are, so that nobody goes on looking after the last has been found."""
+        """Limited to the total, so that the search ends with the last match."""
         limit = min(page.limit, total - page.offset)
         return await self._transaction.all(query, *about, limit, page.offset) if limit > 0 else ()
 
     async def _orders_of_kind(
         self, kind: Sequence[Value], house: Sequence[Value], wanted: OrderFilter, page: Page
     ) -> tuple[Sequence[Row], int]:
-        """The counts say how many there are, and of few ones also where they are."""
+        """The counts give the total, and for few matches also the blocks that have them."""
         total = (await one_row(self._transaction, "desk_kinds_count", *kind, *house))["total"]
         query, about = "desk_orders", (*kind, *house, *_ids(wanted))
         if total <= _FEW:
@@ -152,7 +152,7 @@ class OrderRecords(DeskTransaction):
         return await self._some(query, about, page, total), total
 
     async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[BookOrders]:
-        """The books of an account, as far as their orders are old and new enough to be listed."""
+        """The books of an account, with the range of ordinals to list."""
         account = await self._transaction.one("one_account", broker, wanted.login_id)
         found = () if account is None else await self._transaction.all("books_of_account", account["id"])
         books = []
@@ -172,7 +172,7 @@ class OrderRecords(DeskTransaction):
     async def traces(
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
     ) -> list[FoundTrace]:
-        """Newest first, as far as a bounded look back finds them."""
+        """Newest first, within a bounded number of rows."""
         account_id = None
         if login_id is not None:
             account = await self._find("one_account", broker, login_id)
@@ -183,10 +183,10 @@ class OrderRecords(DeskTransaction):
         return await self._with_logins(found)
 
     async def tallies(self, broker: str, after_ordinal: int | None, since_us: int) -> tuple[list[Tally], int]:
-        """Decisions since a time, counted by minute, oldest first; and how far the book of them was read.
+        """Decisions since a time, counted by minute, oldest first; and the last ordinal that was read.
 
-        With `after_ordinal`, which an earlier look returned, those alone that were written since. Bounded: of
-        very many, the newest.
+        With `after_ordinal`, which an earlier call returned, only those written since. Bounded: of very many,
+        the newest.
         """
         return await trace_reader.tallies(self._transaction, broker, after_ordinal, since_us)
 
@@ -199,12 +199,12 @@ class OrderRecords(DeskTransaction):
 
 
 def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
-    """What every list of the desk's orders takes first: the filters that an order answers by itself."""
+    """The first parameters of the desk's list queries: filters on columns of the order itself."""
     return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, wanted.since_us or 0)
 
 
 def _ids(wanted: OrderFilter) -> tuple[str, str]:
-    """The range of ids in which all wanted orders lie: ids begin with their time."""
+    """The range of ids of all wanted orders: ids begin with their time."""
     low, high = FIRST_ID, AFTER_ALL_IDS
     if wanted.request_id is not None:
         at_us = trace_reader.time_ms(wanted.request_id) * 1000
@@ -215,7 +215,7 @@ def _ids(wanted: OrderFilter) -> tuple[str, str]:
 
 
 def _places(books: Sequence[BookOrders]) -> Sequence[int]:
-    """As queries take them: two books, each with the ordinal from which on its orders are wanted."""
+    """Query parameters for two books, each with its first wanted ordinal."""
     return (*[value for each in books for value in (each.book_id, each.low)], *_NO_BOOK, *_NO_BOOK)[:4]
 
 

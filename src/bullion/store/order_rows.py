@@ -13,7 +13,7 @@ from bullion.orders.request import PlaceOrder
 from .engine import Row
 
 BLOCK_SIZES = (256, 4_096, 65_536)
-"""How many ordinals a block of each level holds. Above them is one for the whole book."""
+"""How many ordinals a block of each level has. One more level counts the whole book."""
 
 _METALS = {metal.value: metal for metal in Metal}
 _REST = len(Order.__struct_fields__) - Order.__struct_fields__.index("price_paise")
@@ -45,9 +45,9 @@ def open_weight(row: Row) -> OpenWeight:
 
 
 def order(row: Row) -> Order:
-    """By place: a page has many rows, and looking a column up by its name takes longer than all the rest.
+    """Decode by position: a page has many rows, and looking up columns by name would take most of the time.
 
-    From the price on, the columns have the order of the fields. Columns that no field has come behind them.
+    From the price on, columns and fields have the same order. Columns without a field come last.
     """
     book_id, ordinal, order_id, source, key, symbol, side, quantity, expected, reference, metal, *rest = row
     asked = PlaceOrder(symbol, side, quantity, expected, reference)

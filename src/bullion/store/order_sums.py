@@ -1,7 +1,7 @@
-"""Sums up the counts of a book's full blocks, once they are.
+"""Sums the order counts of a book's full blocks.
 
-A booking does not wait for it: readers count orders one by one where no block is summed. If a node dies
-before it has summed a block, the next node that fills a block of the book does it.
+Bookings do not wait for it: where a block is not summed yet, readers count its orders one by one. If a node
+dies before it has summed a block, the next node that fills a block of the book does it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from .engine import Engine, Row, Transaction, one_row
 _log = structlog.get_logger("store")
 
 
-def filled(plans: Iterable[Plan]) -> list[int]:
+def books_with_full_block(plans: Iterable[Plan]) -> list[int]:
     """The books in which these plans fill a small block."""
     return [
         plan.before.id
@@ -27,14 +27,14 @@ def filled(plans: Iterable[Plan]) -> list[int]:
     ]
 
 
-def to_sum(book: Row) -> tuple[int, int] | None:
-    """The first and the last ordinal of what is to be summed of a book, which is held."""
+def unsummed_range(book: Row) -> tuple[int, int] | None:
+    """The first and last ordinal of the full blocks of a locked book that are not summed yet."""
     low, end = book["unsummed_from"], _full_blocks(book["order_count"]) * order_rows.BLOCK_SIZES[0]
     return (low, end - 1) if low < end else None
 
 
 class BlockSums:
-    """Sums up behind the bookings, one book after the other, and on one connection at most."""
+    """Sums in the background, one book after the other, on at most one connection."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -47,7 +47,7 @@ class BlockSums:
             self._task = asyncio.create_task(self._sum_up())
 
     async def done(self) -> None:
-        """Once nothing is left to be summed."""
+        """Wait until nothing is left to sum."""
         while self._task is not None:
             await asyncio.wait([self._task])
 
@@ -66,8 +66,8 @@ class BlockSums:
 
 
 async def sum_blocks(transaction: Transaction, book_id: int) -> None:
-    """A second statement after the lock: its snapshot includes what the previous holder committed."""
-    ordinals = to_sum(await one_row(transaction, "hold_book", book_id))
+    """Sums in a second statement after the lock: its snapshot includes what the previous holder committed."""
+    ordinals = unsummed_range(await one_row(transaction, "lock_book", book_id))
     if ordinals is not None:
         low, high = ordinals
         await transaction.run("sum_blocks", book_id, low, high)

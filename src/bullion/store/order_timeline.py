@@ -28,11 +28,11 @@ from .engine import Engine, Transaction, one_row
 FIRST_ID, AFTER_ALL_IDS = "", "g"
 
 _SPAN = 512
-"""How many orders one count covers. A page or a time that begins within a span reads at most so many."""
+"""How many orders one span has. A page or a time that begins within a span reads at most this many."""
 _SPANS_AT_ONCE = 16
 """How many spans one transaction reads: few, since SQLite has one reader for the lists of clients as well."""
 _SETTLED_AFTER_US = 60_000_000
-"""Far longer than any booking takes from its time to its commit: see `_COMMAND_TIMEOUT_S` of the engine."""
+"""Far longer than any booking takes until its commit: see `_COMMAND_TIMEOUT_S` of the engine."""
 _EVERY_S = 1.0
 _CHECK_EVERY_S = 600.0
 _KINDS_KEPT = 100
@@ -42,12 +42,12 @@ _log = structlog.get_logger("store")
 Kind = tuple[str, str, str, str]
 """Broker, environment, channel and symbol of an order."""
 WantedKind = tuple[str, str | None, str | None, str | None]
-"""The same of a list; None lets everything pass."""
+"""The same as a filter; None matches everything."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A range of ids: from the first up to, and without, the second."""
+class IdRange:
+    """A half-open range of ids: `high` is not included."""
 
     low: str
     high: str
@@ -55,14 +55,14 @@ class Piece:
 
 @dataclass(slots=True)
 class _Spans:
-    """Spans that follow each other from the first order on. Only ever appended to."""
+    """Consecutive spans from the first order on. Append-only."""
 
     resets: str
     counts: list[dict[Kind, int]] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
-    """Of each span the id at which the next one begins. Appended last: its length is what readers go by."""
+    """For each span, the id at which the next one begins. Appended last: readers use its length."""
     sums: dict[WantedKind, list[int]] = field(default_factory=dict)
-    """Of each kind that was asked for: how many orders the first 0, 1, 2 … spans have."""
+    """Prefix sums per kind: how many orders the first 0, 1, 2 … spans have."""
     complete: bool = False
 
     @property
@@ -89,7 +89,7 @@ def _matching(counts: dict[Kind, int], wanted: WantedKind) -> int:
 
 
 class CountedList:
-    """One list of the desk: spans that are counted, and a piece that is not on either side of them."""
+    """One list of the desk: counted spans, and an uncounted range before and after them."""
 
     def __init__(self, spans: _Spans, wanted: WantedKind, since_us: int) -> None:
         self._sums = spans.sums_of(wanted)
@@ -97,27 +97,24 @@ class CountedList:
         self._number = number = len(self._sums) - 1
         first_id, whole_id, first = FIRST_ID, FIRST_ID, 0
         if since_us > 0:
-            # Ids know milliseconds. Of the one in which the time lies, not all orders need to be wanted.
+            # Ids have milliseconds: the orders of the first millisecond may be before or after the time.
             first_id, whole_id = ids_since(since_us), ids_since(since_us + 999)
             first = bisect_left(self._ends, whole_id, 0, number) + 1
         self._first = min(first, number)
         self.counted = self._sums[number] - self._sums[self._first]
         """How many orders the whole spans have."""
-        self.newer = Piece(first_id, AFTER_ALL_IDS)
-        self.older: Piece | None = None
+        self.newer = IdRange(first_id, AFTER_ALL_IDS)
+        self.older: IdRange | None = None
         if first <= number:
-            self.newer = Piece(self._ends[number - 1] if number else FIRST_ID, AFTER_ALL_IDS)
-            self.older = Piece(first_id, self._ends[first - 1]) if first else None
+            self.newer = IdRange(self._ends[number - 1] if number else FIRST_ID, AFTER_ALL_IDS)
+            self.older = IdRange(first_id, self._ends[first - 1]) if first else None
 
-    def piece_at(self, offset: int) -> tuple[Piece, int]:
-        """The span in which the order stands that has `offset` of the counted ones before it.
-
-        And how many of its span's orders are before it.
-        """
+    def range_at(self, offset: int) -> tuple[IdRange, int]:
+        """The span of the order with `offset` counted orders before it, and its offset in that span."""
         left = self._sums[self._number] - offset
         span = bisect_left(self._sums, left, self._first, self._number + 1) - 1
         low = self._ends[span - 1] if span else FIRST_ID
-        return Piece(low, self._ends[span]), self._sums[span + 1] - left
+        return IdRange(low, self._ends[span]), self._sums[span + 1] - left
 
 
 class OrderTimeline:
@@ -129,52 +126,52 @@ class OrderTimeline:
 
     @property
     def ready(self) -> bool:
-        """Whether all orders that are old enough were counted."""
+        """Whether all orders that are old enough are counted."""
         return self._spans is not None and self._spans.complete
 
     async def counted(
         self, transaction: Transaction, wanted: WantedKind, since_us: int
     ) -> CountedList | None:
-        """The list of a kind since a time. None: nothing is known yet, or no longer."""
+        """The list of a kind since a time. None: the counts are not available."""
         self._asked = True
         spans = self._spans
         if spans is None or not spans.complete or await _resets(transaction) != spans.resets:
             return None
         now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
         if ids_since(now_us) < spans.through:
-            return None  # The clock was set back: new orders may come among those that are counted.
+            return None  # The clock was set back: new orders may get ids within counted spans.
         return CountedList(spans, wanted, since_us)
 
     async def run(self) -> None:
-        """Run for as long as lists are served. Reads nothing before somebody asks for one."""
+        """Update the counts in the background, until cancelled. Starts with the first list."""
         while True:
             await asyncio.sleep(_EVERY_S)
             if self._asked:
                 self._asked = False
                 try:
-                    await self.settle()
+                    await self.update()
                 except StoreFault as fault:
                     _log.warning("order_counts_failed", fault=repr(fault))
 
-    async def settle(self) -> None:
-        """Count what is old enough, and now and then check all that is counted."""
+    async def update(self) -> None:
+        """Count the orders that are old enough, and check the counts every few minutes."""
         while True:
             began_at = monotonic()
-            if await self._engine.read("order_timeline", self._settle_some, custom_plans=True):
+            if await self._engine.read("order_timeline", self._append_spans, custom_plans=True):
                 break
-            await asyncio.sleep(monotonic() - began_at)  # Half of the time is for others.
+            await asyncio.sleep(monotonic() - began_at)  # Use at most half of the time.
         if monotonic() - self._checked_at > _CHECK_EVERY_S:
             await self.check()
 
     async def check(self) -> None:
         self._checked_at = monotonic()
-        if not await self._engine.read("order_timeline_check", self._is_right, custom_plans=True):
+        if not await self._engine.read("order_timeline_check", self._is_consistent, custom_plans=True):
             _log.warning("order_counts_rebuilt")
             self._spans = None
             self._asked = True
 
-    async def _settle_some(self, transaction: Transaction) -> bool:
-        """Append some spans. True: there is nothing more to append."""
+    async def _append_spans(self, transaction: Transaction) -> bool:
+        """Append some spans. Returns True if there are no more."""
         resets = await _resets(transaction)
         settled = ids_since((await one_row(transaction, "catalogue_state"))["clock_us"] - _SETTLED_AFTER_US)
         spans = self._spans
@@ -196,10 +193,10 @@ class OrderTimeline:
             spans.ends.append(end["id"])
         return False
 
-    async def _is_right(self, transaction: Transaction) -> bool:
+    async def _is_consistent(self, transaction: Transaction) -> bool:
         spans = self._spans
         if spans is None or await _resets(transaction) != spans.resets:
-            return True  # It is made again anyhow.
+            return True  # It is rebuilt anyway.
         counted = sum(sum(counts.values()) for counts in spans.counts)
         row = await one_row(transaction, "timeline_check", spans.through)
         return bool(row["listed"] == counted + row["newer"])

@@ -1,6 +1,6 @@
-"""The shared engine: PostgreSQL 15 and later, for any number of nodes.
+"""The PostgreSQL engine (15 and later), for any number of nodes.
 
-Several hosts may be named in the address; the one that takes writes is used, so that a fail-over is followed.
+The address may name several hosts. The one that accepts writes is used, so that failover works.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnava
 
 from . import postgres_migration, prepared_queries, queries, schema
 from .engine import Row, Transaction, Value
-from .postgres_faults import LOST, OUTDATED, address_faults, faults, told_by_server
+from .postgres_faults import LOST, OUTDATED, address_faults, faults, reported_by_server
 from .postgres_hosts import Hosts
 from .postgres_pool import Connection, Pool
-from .postgres_silence import (
+from .postgres_stalls import (
     KEEPALIVE_COUNT,
     KEEPALIVE_IDLE_S,
     KEEPALIVE_INTERVAL_S,
     Session,
-    SilenceWatch,
+    StallWatch,
     identify,
     keep_alive,
 )
@@ -34,26 +34,26 @@ T = TypeVar("T")
 POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 2.5
-"""For each host. Half of the time in which orders have to be normal again: a try that began before the server
-could be reached has to end first."""
+"""For each host. Half of the allowed recovery time: an attempt that began before the server could be reached
+has to end first."""
 _TAKE_S = 5.0
 _LISTEN_S = 1.0
-"""How long those who follow the store wait for a lost listener, before they look without it."""
+"""How long followers wait for a lost listener to reconnect before they read without it."""
 _CLOSE_S = 5.0
 _COMMAND_TIMEOUT_S = 9.0
-"""Only for a server that cannot be reached at all: its own time limits, and `SilenceWatch`, come first."""
+"""Only for a server that cannot be reached at all: the server's timeouts and `StallWatch` are shorter."""
 _SERVER_SETTINGS = {
     "application_name": "bullion",
     "statement_timeout": "8s",
     "lock_timeout": "5s",
-    # A node that stands still in the middle of a transaction must not hold what others wait for.
+    # A node that is paused in the middle of a transaction must not keep its locks.
     "idle_in_transaction_session_timeout": "4s",
-    # Nor must a machine that is gone, with no word on the line; the system's own limit is two hours.
+    # Nor must a machine that disappeared without closing its connection; the system's default is two hours.
     "tcp_keepalives_idle": str(KEEPALIVE_IDLE_S),
     "tcp_keepalives_interval": str(KEEPALIVE_INTERVAL_S),
     "tcp_keepalives_count": str(KEEPALIVE_COUNT),
-    # Every query of ours has its index. A plan that was made while a table was empty, and kept, must not read
-    # that table from end to end once it has grown; and what is quick is not worth compiling.
+    # Every query has its index. A generic plan that was made while a table was empty must not scan the table
+    # once it has grown. JIT compilation does not pay off for short queries.
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
@@ -67,8 +67,8 @@ _WHOLE_READ_SETTINGS = {
     if name.startswith(("application_name", "tcp_keepalives"))
 } | {"jit": "off", "idle_in_transaction_session_timeout": "60s"}
 _READ_ONLY = "ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_sort = off"
-"""Rows come in the order of an index, and no more are read than asked for. Where PostgreSQL expects few
-matches, it would rather read all of them and sort."""
+"""Rows are read in the order of an index, up to the limit. Otherwise PostgreSQL, when it expects few matches,
+reads all of them and sorts."""
 _CUSTOM_PLANS = "; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_sort = off"
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
@@ -78,14 +78,14 @@ _log = structlog.get_logger("store")
 
 
 class _Connection(asyncpg.Connection):
-    is_ready = False
+    has_prepared_queries = False
     session: Session = (0, "")
 
-    async def make_ready(self, queries: Iterable[str]) -> None:
+    async def prepare_queries(self, queries: Iterable[str]) -> None:
         """Outside of a transaction: see `prepared_queries`."""
         for query in queries:
-            await self.executemany(query, ())  # Prepared and kept, as by any use, and run not once.
-        self.is_ready = True
+            await self.executemany(query, ())  # Prepares and caches the query without running it.
+        self.has_prepared_queries = True
 
 
 class PostgresEngine:
@@ -113,9 +113,9 @@ class PostgresEngine:
     async def open(self) -> None:
         pool = Pool(self._connect, self._pool_size, within_s=_TAKE_S)
         with faults(), address_faults():
-            pool.give_back(await pool.take())
+            pool.release(await pool.acquire())
         self._pool = pool
-        self._watching = asyncio.create_task(SilenceWatch(pool, self._connect).run())
+        self._watching = asyncio.create_task(StallWatch(pool, self._connect).run())
 
     async def _connect(self) -> Connection:
         connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
@@ -187,7 +187,7 @@ class PostgresEngine:
             except StoreConflict:
                 if not tries_left:
                     raise
-                # Long enough for the other one, which waits for what we gave up, to take it first.
+                # Long enough for the other transaction to take the locks that this one released.
                 await asyncio.sleep(random.uniform(0.005, 0.02))  # noqa: S311 - no secret
         raise AssertionError("the loop above returns or raises")
 
@@ -197,30 +197,32 @@ class PostgresEngine:
         committing = False
         try:
             async with self._connection() as connection:
-                if writes and not connection.is_ready:
-                    await connection.make_ready(self._ready)
+                if writes and not connection.has_prepared_queries:
+                    await connection.prepare_queries(self._ready)
                 await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
                 try:
-                    answer = await body(_Open(connection, self._queries))
+                    answer = await body(_OpenTransaction(connection, self._queries))
                     committing = True
                     await connection.execute("COMMIT")
                 except BaseException:
-                    await _abandon(connection)
+                    await _roll_back_failed(connection)
                     raise
                 return answer
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
             self._renew_after(fault)
-            if committing and isinstance(fault, StoreUnavailable) and not told_by_server(fault):
+            if committing and isinstance(fault, StoreUnavailable) and not reported_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
-    async def write_apart(self, name: str, within_s: float, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run `body` in a transaction on a connection of its own, opened anew and closed after it.
+    async def write_on_new_connection(
+        self, name: str, within_s: float, body: Callable[[Transaction], Awaitable[T]]
+    ) -> T:
+        """Run `body` in a transaction on a new connection, within `within_s` seconds.
 
-        All in all it takes no longer than `within_s`; a lock that is not had by then is StoreBusy.
+        StoreBusy if a lock is not free by then.
         """
-        # Half of the time for the lock, so that there is some left to say that it was not had.
+        # Half of the time for the lock, so that the error arrives in time.
         begin = (
             f"BEGIN; SET LOCAL lock_timeout = {int(within_s * 500)}; "
             f"SET LOCAL application_name = 'bullion {name}'"
@@ -229,9 +231,9 @@ class PostgresEngine:
             async with asyncio.timeout(within_s):
                 connection = await self._hosts.connect(**self._connect_options())
                 try:
-                    await connection.make_ready(self._queries[name] for name in prepared_queries.VERIFY)
+                    await connection.prepare_queries(self._queries[name] for name in prepared_queries.VERIFY)
                     await connection.execute(begin)
-                    answer = await body(_Open(connection, self._queries))
+                    answer = await body(_OpenTransaction(connection, self._queries))
                     await connection.execute("COMMIT")
                     return answer
                 finally:
@@ -246,14 +248,14 @@ class PostgresEngine:
                 keep_alive(connection)
                 begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                 await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
-                return await body(_Open(connection, self._queries))
+                return await body(_OpenTransaction(connection, self._queries))
             finally:
                 connection.terminate()
 
     async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
-        """One statement that is its own transaction: one round trip.
+        """Run one statement as its own transaction, in one round trip.
 
-        When the connection is lost while one that writes is running, it may have been done or not.
+        If the connection is lost while a statement that writes is running, the outcome is unknown.
         """
         sent = False
         try:
@@ -264,7 +266,7 @@ class PostgresEngine:
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
             self._renew_after(fault)
-            if writes and sent and not told_by_server(fault):
+            if writes and sent and not reported_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
 
@@ -274,7 +276,7 @@ class PostgresEngine:
             self._pool.renew()
 
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
-        """A notification is only an early hint: callers read again in any case."""
+        """A notification only saves time: callers also read after the timeout."""
         await self._listen()
         changed = self._changed.setdefault(listener, asyncio.Event())
         with suppress(TimeoutError):
@@ -289,11 +291,11 @@ class PostgresEngine:
             changed.set()
 
     async def _listen(self) -> None:
-        """Keep the listener connected. Without one, changes are still found by looking again and again."""
+        """Keep the listener connected. Without it, changes are found by polling."""
         if self._listener is not None and not self._listener.is_closed():
             return
         if self._listening is None or self._listening.done():
-            # One at a time: of two that come back together, one would hold the other's place among the nodes.
+            # One at a time: two new listeners of one node would compete for its lock.
             self._listening = asyncio.create_task(self._renew_listener())
         await asyncio.wait([self._listening], timeout=_LISTEN_S)
 
@@ -306,9 +308,9 @@ class PostgresEngine:
             self._listener = None
 
     async def _connect_listener(self) -> Connection | None:
-        """One connection outside the pool hears of changes, and holds this node's place among the nodes.
+        """A connection outside of the pool that receives notifications and holds the lock of this node.
 
-        None when the nodes that serve already leave no place for this one.
+        None if other nodes hold the lock in a way that excludes this one.
         """
         options = self._connect_options() | {"command_timeout": _CONNECT_TIMEOUT_S}
         connection = await self._hosts.connect(**options)
@@ -335,19 +337,19 @@ class PostgresEngine:
         if pool is None:
             raise StoreUnavailable("the store is closed")
         with faults():
-            connection = await pool.take()
+            connection = await pool.acquire()
             try:
                 yield connection
             except (TimeoutError, asyncio.CancelledError):
-                # It would have to be waited for, to hear that it has given up.
+                # Closed, because reusing it would require waiting for the cancelled statement.
                 connection.terminate()
                 raise
             finally:
-                pool.give_back(connection)
+                pool.release(connection)
 
 
-class _Open:
-    """An open transaction. Faults are folded where the connection is handed out."""
+class _OpenTransaction:
+    """An open transaction. `_connection` translates driver errors."""
 
     def __init__(self, connection: Connection, named: dict[str, str]) -> None:
         self._connection = connection
@@ -366,10 +368,10 @@ class _Open:
         await self.all(query, *values)
 
 
-async def _abandon(connection: Connection) -> None:
-    """End a transaction that failed. A connection that cannot even do that is not given back.
+async def _roll_back_failed(connection: Connection) -> None:
+    """Roll back a failed transaction. A connection that cannot is closed.
 
-    Never raises: what went wrong before, a cancellation above all, must not be lost behind it.
+    Never raises: the original error, or cancellation, must not be lost.
     """
     try:
         await asyncio.shield(connection.execute("ROLLBACK", timeout=1.0))

@@ -1,4 +1,4 @@
-"""PostgreSQL's and its driver's errors, folded into the faults of `bullion.faults`."""
+"""Translates errors of PostgreSQL and its driver into the faults of `bullion.faults`."""
 
 import ssl
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheErro
 _UNAVAILABLE = ("08", "25006", "28", "3D", "42501", "42703", "42704", "42P01", "53", "57", "58")
 
 
-def told_by_server(fault: StoreFault) -> bool:
-    """Whether the server itself said that it gave the statement up; else its word may have been lost."""
+def reported_by_server(fault: StoreFault) -> bool:
+    """Whether the server itself reported the error; otherwise its response may have been lost."""
     error = fault.__cause__
     return isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError)
 
 
 @contextmanager
 def address_faults() -> Iterator[None]:
-    """An address that cannot be read is told without repeating it: it may hold a password."""
+    """The message for an unreadable address does not repeat it: it may contain a password."""
     try:
         yield
     except (asyncpg.ClientConfigurationError, ValueError):
@@ -44,7 +44,7 @@ def address_faults() -> Iterator[None]:
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """The one place where PostgreSQL's errors become ours; a mistake in our own code stays what it is."""
+    """Translate PostgreSQL's errors. Programming errors are not translated."""
     try:
         yield
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Several PostgreSQL servers in one address: connect to the one that takes writes.
+"""Several PostgreSQL servers in one address: connects to the one that accepts writes.
 
-The driver tries them one after the other with one time limit for all, so that a server that takes the
-connection and then stays silent, as one does that hangs or was cut off, leaves no time for the one that has
-taken over. Here each has all of the time: the next one is tried beside it after a short while.
+The driver tries them one after the other with one timeout for all: a server that accepts the connection and
+then hangs leaves no time for its successor. Here each server gets the whole timeout, and the next one is
+tried in parallel after a short head start.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import asyncpg
 
 HEAD_START_S = 0.5
-"""More than a server needs that is well, and little beside the time that an order has."""
+"""More than a healthy server needs, and short compared with the deadline of an order."""
 
 Connection = Any
 
@@ -28,7 +28,7 @@ class Hosts:
             return await asyncpg.connect(self._urls[0], **options)
         async with asyncio.timeout(timeout + HEAD_START_S * (len(self._urls) - 1)):
             url, connection = await _first_of(self._urls, options)
-        # Next time it comes first; after a fail-over nobody waits for the one that is gone.
+        # It is tried first from now on, so that after a failover nobody waits for the old server.
         self._urls.sort(key=lambda each: each != url)
         return connection
 
@@ -59,12 +59,12 @@ async def _first_of(urls: list[str], options: dict[str, Any]) -> tuple[str, Conn
         for late in await asyncio.gather(*trying, return_exceptions=True):
             if not isinstance(late, BaseException):
                 late[1].terminate()
-    # What a server said of itself tells more than that another one cannot be reached.
+    # A server's own error is more informative than a failed connection.
     raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
 
 
 def one_by_one(url: str) -> list[str]:
-    """The same address for each of the hosts that it names."""
+    """One address for each host that the given address names."""
     try:
         parts = urlsplit(url)
     except ValueError:

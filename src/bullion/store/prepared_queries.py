@@ -1,12 +1,12 @@
-"""Queries that nodes run while they hold a book or the traces, prepared before a transaction begins.
+"""Queries that run while a book or the traces are locked, prepared before the transaction begins.
 
-A query that is new to a connection takes two messages, and PostgreSQL has no time limit for a session that
-waits for the second one. A node that stopped in between would keep its books locked until it goes on. Between
-two queries, PostgreSQL ends such a session after seconds.
+A query that is new to a connection takes two messages, and PostgreSQL has no timeout for a session that waits
+for the second one. A node that is paused in between would keep its locks. Between two queries, the
+`idle_in_transaction_session_timeout` ends such a session after seconds.
 """
 
-RECORD = ("lock_books", "hold_stock", "record_plans", "move_stock")
-VERIFY = ("hold_book", "order_by_key", "price_move_by_key", "archived_by_key", "fence_book")
+RECORD = ("lock_books", "lock_stock", "record_plans", "move_stock")
+VERIFY = ("lock_book", "order_by_key", "price_move_by_key", "archived_by_key", "fence_book")
 CHANGE = (
     "order_at",
     "next_deal_no",
@@ -28,6 +28,6 @@ HEDGE = (
     "insert_unmatched_execution",
 )
 SUM = ("sum_blocks", "set_unsummed_from")
-TRACE = ("hold_trace_batches", "insert_trace_batch", "forget_trace_batches")
+TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
 ALL = RECORD + VERIFY + CHANGE + HEDGE + SUM + TRACE

@@ -2,13 +2,13 @@
 
 A file is a list of statements, each under its marker:
 
-    -- name: hold_book                      a query for both engines
-    -- name: notify_nodes (postgres)        the text of one engine, which goes before a text for both
+    -- name: lock_book                      a query for both engines
+    -- name: notify_nodes (postgres)        the text of one engine, which overrides a text for both
     -- fragment: for_update (postgres)      a text that other statements include
     -- fragment: level_sum(level, first)    one with arguments: `{level}` and `{first}` in its text
 
-A statement includes a fragment by `@for_update` or `@level_sum(0, $6)`. Of the comments,
-the engine gets the name alone: people see it in `pg_stat_activity`.
+A statement includes a fragment by `@for_update` or `@level_sum(0, $6)`. Comments are dropped, except for the
+name of the query, which is shown in `pg_stat_activity`.
 """
 
 import re
@@ -24,7 +24,7 @@ _INCLUDE = re.compile(r"@(\w+)(?:\(((?:[^()]|\([^()]*\))*)\))?")
 
 
 class QueryError(Exception):
-    """The query files contradict each other, or a query was asked for that they do not have."""
+    """The query files are inconsistent, or a query does not exist."""
 
 
 class Queries(dict[str, str]):
@@ -113,5 +113,5 @@ def build(engine: str, found: Iterable[Statement]) -> Queries:
 
 
 def included(text: str) -> set[str]:
-    """The names of the fragments that a statement includes by itself."""
+    """The names of the fragments that a statement includes directly."""
     return {used[1] for used in _INCLUDE.finditer(text)}

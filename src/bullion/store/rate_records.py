@@ -1,4 +1,4 @@
-"""Rates and duties as the desk reads and puts them."""
+"""Rates and duties as the desk reads and sets them."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -13,7 +13,7 @@ from bullion.orders.order_id import ids_since
 from bullion.rates.board import MARKET, Board
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
-from bullion.records.market import HeldTick
+from bullion.records.market import BoardTick
 from bullion.unreadable import Unreadable, UnreadableRows
 
 from . import rates, row_decoders
@@ -23,21 +23,21 @@ from .engine import Row
 
 _ALL = 1 << 31
 _RECORDED_US = 60_000_000
-"""An order may be recorded so long after it was priced."""
+"""The longest time between pricing and recording an order."""
 
 
 class RateRecords(DeskTransaction):
-    async def tick(self, broker: str, instrument: str) -> HeldTick | None:
+    async def tick(self, broker: str, instrument: str) -> BoardTick | None:
         found = [await self._find("one_tick", whose, instrument) for whose in (MARKET, broker)]
         shown = _shown(broker, [row for row in found if row is not None])
         return readable(shown[0]) if shown else None
 
-    async def ticks(self, broker: str) -> list[HeldTick | Unreadable]:
-        """Of each instrument the one that orders are priced by."""
+    async def ticks(self, broker: str) -> list[BoardTick | Unreadable]:
+        """For each instrument, the tick that orders are priced by."""
         return _shown(broker, await self._transaction.all("ticks_of_broker", broker))
 
     async def put_tick(self, broker: str, tick: Tick) -> None:
-        """Since when the price has been what it is, the store finds out itself."""
+        """The store computes `moved_at_us` itself."""
         await rates.put_ticks(self._transaction, broker, [tick])
 
     async def duty(self, broker: str, name: str) -> DutyTable | None:
@@ -49,10 +49,10 @@ class RateRecords(DeskTransaction):
         return [row_decoders.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
 
     async def order_priced_by(self, table: DutyTable, duty: Duty, from_us: int, until_us: int) -> str | None:
-        """By the time in the ids of orders, and by the duty that each keeps in its price's anatomy.
+        """The id of an order that was priced by this duty in that time.
 
-        The anatomy has the duty's amount, not the table's name: an order of a symbol that is priced with
-        another table now counts for that one.
+        Found by the time in order ids and the duty in `price_anatomy`. That has the amount, not the table's
+        name: orders of symbols that use another table now are left out.
         """
         symbols = map(row_decoders.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
         others = [each.code for each in symbols if _uses_another(each, table)]
@@ -67,7 +67,7 @@ class RateRecords(DeskTransaction):
         return None if row is None else str(row["id"])
 
     async def put_duty(self, table: DutyTable) -> None:
-        await self._note("duty", table.broker, table.name)
+        await self._record_change("duty", table.broker, table.name)
         await self._transaction.run("drop_duty", table.broker, table.name)
         for duty in table.duties:
             await self._transaction.run(
@@ -75,14 +75,14 @@ class RateRecords(DeskTransaction):
             )
 
 
-def _shown(broker: str, found: Sequence[Row]) -> list[HeldTick | Unreadable]:
-    """By the board's own rule, so that the desk sees what orders are priced by."""
+def _shown(broker: str, found: Sequence[Row]) -> list[BoardTick | Unreadable]:
+    """Applies the board's own rules, so that the desk sees the ticks that orders are priced by."""
     read = rates.tick_set(0, found)
     board = Board(UnreadableRows(logs=False))
-    board.take(read.ticks, read.version, read.unreadable)
+    board.apply(read.ticks, read.version, read.unreadable)
     own = {tick.instrument: tick for whose, tick in read.ticks if whose == broker}
-    shown: dict[str, HeldTick | Unreadable] = {
-        tick.instrument: HeldTick(tick, own.get(tick.instrument) == tick) for tick in board.ticks(broker)
+    shown: dict[str, BoardTick | Unreadable] = {
+        tick.instrument: BoardTick(tick, own.get(tick.instrument) == tick) for tick in board.ticks(broker)
     }
     for entry in read.unreadable:
         shown.setdefault(entry.subject, entry)
@@ -98,6 +98,6 @@ def _uses_another(symbol: Symbol | Unreadable, table: DutyTable) -> TypeGuard[Sy
 
 
 def _component(duty: Duty) -> str:
-    """The pattern of a price's anatomy that has this duty: see `bullion.orders.offer`."""
+    """A LIKE pattern for `price_anatomy` with this duty: see `bullion.orders.offer`."""
     component = {"name": "duty", "value": rupees_text(duty.rupees_paise)}
     return f"%{msgspec.json.encode(component).decode()}%"

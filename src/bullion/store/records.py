@@ -1,7 +1,7 @@
-"""What the desk reads and changes, over the named queries.
+"""The records that the desk reads and changes, through the named queries.
 
-Every change of a thing that nodes keep in memory notes itself in the same transaction, so no action
-can forget to tell the nodes.
+Every change of something that nodes cache is also recorded as a change for them, in the same transaction, so
+no action can forget to notify the nodes.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
 from bullion.records.audit import AuditFilter, Entry, Head
 from bullion.records.clients import Allocation, Client, UsedKey
-from bullion.records.market import HeldSymbol
+from bullion.records.market import SymbolWithStock
 from bullion.records.page import Page
 from bullion.records.token import Token
 from bullion.unreadable import Unreadable
@@ -27,7 +27,7 @@ from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .decoding import INSTANT_US_MAX, readable
-from .desk_transaction import DeskMemory
+from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
 from .order_records import OrderRecords
@@ -36,7 +36,7 @@ from .rate_records import RateRecords
 T = TypeVar("T")
 
 _CHANGES_KEPT = 10_000
-"""A node further behind than this reads everything anew."""
+"""A node that is further behind than this reads everything again."""
 
 
 class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):
@@ -61,7 +61,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def put_broker(self, broker: Broker) -> None:
         """May raise AlreadyThere: another broker has one of its hosts."""
-        await self._note("broker", broker.tag, broker.tag)
+        await self._record_change("broker", broker.tag, broker.tag)
         await self._transaction.run("put_broker", broker.tag, broker.name, await self.now_us())
         await self._transaction.run("drop_hosts", broker.tag)
         for host in broker.hosts:
@@ -72,32 +72,32 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         return None if row is None else readable(row_decoders.switches(row))
 
     async def put_switches(self, switches: Switches) -> None:
-        await self._note("switches", switches.broker, switches.broker)
+        await self._record_change("switches", switches.broker, switches.broker)
         await self._transaction.run("put_switches", *rows.switches_values(switches))
 
     # Symbols and groups
 
-    async def symbol(self, broker: str, code: str) -> HeldSymbol | None:
+    async def symbol(self, broker: str, code: str) -> SymbolWithStock | None:
         row = await self._find("one_symbol", broker, code)
         return None if row is None else readable(_held(row))
 
-    async def symbols(self, broker: str, page: Page) -> tuple[list[HeldSymbol | Unreadable], int]:
+    async def symbols(self, broker: str, page: Page) -> tuple[list[SymbolWithStock | Unreadable], int]:
         found, total = await self._page("symbols_page", "count_symbols", broker, page)
         return [_held(row) for row in found], total
 
     async def metal(self, broker: str, symbol_code: str) -> Metal | None:
-        """Known also of a symbol that cannot be read."""
+        """Also for a symbol that cannot be decoded."""
         row = await self._find("one_symbol", broker, symbol_code)
         return None if row is None else Metal(row["metal"])
 
     async def put_symbol(self, symbol: Symbol) -> None:
-        """Without its stock, which bookings move meanwhile."""
-        await self._note("symbol", symbol.broker, symbol.code)
+        """Without its stock, which bookings change concurrently."""
+        await self._record_change("symbol", symbol.broker, symbol.code)
         await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
 
-    async def hold_stock(self, broker: str, symbol_code: str) -> int | None:
-        """As it is now; no booking moves it before this transaction ends. None: it is not counted."""
-        row = await self._find("hold_stock", broker, symbol_code)
+    async def lock_stock(self, broker: str, symbol_code: str) -> int | None:
+        """Lock the stock until this transaction ends, and read it. None: it is not counted."""
+        row = await self._find("lock_stock", broker, symbol_code)
         return None if row is None else row["weight_e4"]
 
     async def put_stock(self, broker: str, symbol_code: str, weight_e4: int | None) -> None:
@@ -121,7 +121,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         )
 
     async def put_group(self, group: Group) -> None:
-        await self._note("group", group.broker, group.code)
+        await self._record_change("group", group.broker, group.code)
         await self._transaction.run("put_group", group.broker, group.code, int(group.trading))
         await self._transaction.run("drop_terms", group.broker, group.code)
         for values in rows.terms_values(group):
@@ -147,7 +147,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
     async def insert_account(self, new: Account, allocation: Allocation) -> None:
         """With its two books. The store gives it its id. May raise AlreadyThere."""
-        await self._note("account", new.broker, new.login_id)
+        await self._record_change("account", new.broker, new.login_id)
         made = await one_row(
             self._transaction,
             "insert_account",
@@ -168,11 +168,11 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
             )
 
     async def update_account(self, account: Account) -> None:
-        await self._note("account", account.broker, account.login_id)
+        await self._record_change("account", account.broker, account.login_id)
         await self._transaction.run("update_account", account.id, *rows.account_values(account))
 
     async def repair_account(self, broker: str, login_id: str) -> None:
-        """Make one readable that is not; it is then to be updated."""
+        """Make an unreadable row readable; the caller must then update it."""
         await self._transaction.run("repair_account", broker, login_id, await self.now_us())
 
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None:
@@ -189,20 +189,20 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         return [_used_key(row) for row in found], total
 
     async def insert_key(self, key: Key) -> None:
-        await self._note("key", key.broker, key.key_id)
+        await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("insert_key", *rows.key_values(key))
 
     async def revoke_key(self, key: Key, at_us: int) -> None:
-        await self._note("key", key.broker, key.key_id)
+        await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("revoke_key", key.key_id, at_us)
 
     async def repair_key(self, broker: str, key_id: str) -> None:
-        """Make a revoked key of one that cannot be read."""
-        await self._note("key", broker, key_id)
+        """Turn an unreadable key into a revoked one."""
+        await self._record_change("key", broker, key_id)
         await self._transaction.run("repair_key", key_id, "0" * 64, await self.now_us())
 
     async def replace_key(self, key: Key, successor: str, overlap_ends_at_us: int) -> None:
-        await self._note("key", key.broker, key.key_id)
+        await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("replace_key", key.key_id, successor, overlap_ends_at_us)
 
     # Tokens
@@ -227,7 +227,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         )
 
     async def repair_token(self, token_id: str) -> None:
-        """Make a deleted token of one that cannot be read."""
+        """Turn an unreadable token into a deleted one."""
         await self._transaction.run("repair_token", token_id, "0" * 64, await self.now_us())
 
     async def delete_token(self, token_id: str, at_us: int) -> None:
@@ -238,10 +238,10 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
     async def audit_head(self, broker: str) -> Head | None:
         return audit_head(await self._transaction.one("audit_head", broker))
 
-    async def hold_audit_head(self, broker: str) -> Head | None:
-        """As it is now; nobody else appends before this transaction ends.
+    async def lock_audit_head(self, broker: str) -> Head | None:
+        """Lock the head until this transaction ends: nobody else can append an entry.
 
-        Always the last lock of a transaction, so that two of them never wait for each other in a circle.
+        Always the last lock that a transaction takes, so that transactions cannot deadlock.
         """
         return audit_head(await self._transaction.one("hold_audit_head", broker))
 
@@ -280,7 +280,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         ]
 
     async def audited_brokers(self) -> list[str]:
-        """Every broker that there is or that left a trail."""
+        """Every broker that exists or has audit entries."""
         return [row["broker"] for row in await self._transaction.all("audit_brokers")]
 
 
@@ -289,39 +289,39 @@ class RecordStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._memory = DeskMemory(engine)
+        self._cache = DeskCache(engine)
 
     async def run(self) -> None:
-        """Run for as long as the desk is served: lists over all accounts become quick by it."""
-        await self._memory.timeline.run()
+        """Maintain the order timeline, which speeds up lists over all accounts, until cancelled."""
+        await self._cache.timeline.run()
 
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
-        """One durable transaction; `body` may be run again and must have no other effect.
+        """One durable transaction. `body` may run several times, and must have no other effects.
 
-        `catalogue`: whether it may change what nodes keep in memory. Such transactions come one after the
-        other, and after each every node judges anew what it has in hand.
+        `catalogue`: whether it may change what nodes cache. Such transactions run one after the other, and
+        after each of them every node checks its waiting orders again.
         """
 
-        async def changing(transaction: Transaction) -> T:
-            # First of all: it holds the catalogue's row, so changes come one after the other and each sees
-            # what the one before it did.
+        async def with_new_version(transaction: Transaction) -> T:
+            # First of all: this locks the catalogue's row, so changes are serialized.
             version = (await one_row(transaction, "move_version"))["version"]
             if version % 1000 == 0 and version > _CHANGES_KEPT:
-                await transaction.run("forget_changes", version - _CHANGES_KEPT)
+                await transaction.run("delete_old_changes", version - _CHANGES_KEPT)
                 await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
-            answer = await body(Records(transaction, self._memory))
+            answer = await body(Records(transaction, self._cache))
             await transaction.run("notify_nodes")
             return answer
 
-        async def leaving_it_alone(transaction: Transaction) -> T:
-            return await body(Records(transaction, self._memory))
+        async def without_version(transaction: Transaction) -> T:
+            return await body(Records(transaction, self._cache))
 
-        return await self._engine.write(name, changing if catalogue else leaving_it_alone, custom_plans=True)
+        run = with_new_version if catalogue else without_version
+        return await self._engine.write(name, run, custom_plans=True)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         """One snapshot."""
         return await self._engine.read(
-            name, lambda transaction: body(Records(transaction, self._memory)), custom_plans=True
+            name, lambda transaction: body(Records(transaction, self._cache)), custom_plans=True
         )
 
 
@@ -334,9 +334,9 @@ def _used_key(row: Row) -> UsedKey | Unreadable:
     return UsedKey(key, row["login_id"], used_at_us if known else None)
 
 
-def _held(row: Row) -> HeldSymbol | Unreadable:
+def _held(row: Row) -> SymbolWithStock | Unreadable:
     symbol = row_decoders.symbol(row)
-    return symbol if isinstance(symbol, Unreadable) else HeldSymbol(symbol, row["stock_e4"])
+    return symbol if isinstance(symbol, Unreadable) else SymbolWithStock(symbol, row["stock_e4"])
 
 
 def audit_head(row: Row | None) -> Head | None:

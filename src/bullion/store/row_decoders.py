@@ -1,4 +1,4 @@
-"""Every kind of row that nodes and the desk keep, read: its value, or the `Unreadable` in its place."""
+"""Decodes every kind of row that nodes and the desk use, into its value or an `Unreadable`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -43,7 +43,7 @@ def duty_table(found: Sequence[Row]) -> DutyTable | Unreadable:
 
 
 def account(row: Row, created: str = "created_at_us") -> tuple[Account, Unreadable | None]:
-    """The account, or a closed one in its place and why."""
+    """The account; or a closed stand-in, and the reason."""
     found = decoded("account", row["broker"], row["login_id"], lambda: rows.account(row, created))
     if not isinstance(found, Unreadable):
         return found, None
@@ -57,7 +57,7 @@ def key(row: Row, owner: Account) -> Key | Unreadable:
 
 
 def desk_key(row: Row) -> Key | Unreadable:
-    """Of a row that names its broker."""
+    """From a row that has its broker."""
     tag = row["broker"]
     return decoded("key", tag, row["key_id"], lambda: rows.key(row, row["account_id"], tag))
 

@@ -1,6 +1,6 @@
-"""Table rows to domain values and back: the one place that knows both.
+"""Converts table rows to domain values and back.
 
-What reads a row raises when it cannot. `row_decoders` is the only caller, and makes an `Unreadable` of that.
+Functions that read a row raise on errors. `row_decoders`, their only caller, turns them into an `Unreadable`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def broker(row: Row, hosts: Iterable[Row]) -> Broker:
 
 
 def account(row: Row, created: str = "created_at_us") -> Account:
-    """`created`: the column that holds when it was made."""
+    """`created`: the column with the creation time."""
     instant(row, created)
     return Account(
         row["id"],
@@ -74,7 +74,7 @@ def account_values(account: Account) -> tuple[Value, ...]:
 
 
 def closed_account(row: Row) -> Account:
-    """What nodes hold in place of an account that cannot be read: its keys have an owner, and no access."""
+    """The stand-in for an account that cannot be read: its keys have an owner, and no access."""
     return Account(
         id=row["id"],
         broker=intern(row["broker"]),
@@ -97,8 +97,8 @@ def _named_terms(row: Row) -> Terms:
     try:
         return _terms(row)
     except ValueError as error:
-        whose = row["symbol_code"] or "all other symbols"
-        raise ValueError(f"terms for {whose}: {error}") from error
+        symbol_code = row["symbol_code"] or "all other symbols"
+        raise ValueError(f"terms for {symbol_code}: {error}") from error
 
 
 def _terms(row: Row) -> Terms:
@@ -119,7 +119,7 @@ def terms_values(of: Group) -> list[tuple[Value, ...]]:
 
 
 def duty_table(found: Sequence[Row]) -> DutyTable:
-    """Of all rows that have the same name, in the order of their dates."""
+    """From all rows of one table, ordered by date."""
     duties = [Duty(column(row, "from_date", date.fromisoformat), row["rupees_paise"]) for row in found]
     return DutyTable(found[0]["broker"], found[0]["name"], tuple(duties))
 
@@ -172,7 +172,7 @@ def switches(row: Row) -> Switches:
 
 
 def closed_switches(row: Row) -> Switches:
-    """What nodes hold in place of switches whose trading hours cannot be read. The budgets stay."""
+    """The stand-in for switches whose trading hours cannot be read. The rate limits stay."""
     return _switches(row, None).closed()
 
 
@@ -287,9 +287,9 @@ def _pricing(text: str) -> Pricing:
 
 
 def _factor(text: str) -> Decimal:
-    """As the desk may write it: a formula with anything else could fail while an order is priced."""
+    """Checked as strictly as the desk's input: other numbers could fail while an order is priced."""
     value = Decimal(text)
-    # Looked at before it is written out: a huge exponent would fill the memory.
+    # Checked before it is formatted: a huge exponent would fill the memory.
     if not value.is_finite() or abs(value.adjusted()) > _EXPONENT_MAX:
         raise ValueError(f"{text[:40]!r} is not a number that a formula can have")
     scaled(f"{value:f}", FACTOR_PLACES)

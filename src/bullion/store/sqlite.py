@@ -1,8 +1,8 @@
-"""The embedded engine: SQLite with a write-ahead log, every commit on disk before it is answered.
+"""The SQLite engine: with a write-ahead log, and every commit on disk before it returns.
 
-All writing goes through one thread with one connection, all reading that takes its time through another, so
-that the event loop does not wait for the disk. Only a few rows looked up by their key are read by the loop
-itself: thanks to the write-ahead log they wait for nobody, and a thread's hand-over costs more than they do.
+All writes go through one thread with one connection, and longer reads through another, so that the event loop
+does not wait for the disk. Look-ups of a few rows by key run on the event loop itself: thanks to the
+write-ahead log they do not wait for locks, and they cost less than switching threads.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _LOOKED_AT_FOR_NS = 1_000_000
 _PLACES = tuple(map(str, range(1, 100)))
 """The names of a query's values: `$1` is "1"."""
 _STATEMENTS_KEPT = 1_000
-"""Those for many rows are other statements for each number of rows."""
+"""Statements for many rows differ for each number of rows."""
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, oldest_level INTEGER
@@ -96,8 +96,8 @@ class SqliteEngine:
         if self._joined is not None:
             self._joined.close()
         self._look_up.disconnect()
-        await self._reader.shut()
-        await self._writer.shut()
+        await self._reader.shut_down()
+        await self._writer.shut_down()
 
     async def is_made(self) -> bool:
         return bool(await self._reader.call(self._reader.steps_taken))
@@ -159,7 +159,7 @@ class SqliteEngine:
             await self._connect()
 
     def _check_file(self) -> None:
-        """What is written to a file that was removed or replaced is gone with the process."""
+        """Data written to a removed or replaced file would be lost when the process ends."""
         try:
             there = os.stat(self._file).st_ino  # noqa: PTH116 - on the path of every read, and much quicker
         except OSError:
@@ -169,14 +169,14 @@ class SqliteEngine:
         self._check_log()
 
     def _check_file_lately(self) -> None:
-        """Reads that follow each other closely share one look at the file."""
+        """Check at most once a millisecond."""
         now_ns = monotonic_ns()
         if now_ns >= self._check_at_ns:
             self._check_file()
             self._check_at_ns = now_ns + _LOOKED_AT_FOR_NS
 
     def _check_log(self) -> None:
-        """The newest commits are in the write-ahead log alone, which is there for as long as we are."""
+        """The newest commits are only in the write-ahead log, which exists as long as the engine is open."""
         try:
             there = os.stat(self._log_file).st_ino  # noqa: PTH116 - as above
         except OSError:
@@ -193,7 +193,7 @@ class SqliteEngine:
         *,
         custom_plans: bool = False,  # noqa: ARG002 - SQLite plans by the indexes alone
     ) -> T:
-        return await self.in_writer(name, lambda connection: connection.drive(body))
+        return await self.run_in_writer(name, lambda connection: connection.run_body(body))
 
     async def read(
         self,
@@ -202,17 +202,17 @@ class SqliteEngine:
         *,
         custom_plans: bool = False,  # noqa: ARG002 - as above
     ) -> T:
-        return await self.in_reader(name, lambda connection: connection.drive(body))
+        return await self.run_in_reader(name, lambda connection: connection.run_body(body))
 
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self.read(name, body)
 
-    async def in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+    async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
         return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
 
-    async def in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
-        """Do `work` over one snapshot and in one visit to the reader's thread."""
+    async def run_in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+        """Run `work` on the reader's thread, over one snapshot."""
         return await self._transact(self._reader, name, "BEGIN", work)
 
     async def _transact(
@@ -222,35 +222,34 @@ class SqliteEngine:
             self._check_file()
             return work(connection)
 
-        # The thread takes one after the other: what is handed to it now is begun the moment it has done with
-        # the one before, however busy this loop is then.
-        handed = connection.hand_over(connection.transact, begin, checked)
+        # Submitted now, so that the thread starts it as soon as it is free, however busy this loop is then.
+        handed = connection.submit(connection.transact, begin, checked)
         doing = asyncio.wrap_future(handed)
         try:
             with _faults():
                 return await asyncio.shield(doing)
         except asyncio.CancelledError:
-            # What has begun is waited for; what has not, is never done.
+            # Work that has started is waited for; otherwise it is cancelled.
             if not handed.cancel():
                 await asyncio.wait([doing])
-                doing.exception()  # Taken note of.
+                doing.exception()  # Mark it as retrieved.
             raise
         except StoreFault as fault:
             fault.add_note(f"in the transaction {name}")
             raise
 
-    async def write_apart(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
-        """Do `work` in a transaction on a connection of its own, opened anew and closed after it."""
+    async def write_on_new_connection(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
+        """Run `work` in a transaction on a new connection."""
         self._check_file()
         connection = SqliteConnection(f"bullion-{name}", self._queries)
         try:
             await connection.call(connection.connect, self._path, read_only=False)
             return await connection.call(connection.transact, "BEGIN IMMEDIATE", work)
         finally:
-            await connection.shut()
+            await connection.shut_down()
 
     def look_up(self, query: str, *values: Value) -> list[Row]:
-        """A few rows by their key, at once. One statement is one snapshot."""
+        """Look up a few rows by their key, on the event loop. One statement is one snapshot."""
         self._check_file_lately()
         try:
             return self._look_up.fetch(query, values)
@@ -264,10 +263,10 @@ class SqliteEngine:
             return self._look_up.fetch_for(query, rows)
 
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
-        """`PRAGMA data_version` moves when another connection commits, in whichever process."""
+        """`PRAGMA data_version` changes when another connection commits, in any process."""
         give_up_at = monotonic() + timeout_s
         while True:
-            # First of all a pause: our own bookings move it too, and must not keep everyone reading.
+            # Sleep first: this node's bookings change it too, and must not cause constant reads.
             await asyncio.sleep(_POLL_S)
             with _faults():
                 version = self._look_up.data_version()
@@ -285,25 +284,25 @@ class SqliteConnection:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=thread_name)
         self._named = named
         self._open: sqlite3.Connection | None = None
-        self._anew: Callable[[], None] | None = None
-        """Opens another connection, where the last one had to be given up."""
+        self._reconnect: Callable[[], None] | None = None
+        """Opens another connection after the last one had to be closed."""
         self._statements: dict[tuple[str, int], str] = {}
 
-    def hand_over(self, work: Callable[..., T], *arguments: object, **options: object) -> "Future[T]":
-        """Have `work` done on the connection's own thread, after all that was handed over before."""
+    def submit(self, work: Callable[..., T], *arguments: object, **options: object) -> "Future[T]":
+        """Run `work` on the connection's thread, after all work submitted before."""
         return self._thread.submit(lambda: work(*arguments, **options))
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
-        """The same, and say what went wrong in our own words."""
+        """Submit and await `work`; driver errors become faults."""
         with _faults():
-            return await asyncio.wrap_future(self.hand_over(work, *arguments, **options))
+            return await asyncio.wrap_future(self.submit(work, *arguments, **options))
 
-    async def shut(self) -> None:
-        self._anew = None
+    async def shut_down(self) -> None:
+        self._reconnect = None
         await self.call(self.disconnect)
         self._thread.shutdown(wait=False)
 
-    # From here on: only ever called on the connection's own thread.
+    # The methods below are called only on the connection's own thread.
 
     def connect(self, path: Path, *, read_only: bool) -> None:
         new = not path.exists()
@@ -322,7 +321,7 @@ class SqliteConnection:
         if read_only:
             connection.execute("PRAGMA query_only=ON")
         self._open = connection
-        self._anew = lambda: self.connect(path, read_only=read_only)
+        self._reconnect = lambda: self.connect(path, read_only=read_only)
 
     def disconnect(self) -> None:
         if self._open is not None:
@@ -344,21 +343,21 @@ class SqliteConnection:
         return self._connection.execute(self._named[query], named).fetchall()
 
     def transact(self, begin: str, work: "Callable[[SqliteConnection], T]") -> T:
-        if self._open is None and self._anew is not None:
-            self._anew()
+        if self._open is None and self._reconnect is not None:
+            self._reconnect()
         self._connection.execute(begin)
         try:
             answer = work(self)
             self._commit()
         except BaseException:
-            self._abandon()
+            self._roll_back_failed()
             raise
         return answer
 
-    def _abandon(self) -> None:
-        """End a transaction that failed. Never raises: what went wrong before must not be lost behind it.
+    def _roll_back_failed(self) -> None:
+        """Roll back a failed transaction. Never raises: the original error must not be lost.
 
-        One that cannot even be rolled back goes with its connection, and so does what it holds.
+        If the rollback fails, the connection is closed, which releases its locks.
         """
         try:
             self.roll_back()
@@ -368,7 +367,7 @@ class SqliteConnection:
             self._open = None
 
     def _commit(self) -> None:
-        """A commit that fails on its way to the disk may have got there."""
+        """A commit that fails with an I/O error may still have reached the disk."""
         try:
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -377,20 +376,20 @@ class SqliteConnection:
                 raise OutcomeUnknown(*fault.args) from error
             raise
 
-    def drive(self, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run a transaction's body here to its end: our own queries never make it wait."""
-        steps = body(_Open(self)).__await__()
+    def run_body(self, body: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run a transaction's body to its end: queries on this engine never suspend it."""
+        steps = body(_OpenTransaction(self)).__await__()
         try:
             next(steps)
         except StopIteration as end:
             answer: T = end.value
             return answer
-        raise RuntimeError("the body of a transaction waited for something else than its own queries")
+        raise RuntimeError("the body of a transaction awaited something other than its queries")
 
     def fetch_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
-        """Run a query for many rows in one go: they stand where its text says `$rows`.
+        """Run a query for many rows at once: they replace `$rows` in its text.
 
-        One step of SQLite for all of them, during which other threads run; there may be none.
+        SQLite releases the GIL once for all of them. `rows` may be empty.
         """
         if not rows:
             return []
@@ -464,8 +463,8 @@ class SqliteConnection:
         return [schema.TakenStep(row["number"], row["checksum"], row.get("oldest_level")) for row in rows]
 
 
-class _Open:
-    """A transaction as its body sees it. Nothing here ever waits."""
+class _OpenTransaction:
+    """An open transaction. Its methods never suspend."""
 
     def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
@@ -523,7 +522,7 @@ def _raise_as_ours(error: sqlite3.Error) -> NoReturn:
 
 
 def _fault_of(error: sqlite3.Error) -> StoreFault | None:
-    """The one place where SQLite's errors become ours. None: a mistake in our own code, to be seen as one."""
+    """Translate SQLite's errors. None: a programming error, which is not translated."""
     name = getattr(error, "sqlite_errorname", "")
     damaged = str(error).startswith(("no such table", "no such column"))
     if isinstance(error, sqlite3.ProgrammingError) or (name == "SQLITE_ERROR" and not damaged):
@@ -553,5 +552,5 @@ def sqlite_path(url: str) -> Path:
     path = Path(url.removeprefix("sqlite:///"))
     try:
         return path.expanduser()
-    except RuntimeError:  # Nobody of that name has a home here; then it is a name like any other.
+    except RuntimeError:  # There is no such user: `~name` is an ordinary file name.
         return path

@@ -1,4 +1,4 @@
-"""Finds decision traces again: one by the time that its request's id begins with, or the newest of a kind."""
+"""Finds decision traces: one by the time in its request id, or the newest that match a filter."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ _TIME_DIGITS = 12
 _LOOK_BACK_STEP = 20
 _LOOK_BACK_ROWS = 2_000
 _TALLIED_CHARACTERS = 8 * 1024 * 1024
-"""Some thirty thousand decisions: what a first look back takes at most."""
+"""About thirty thousand decisions: the most that a first count reads."""
 _US_PER_MINUTE = 60_000_000
 _ALL_TIMES_MS = 2**62
 
 
 class _Decision(msgspec.Struct, frozen=True, array_like=True):
-    """The beginning of a trace, which is all that is counted by; the rest is not taken apart."""
+    """The first fields of a trace, which are enough for counting; the rest is not decoded."""
 
     request_id: str
     at_us: int
@@ -36,7 +36,7 @@ _decode_beginnings = msgspec.json.Decoder(list[_Decision]).decode
 
 
 def time_ms(request_id: str) -> int:
-    """A request id begins with its time."""
+    """The time that a request id begins with."""
     return int(request_id[:_TIME_DIGITS], 16)
 
 
@@ -51,10 +51,10 @@ async def trace_of(transaction: Transaction, broker: str, request_id: str) -> Tr
 async def newest_traces(
     transaction: Transaction, broker: str, account_id: int | None, outcome: str | None, limit: int
 ) -> list[Trace]:
-    """The newest that match, newest first, as far as a bounded look back finds them."""
+    """The matching traces, newest first, within a bounded number of rows."""
     found: list[Trace] = []
     before = None
-    # As a trace begins: a broker's busy hours are gone through without being taken apart.
+    # Rows without the encoded broker and account are skipped without decoding them.
     whose = f'"{broker}"' if account_id is None else f'"{broker}",{account_id},'
     words = [whose] if outcome is None else [whose, f'"{outcome}"']
     for _ in range(_LOOK_BACK_ROWS // _LOOK_BACK_STEP):
@@ -76,7 +76,7 @@ async def newest_traces(
 
 
 def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
-    """A row may hold a thousand: one without the words that are looked for is not taken apart."""
+    """A row holds up to a thousand traces. It is decoded only if it contains all these texts."""
     if all(each in traces for each in must_have):
         yield from reversed(_decode(traces))
 
@@ -84,7 +84,7 @@ def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
 async def tallies(
     transaction: Transaction, broker: str, after_ordinal: int | None, since_us: int
 ) -> tuple[list[Tally], int]:
-    """Since the last look, which is little; or for the first time, back to `since_us` within bounds."""
+    """Count what was written after `after_ordinal`, or, the first time, back to `since_us` within bounds."""
     counts: Counter[tuple[int, str, str]] = Counter()
     if after_ordinal is not None:
         rows = await transaction.all("trace_batches_after", after_ordinal, _ALL_TIMES_MS, _LOOK_BACK_STEP)
@@ -105,7 +105,7 @@ async def tallies(
 
 
 def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, since_us: int) -> bool:
-    """Whether any of them, of whichever broker, is recent."""
+    """Add the broker's traces to the counts. Returns whether any trace, of any broker, is recent."""
     recent = [each for each in _decode_beginnings(traces) if each.at_us >= since_us]
     counts.update(
         (each.at_us // _US_PER_MINUTE, each.environment, each.outcome)

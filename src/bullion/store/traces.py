@@ -1,4 +1,4 @@
-"""Decision traces: gathered in memory, written many to a row, and forgotten from the old end."""
+"""Stores decision traces: collected in memory, written many to a row; the oldest rows are deleted."""
 
 import asyncio
 from collections import deque
@@ -45,12 +45,12 @@ class StoredTraces:
             await self.write()
 
     async def write(self) -> None:
-        """Write what waits. What cannot be written now is tried again, and dropped when there is too much."""
+        """Write the queued traces. A failed write is retried; traces beyond the queue's limit are dropped."""
         while self._waiting:
             traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, len(self._waiting)))]
             try:
                 await self._engine.write("traces", partial(self._put, traces))
-            except AlreadyThere:  # By a node of an earlier version, which does not hold them.
+            except AlreadyThere:  # A node of an earlier version, which does not lock them, was first.
                 self._waiting.extendleft(reversed(traces))
             except StoreFault as fault:
                 self._waiting.extendleft(reversed(traces))
@@ -68,10 +68,12 @@ class StoredTraces:
         encoded = _encode(traces)
         ids = [trace.request_id for trace in traces]  # They begin with their times, all as long.
         first_ms, last_ms = time_ms(min(ids)), time_ms(max(ids))
-        await transaction.run("hold_trace_batches")
+        await transaction.run("lock_trace_batches")
         row = await one_row(
             transaction, "insert_trace_batch", first_ms, last_ms, len(encoded), encoded.decode()
         )
         await transaction.run(
-            "forget_trace_batches", row["ordinal"] - self._rows_kept, row["bytes_through"] - self._bytes_kept
+            "delete_old_trace_batches",
+            row["ordinal"] - self._rows_kept,
+            row["bytes_through"] - self._bytes_kept,
         )

@@ -1,4 +1,4 @@
-"""Every row of the store that cannot be read, for the doctor."""
+"""Finds all rows of the store that cannot be read, for the doctor."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from .rates import StoredRates
 
 
 async def unreadable_rows(engine: Engine) -> list[Unreadable]:
-    """Read as nodes and the desk read them. It reads everything but orders, decisions and the audit trail."""
+    """Reads everything, as nodes and the desk do, except for orders, traces and the audit trail."""
     source = StoreSource(engine)
     changes = await source.changes(None)
     found = _unreadable(changes.entries)

@@ -21,13 +21,13 @@ from .sqlite import SqliteEngine
 _SLOTS = 2
 _NUMBERED_MAX = 200
 _WRITERS_S_MAX, _WRITERS_LOOK_S = 1.0, 0.01
-"""How long the list waits for transactions under way, and how often it looks whether they are over."""
+"""How long a list waits for running transactions, and how often it checks whether they have ended."""
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger("hedge")
 
 
 class Submission(msgspec.Struct, eq=False):
-    """Each is itself alone: the same order sent twice at once is two submissions."""
+    """Compared by identity: the same order sent twice at once is two submissions."""
 
     request: HedgeRequest
     at_us: int
@@ -36,20 +36,20 @@ class Submission(msgspec.Struct, eq=False):
 
 
 ExecutionQuery = tuple[str, int, int]
-"""Of a list of executions: the broker, the number after which it begins, and its limit."""
+"""The broker, the number after which the list begins, and the limit."""
 
 
 class StoredVenueBook:
-    """What arrives together is one transaction, as it would be at a venue that thinks of its own speed."""
+    """Submissions that arrive together are written in one transaction."""
 
     def __init__(
         self, engine: PostgresEngine | SqliteEngine, version: Callable[[], int | None] = lambda: None
     ) -> None:
-        """`version` is the catalogue's: the desk moves it when it changes a behaviour. None: always ask."""
+        """`version`: of the catalogue; it moves when the desk changes a behaviour. None: always read."""
         self._engine = engine
         self._version = version
         self.unreadable = UnreadableRows()
-        """Behaviours that cannot be read: toward those brokers the venue is down."""
+        """Behaviours that cannot be read: the venue counts as down for those brokers."""
         self._known: dict[str, tuple[int, VenueBehaviour]] = {}
         self._behaviours: BatchLoader[str, VenueBehaviour] = BatchLoader(self._read_behaviours, slots=_SLOTS)
         self._submissions: BatchLoader[Submission, VenueOrder] = BatchLoader(self._take_all, slots=_SLOTS)
@@ -63,7 +63,7 @@ class StoredVenueBook:
         if known is not None and known[0] == version:
             return known[1]
         behaviour = await self._behaviours.get(broker) or VenueBehaviour(broker)
-        # By the version before the question: if that moves meanwhile, the next who needs it asks again.
+        # With the version from before the read: if it moves meanwhile, the next caller reads again.
         if version is not None:
             self._known[broker] = (version, behaviour)
         return behaviour
@@ -93,13 +93,13 @@ class StoredVenueBook:
     async def _list_all(
         self, wanted: Sequence[ExecutionQuery]
     ) -> Mapping[ExecutionQuery, Sequence[ListedExecution]]:
-        """All brokers are listed together: each node asks for every broker, every few seconds."""
+        """List all brokers together: each node lists every broker every few seconds."""
         await self._number()
         if isinstance(self._engine, PostgresEngine):
             return await self._list_settled(self._engine, wanted)
 
         async def body(transaction: Transaction) -> dict[ExecutionQuery, Sequence[ListedExecution]]:
-            # The one writer commits numbers in their order, so no number is under way.
+            # SQLite's single writer commits numbers in order, so no lower number can appear later.
             return {
                 each: [_listed(row) for row in await transaction.all("venue_executions", *each)]
                 for each in wanted
@@ -120,7 +120,7 @@ class StoredVenueBook:
         return listed
 
     async def _number(self) -> None:
-        """Give numbers to executions that were made without one, such as those of orders decided later."""
+        """Number the executions that have no number yet, such as those of orders decided later."""
         unnumbered = await self._engine.read(
             "unnumbered_executions", lambda open_: open_.all("unnumbered_executions", _NUMBERED_MAX)
         )
@@ -168,18 +168,16 @@ class StoredVenueBook:
 
 
 async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int | None:
-    """Up to this number nothing is under way: a number that has no row by now never gets one.
+    """The number up to which no execution can appear later; None if there is none after `after_no`.
 
-    None if there is no such number after `after_no`.
-
-    PostgreSQL gives numbers before a commit, and transactions commit in any order. So those that may hold a
-    number up to the last one are waited for. If one takes longer, nothing is listed this time.
+    PostgreSQL assigns numbers before the commit, and transactions commit in any order. So this waits for
+    transactions that may hold a number up to the last one. If that takes too long, nothing is listed.
     """
     (row,) = await engine.statement("last_execution_no")
     last_no: int = row["last_no"]
     if last_no <= after_no:
         return None
-    # Read after the number: a transaction that begins in between takes a later number.
+    # Read after the last number: a transaction that begins in between takes a later number.
     under_way = await _writers(engine)
     clock = asyncio.get_running_loop().time
     give_up_at = clock() + _WRITERS_S_MAX

@@ -1,4 +1,4 @@
-"""The desk's console, opened beside the nodes: over the same store, with sessions of its own."""
+"""Opens the desk's console: over the same store as the nodes, with its own sessions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from bullion.console.page import ConsoleSettings
 from bullion.console.pages import PAGES
 from bullion.console.sessions import Sessions
 from bullion.console.watch import Probe, Watches
-from bullion.desk.doorkeeper import Doorkeeper
+from bullion.desk.authenticator import DeskAuthenticator
 from bullion.settings import Settings
 from bullion.web.address import SourceAddress
 from bullion.web.health import READY
@@ -22,13 +22,13 @@ from .limiter import make_limiter
 from .store import open_store, saved_hedge
 
 _PROBE_S = 0.8
-"""Less than a page waits for news."""
+"""Shorter than a page waits for an update."""
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound here
 
 
 @asynccontextmanager
 async def open_console(settings: Settings, api_url: str | None = None) -> AsyncIterator[Console]:
-    """`api_url` is the trading API that it keeps an eye on, where the settings do not say which."""
+    """`api_url`: the trading API to monitor, unless the settings name one."""
     async with open_store(settings, migrate=False) as store:
         settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
         limiter, link = make_limiter(settings)
@@ -39,7 +39,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         async with run_in_background(store.records.run(), *([link.run()] if link else [])):
             yield Console(
                 desk=desk,
-                doorkeeper=Doorkeeper(identities, limiter, SourceAddress(settings.trusted_proxies)),
+                authenticator=DeskAuthenticator(identities, limiter, SourceAddress(settings.trusted_proxies)),
                 sessions=Sessions(store.hashers.console),
                 watches=watches,
                 settings=ConsoleSettings(settings.production, settings.console_late_s),
@@ -49,14 +49,14 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
 
 
 def _own(settings: Settings) -> str | None:
-    """The trading API of this machine; None when nobody can know its port."""
+    """The trading API of this machine; None if its port is not known."""
     host = _ANYWHERE.get(settings.host, settings.host)
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{settings.port}" if settings.port else None
 
 
 def _probe(api_url: str | None) -> Probe:
-    """Asks the API whether it is ready, in the fewest words: one line of its answer is enough."""
+    """Checks whether the API is ready, by the status line of its readiness check."""
     if api_url is None:
         return _not_watched
     parts = urlsplit(api_url)
@@ -66,7 +66,7 @@ def _probe(api_url: str | None) -> Probe:
         f"GET {parts.path}{READY} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode()
     )
 
-    async def look() -> str | None:
+    async def probe() -> str | None:
         try:
             async with asyncio.timeout(_PROBE_S):
                 reader, writer = await asyncio.open_connection(host, port, ssl=tls or None)
@@ -79,7 +79,7 @@ def _probe(api_url: str | None) -> Probe:
             return f"The trading API at {api_url} does not answer."
         return None if status == [b"200"] else f"The trading API at {api_url} is not ready."
 
-    return look
+    return probe
 
 
 async def _not_watched() -> None:

@@ -11,7 +11,7 @@ from bullion.booking.production import Production
 from bullion.desk.actions.brokers import put_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
-from bullion.desk.unreadable import found
+from bullion.desk.unreadable import read_or_unreadable
 from bullion.faults import AlreadyThere
 from bullion.orders.trace import TraceLog
 from bullion.rates.feeds.simulated import INSTRUMENTS
@@ -50,8 +50,8 @@ async def open_desk(
 ) -> AsyncIterator[tuple[Desk, Actor]]:
     """The desk without a node, for commands: changes reach the nodes through the store.
 
-    `trading` is for commands that place orders: they need what a node keeps in memory. Who covers orders is
-    what the nodes saved in the store, not the setting of the command's environment.
+    `trading` is for commands that place orders: they need the caches of a node. The venue is the one that the
+    nodes saved in the store, not the setting of the command's environment.
     """
     async with open_store(settings, migrate=False) as store:
         settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
@@ -67,7 +67,12 @@ async def open_desk(
         desk = make_desk(settings, store, nothing)
         if actor.first and actor.broker == settings.broker:
             await make_default_broker(desk, actor)
-        elif await found(store.records.read("broker", lambda records: records.broker(actor.broker))) is None:
+        elif (
+            await read_or_unreadable(
+                store.records.read("broker", lambda records: records.broker(actor.broker))
+            )
+            is None
+        ):
             raise WrongSetting(f"--broker: there is no broker {actor.broker}.")
         if not trading:
             yield desk, actor
@@ -98,6 +103,6 @@ def _user_name() -> str:
 async def make_default_broker(desk: Desk, actor: Actor) -> None:
     """Nodes that start together may all try this; one of them creates the broker."""
     reading = desk.store.read("default_broker", lambda records: records.broker(actor.broker))
-    if await found(reading) is None:
+    if await read_or_unreadable(reading) is None:
         with contextlib.suppress(AlreadyThere):
             await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)

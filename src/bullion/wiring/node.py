@@ -20,8 +20,8 @@ from bullion.api.positions import Positions
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
+from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
-from bullion.desk.doorkeeper import Doorkeeper
 from bullion.desk_api.app import DeskApi
 from bullion.faults import StoreFault
 from bullion.rates.feeds.feed import FeedRunner
@@ -66,7 +66,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
         await save_hedge(store, settings.hedge)
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, catalogue_follower = trading.catalogue, trading.catalogue_follower
-        key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.note_calls)
+        key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.mark_used)
         call_log = CallLog(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, link = make_limiter(settings)
@@ -85,9 +85,9 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             key_hasher=store.hashers.keys,
             addresses=addresses,
             default_broker=settings.broker,
-            record_key_use=key_uses.note,
+            record_key_use=key_uses.add,
         )
-        doorkeeper = Doorkeeper(store.identities(settings), limiter, addresses)
+        authenticator = DeskAuthenticator(store.identities(settings), limiter, addresses)
 
         async def checks() -> Mapping[str, bool]:
             fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
@@ -135,7 +135,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             await _first_checks(trading, link)
             yield Node(
                 api=TradingApi(gate, call_log, checks, _pages(), api_endpoints),
-                desk_api=DeskApi(desk, doorkeeper, call_log, checks, measured),
+                desk_api=DeskApi(desk, authenticator, call_log, checks, measured),
                 desk=desk,
                 first_actor=first_actor,
             )

@@ -129,7 +129,7 @@ def store_exists(settings: Settings) -> bool:
 
 
 async def save_hedge(store: Store, hedge: str) -> None:
-    """Nodes save who covers orders, so that desk commands need no setting for it."""
+    """Nodes save the venue, so that desk commands need no setting for it."""
     await store.engine.write("hedge", lambda open_: open_.run("put_deployment_value", "hedge", hedge))
 
 

@@ -1,1 +1,1 @@
-"""What the desk may do. The HTTP interface, the command line and the console are faces of these actions."""
+"""The actions of the desk, which the HTTP interface, the command line and the console share."""

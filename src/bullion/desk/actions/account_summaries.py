@@ -1,4 +1,4 @@
-"""Accounts looked over: found by a part of a name, with what they hold of their allocation and their keys."""
+"""Account summaries: found by a part of a name, with allocation, positions and keys."""
 
 from bullion.allocation.book import Book
 from bullion.desk.desk import Desk, View
@@ -21,7 +21,7 @@ _US_PER_S = 1_000_000
 async def list_account_summaries(
     desk: Desk, actor: Actor, search: str | None, after: str, limit: int
 ) -> tuple[list[View], bool]:
-    """Accounts whose login or firm has these words in it, after a login; and whether there are more."""
+    """Accounts after a login whose login or firm contains the text; and whether there are more."""
 
     async def work(records: Records) -> list[AccountSummary | Unreadable]:
         now_us = await records.now_us()
@@ -79,7 +79,7 @@ def _position(book: Book, metal: Metal) -> View:
 
 
 def _percent(used_e4: int, limit_e4: int) -> int:
-    """Rounded up, so that a full bar alone is full; more than 100 when the allocation was cut below it."""
+    """Rounded up, so that only a full bar shows 100; above 100 if the allocation was reduced below it."""
     if used_e4 == 0:
         return 0
     return 101 if limit_e4 == 0 else -(-used_e4 * 100 // limit_e4)

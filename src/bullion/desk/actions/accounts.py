@@ -5,10 +5,10 @@ from msgspec.structs import fields, replace
 from bullion.accounts.account import Account
 from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.conversion import Changes
-from bullion.desk.desk import Desk, Done, OnlyIf, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, unreadable_view, view_of
+from bullion.desk.unreadable import read_or_unreadable, unreadable_view, view_of
 from bullion.faults import AlreadyThere
 from bullion.metals.weight import weight_e4, weight_text
 from bullion.orders.instant import instant_text
@@ -21,32 +21,32 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
-@action("POST /accounts", Role.ADMIN, told="created an account", status=201, command="accounts create")
+@action("POST /accounts", Role.ADMIN, audit_text="created an account", status=201, command="accounts create")
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
     """Create the account LOGIN_ID."""
     new = Account(id=0, broker=actor.broker, login_id=body.login_id, **settings_of(body))
     allocation = _allocation(body)
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         await _require_group(records, actor.broker, body.group)
-        before = await found(records.client(actor.broker, new.login_id))
+        before = await read_or_unreadable(records.client(actor.broker, new.login_id))
         if isinstance(before, Unreadable):  # Its row is replaced; its books, orders and keys stay.
             await records.repair_account(actor.broker, new.login_id)
             held = await find_client(records, actor.broker, new.login_id)
             await records.update_account(replace(held.account, **settings_of(body)))
             await records.set_allocation(held.account.id, allocation)
             after = await find_client(records, actor.broker, new.login_id)
-            return Done(unreadable_view(before), view(after))
+            return ChangeResult(unreadable_view(before), view(after))
         try:
             await records.insert_account(new, allocation)
         except AlreadyThere:
             raise RefusalError(CONFLICT, f"There is an account {new.login_id} already.") from None
-        return Done(None, view(await find_client(records, actor.broker, new.login_id)))
+        return ChangeResult(None, view(await find_client(records, actor.broker, new.login_id)))
 
     return await desk.change(actor, body.login_id, work)
 
 
-@action("PATCH /accounts/{login_id}", Role.ADMIN, told="changed an account", command="accounts set")
+@action("PATCH /accounts/{login_id}", Role.ADMIN, audit_text="changed an account", command="accounts set")
 async def patch_account(
     desk: Desk, actor: Actor, login_id: str, changes: Changes[AccountBody], *, only_if: OnlyIf | None = None
 ) -> View:
@@ -58,7 +58,7 @@ async def patch_account(
       bullion desk accounts set aurum api_access=false
     """
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         before = await find_client(records, actor.broker, login_id)
         current = view(before)
         del current["login_id"], current["created_at"]
@@ -68,7 +68,7 @@ async def patch_account(
         allocation = _allocation(body)
         if allocation != before.allocation:
             await records.set_allocation(before.account.id, allocation)
-        return Done(view(before), view(await find_client(records, actor.broker, login_id)))
+        return ChangeResult(view(before), view(await find_client(records, actor.broker, login_id)))
 
     return await desk.change(actor, login_id, work, only_if=only_if)
 
@@ -101,15 +101,15 @@ async def find_client(records: Records, broker: str, login_id: str) -> Client:
 
 
 async def _require_group(records: Records, broker: str, code: str) -> None:
-    if await found(records.group(broker, code)) is None:
-        raise refused(("group",), f"there is no group {code}; create it first")
+    if await read_or_unreadable(records.group(broker, code)) is None:
+        raise invalid_field(("group",), f"there is no group {code}; create it first")
 
 
 _SETTINGS = [each.name for each in fields(AccountBody) if each.name != "allocation"]
 
 
 def settings_of(held: Account | AccountBody) -> View:
-    """What stands in the account itself."""
+    """The fields of the account itself, without its allocation."""
     return {name: getattr(held, name) for name in _SETTINGS}
 
 

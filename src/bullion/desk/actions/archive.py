@@ -1,8 +1,7 @@
-"""Old test orders into the archive: out of the working tables, still readable by id, their keys still used.
+"""Moves old test orders into the archive: still readable by id, and their idempotency keys stay used.
 
-Only what a reset has set aside. It goes pack by pack, each in a short transaction of its own, so that no
-booking waits for it. How far it is stands in the store alone: whoever comes after one that was killed goes on
-from there.
+Only orders that a reset has removed from the lists. Each pack is moved in a short transaction, so that no
+booking waits for it. The progress is only in the store: after a crash, the next run continues there.
 """
 
 import asyncio
@@ -13,8 +12,8 @@ from time import monotonic
 
 from bullion.desk import texts
 from bullion.desk.bodies import ArchiveBody, Option
-from bullion.desk.desk import Desk, Done, View, require, require_token
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
 from bullion.orders.packed_orders import PACK_SIZE_MAX, PackedOrders, pack
@@ -32,12 +31,12 @@ _UNIT_US = {"d": 86_400_000_000, "h": 3_600_000_000}
 _ALL = "all accounts"
 
 Progress = Callable[[int], None]
-"""Is told how many orders have been archived so far."""
+"""Called with the number of orders archived so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was made before a time, of one account or of all."""
+    """Orders made before a time, of one account or of all."""
 
     before_us: int
     login_id: str | None = None
@@ -62,7 +61,7 @@ async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | N
         try:
             return Wanted(texts.instant_us(before), login_id)
         except ValueError as error:
-            raise refused(("before",), str(error)) from None
+            raise invalid_field(("before",), str(error)) from None
     return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
 
 
@@ -84,14 +83,14 @@ async def get_archive(
     return await survey(desk, actor, await wanted(desk, actor, before, login_id))
 
 
-@action("POST /archive/orders", Role.ADMIN, told="archived orders")
+@action("POST /archive/orders", Role.ADMIN, audit_text="archived orders")
 async def archive_old_orders(desk: Desk, actor: Actor, body: ArchiveBody) -> View:
     what = await wanted(desk, actor, body.before, body.login_id)
     return await archive_orders(desk, actor, what, body.limit)
 
 
 async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:
-    """What could be archived, and what is."""
+    """The orders that can be archived, and the size of the archive."""
     orders = accounts = 0
     async for book in _books(desk, actor, what):
         orders += book.count
@@ -114,16 +113,16 @@ async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:
 async def archive_orders(
     desk: Desk, actor: Actor, what: Wanted, limit: int | None = None, progress: Progress | None = None
 ) -> View:
-    """Archive what is wanted, and no more orders than `limit`: then there may be more.
+    """Archive the wanted orders, up to `limit`: if that is reached, there may be more.
 
-    The trail has an entry before the first order is moved, and one with the number of them after the last.
-    One that was killed in between leaves the first alone.
+    The trail gets an entry before the first order is moved, and one with the number of orders after the last.
+    After a crash in between, only the first exists.
     """
     require(actor, Role.ADMIN)
     subject = what.login_id or _ALL
 
-    async def intended(_records: Records) -> Done:
-        return Done(None, what.view())
+    async def intended(_records: Records) -> ChangeResult:
+        return ChangeResult(None, what.view())
 
     await desk.change(actor, subject, intended, catalogue=False, entry="archive_orders")
     orders, accounts = 0, set()
@@ -145,7 +144,7 @@ async def archive_orders(
 async def archived_packs(
     desk: Desk, actor: Actor, login_id: str | None
 ) -> AsyncIterator[tuple[str, PackedOrders]]:
-    """All that is in the archive, each with the login it is of."""
+    """All packs in the archive, each with its login."""
     async for book in _accounts(desk, actor, Wanted(0, login_id)):
         last = 0
         while packs := await _next_packs(desk, actor, book.book_id, last):
@@ -167,7 +166,7 @@ async def _books(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookTo
 
 
 async def _accounts(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookToArchive]:
-    """Those that are wanted, also where there is nothing to archive."""
+    """The wanted accounts, also those with nothing to archive."""
     if what.login_id is not None:
         one = await desk.read(
             actor,
@@ -195,7 +194,7 @@ async def _next_books(desk: Desk, actor: Actor, what: Wanted, after: str) -> lis
 
 
 async def _archive(desk: Desk, actor: Actor, book: BookToArchive) -> AsyncIterator[int]:
-    """The part of one book, pack by pack. Ends early when somebody else archives the same book."""
+    """Archive one book, pack by pack. Stops if another process archives the same book."""
     for first in range(book.first_ordinal, book.last_ordinal + 1, PACK_SIZE_MAX):
         last = min(first + PACK_SIZE_MAX - 1, book.last_ordinal)
         began_s = monotonic()
@@ -203,12 +202,12 @@ async def _archive(desk: Desk, actor: Actor, book: BookToArchive) -> AsyncIterat
         if packed is None or not await _move(desk, actor, packed):
             return
         yield packed.count
-        # At least half of the time is for the others who want to write.
+        # Leave at least half of the time to other writers.
         await asyncio.sleep(max(_PAUSE_S_MIN, monotonic() - began_s))
 
 
 async def _packed(desk: Desk, actor: Actor, book_id: int, first: int, last: int) -> PackedOrders | None:
-    """Made before the transaction that moves them, which is short for that: these orders never change."""
+    """Packed before the transaction, to keep that short: these orders never change."""
     orders = await desk.read(
         actor, "orders_to_archive", lambda records: records.orders_to_archive(book_id, first, last)
     )

@@ -1,11 +1,11 @@
-"""What leaves the store for a file of the broker's own: archived orders as a copy, old decisions for good."""
+"""Exports archived orders, and exports and deletes old decision traces."""
 
 from collections.abc import AsyncIterator
 from hashlib import sha256
 
 import msgspec
 
-from bullion.desk.desk import Desk, Done, View, require, require_token
+from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
 from bullion.records.archive import TraceBatch
 from bullion.records.orders import FoundOrder
 from bullion.records.token import Actor, Role
@@ -18,7 +18,7 @@ from .order_view import view
 _BATCHES_AT_ONCE = 20
 
 BatchHashes = dict[int, bytes]
-"""The batches that were read, each with a hash of what was in it."""
+"""The batches that were read, each with a hash of its content."""
 
 
 async def exported_orders(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[View]:
@@ -41,7 +41,7 @@ def _order(found: FoundOrder) -> View:
 
 
 async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes) -> AsyncIterator[View]:
-    """The broker's decisions from before a time. What was read for it is noted in `seen`."""
+    """The broker's traces from before a time. The batches that were read are added to `seen`."""
     require(actor, Role.ADMIN)
     async for batch in _batches(desk, actor, before_us):
         if batch.wanted:
@@ -51,10 +51,10 @@ async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes
 
 
 async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes, written: View) -> None:
-    """Take out of the store what was read before, and nothing that came since. `written` is for the trail."""
+    """Delete the traces that were exported, and nothing written since. `written` is for the audit trail."""
 
-    async def intended(_records: Records) -> Done:
-        return Done(None, {**Wanted(before_us).view(), **written})
+    async def intended(_records: Records) -> ChangeResult:
+        return ChangeResult(None, {**Wanted(before_us).view(), **written})
 
     require(actor, Role.ADMIN)
     await desk.change(actor, "decisions", intended, catalogue=False, entry="archive_traces")

@@ -1,4 +1,4 @@
-"""The audit trail: reading it, and checking that it is whole."""
+"""The audit trail: reading it, and verifying its hash chain."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from bullion.store.records import Records, RecordStore
 
 _AT_ONCE = 1000
 _BEFORE_ALL = -(2**63)
-"""Not 0: an entry slipped in before the first must be seen too."""
+"""Not 0: an entry that was inserted before the first must be found too."""
 _AFTER_ALL = 2**62
 LOOK_BACK = 20_000
-"""So many entries are looked through at a time for those that are wanted."""
+"""How many entries one search reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A broker's whole trail, followed from its first entry to its head."""
+    """The result of verifying a broker's trail from its first entry to its head."""
 
     entries: int
     head: Head | None
@@ -59,10 +59,10 @@ async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
 
 
 async def find_audit(desk: Desk, actor: Actor, wanted: Wanted, limit: int) -> Found:
-    """Entries that match, newest first, as far as a bounded look back finds them."""
+    """Matching entries, newest first, within a bounded search."""
 
     async def work(records: Records) -> Found:
-        # Not by the head: a trail that somebody took it from must still be seen.
+        # Not from the head: it may have been removed.
         last = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, _BEFORE_ALL), 1)
         count = last[0].ordinal if last else 0
         newest = count if wanted.below is None else min(count, wanted.below - 1)
@@ -81,7 +81,7 @@ async def find_audit(desk: Desk, actor: Actor, wanted: Wanted, limit: int) -> Fo
 
 
 async def _first_from(records: Records, broker: str, at_us: int, count: int) -> int:
-    """The first entry of a time or later; their times go up with their ordinals, so halving finds it."""
+    """The first entry at a time or later. A binary search: times rise with the ordinals."""
     low, high = 1, count + 1
     while low < high:
         middle = (low + high) // 2
@@ -94,12 +94,12 @@ async def _first_from(records: Records, broker: str, at_us: int, count: int) -> 
 
 
 async def audit_head(desk: Desk, actor: Actor) -> Head | None:
-    """How many entries there are, and the hash to note down: a later trail must still have it there."""
+    """The number of entries and the last hash, to compare with a later trail."""
     return await desk.read(actor, "audit_head", lambda records: records.audit_head(actor.broker))
 
 
 async def check_audit(desk: Desk, actor: Actor) -> Checked:
-    """The trail of the actor's broker, in pieces, so that a long one is in nobody's way."""
+    """Verify the trail of the actor's broker, in several short reads."""
     walk, breaks = Walk(desk.chain, actor.broker), list[Break]()
     last = _BEFORE_ALL
 
@@ -118,7 +118,7 @@ async def check_audit(desk: Desk, actor: Actor) -> Checked:
 
 
 async def verify_audit(store: RecordStore, chain: Chain) -> tuple[dict[str, Head | None], list[Break]]:
-    """The head of every broker's chain, and every place where one of them does not hold."""
+    """The head of every broker's chain, and all breaks."""
 
     async def work(records: Records) -> tuple[dict[str, Head | None], list[Break]]:
         heads: dict[str, Head | None] = {}

@@ -1,7 +1,7 @@
-"""A client's test book: put back to the beginning without forgetting anything."""
+"""Resets a client's test book, without deleting anything."""
 
 from bullion.allocation.book import Book
-from bullion.desk.desk import Desk, Done, View
+from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.metals.weight import weight_text
@@ -14,7 +14,7 @@ from .accounts import find_client
 @action(
     "POST /accounts/{login_id}/test-book/reset",
     Role.DEALER,
-    told="reset a test book",
+    audit_text="reset a test book",
     command="accounts reset-test-book",
     question="Reset the test book of {login_id}? Its test orders are archived, and leave its list and "
     "positions. This cannot be undone.",
@@ -26,12 +26,12 @@ async def reset_test_book(desk: Desk, actor: Actor, login_id: str) -> View:
     keys stay used, and the T- numbers continue. The account's keys do not change.
     """
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         client = await find_client(records, actor.broker, login_id)
-        before = await records.hold_book(client.account.id, Environment.TEST)
+        before = await records.lock_book(client.account.id, Environment.TEST)
         await records.reset_book(before)
-        after = await records.hold_book(client.account.id, Environment.TEST)
-        return Done(view(login_id, before), view(login_id, after))
+        after = await records.lock_book(client.account.id, Environment.TEST)
+        return ChangeResult(view(login_id, before), view(login_id, after))
 
     return await desk.change(actor, login_id, work)
 

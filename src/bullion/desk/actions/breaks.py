@@ -1,10 +1,10 @@
-"""Breaks: where the venue's word contradicts an order, and executions that no order accounts for."""
+"""Breaks: answers of the venue that contradict an order, and executions that no order accounts for."""
 
 from dataclasses import replace
 
 from bullion.booking.breaks import Mismatch
 from bullion.desk.bodies import NoteBody
-from bullion.desk.desk import Desk, Done, View
+from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
 from bullion.hedge.simulated import CONFIRMED
 from bullion.metals.weight import weight_text
@@ -52,7 +52,7 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 @action(
     "POST /hedge/breaks/{break_id}/resolve",
     Role.DEALER,
-    told="settled a break",
+    audit_text="settled a break",
     command="hedge resolve",
 )
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
@@ -61,7 +61,7 @@ async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody)
     Name the break by its order, or by its execution where that belongs to no order of ours.
     """
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         unmatched = await records.unmatched_execution(actor.broker, break_id)
         if unmatched is not None:
             return await _resolve_execution(records, actor, unmatched, body.note)
@@ -71,8 +71,8 @@ async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody)
     return await desk.change(actor, subject, work, catalogue=False)
 
 
-async def _resolve_order(records: Records, actor: Actor, order_id: str, note: str) -> Done:
-    found = await find_order(records, actor.broker, order_id, hold=True)
+async def _resolve_order(records: Records, actor: Actor, order_id: str, note: str) -> ChangeResult:
+    found = await find_order(records, actor.broker, order_id, lock=True)
     hedge = await records.hedge(found.order)
     if hedge is None or hedge.state != BROKEN:
         since = "" if hedge is None or hedge.resolved_by is None else f"; {hedge.resolved_by} resolved it"
@@ -81,15 +81,17 @@ async def _resolve_order(records: Records, actor: Actor, order_id: str, note: st
     after = await records.hedge(found.order)
     if after is None:
         raise LookupError("a hedge request is gone")
-    return Done(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
+    return ChangeResult(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
 
 
-async def _resolve_execution(records: Records, actor: Actor, found: FoundUnmatched, note: str) -> Done:
+async def _resolve_execution(
+    records: Records, actor: Actor, found: FoundUnmatched, note: str
+) -> ChangeResult:
     if not await records.resolve_unmatched(actor.broker, found, actor.name, note):
         by = found.resolved_by or "somebody else"
         raise RefusalError(CONFLICT, f"This execution is no break any more; {by} resolved it.")
     resolved = replace(found, resolved_by=actor.name, resolution=note)
-    return Done(
+    return ChangeResult(
         await _execution_view(records, actor.broker, found),
         await _execution_view(records, actor.broker, resolved),
     )

@@ -6,10 +6,10 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
 from bullion.desk import texts
 from bullion.desk.bodies import BrokerBody
-from bullion.desk.desk import Desk, Done, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.faults import AlreadyThere
 from bullion.keys.text import BROKER_TAG
 from bullion.records.token import Actor, Role
@@ -23,7 +23,7 @@ def view(broker: Broker) -> View:
     return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
 
 
-@action("PUT /brokers/{tag}", Role.ADMIN, told="changed the broker", command="brokers put")
+@action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """Create or change the broker TAG."""
     # With `only_new`, a broker that is there already is left alone: AlreadyThere is raised.
@@ -31,12 +31,12 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may create or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
         words = "use up to 32 of a-z, 0-9 and -, beginning with a letter or digit"
-        raise refused(("tag",), words, "bad_character", within="path")
+        raise invalid_field(("tag",), words, "bad_character", within="path")
     hosts = tuple(sorted({texts.host(host) for host in body.hosts}))
     broker = Broker(tag, body.name, hosts)
 
-    async def work(records: Records) -> Done:
-        before = await found(records.broker(tag))
+    async def work(records: Records) -> ChangeResult:
+        before = await read_or_unreadable(records.broker(tag))
         if only_new and before is not None:
             raise AlreadyThere(tag)
         try:
@@ -45,8 +45,8 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
             raise RefusalError(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
-            return Done(None, view(broker), begins_trail=True)
-        return Done(view_of(before, view), view(broker))
+            return ChangeResult(None, view(broker), begins_trail=True)
+        return ChangeResult(view_of(before, view), view(broker))
 
     return await desk.change(actor, tag, work, broker=tag)
 

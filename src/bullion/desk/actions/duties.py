@@ -1,11 +1,11 @@
-"""Duty tables: what the landed price adds, from which day on."""
+"""Duty tables: the import duty in landed prices, by date."""
 
 from bullion.desk import texts
 from bullion.desk.bodies import DutyRows
 from bullion.desk.conversion import require_code, rule
-from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.metals.rupees import paise, rupees_text
 from bullion.rates.duty import Duty, DutyTable, duty_day
 from bullion.records.token import Actor, Role
@@ -15,10 +15,10 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 _RECENT_US = 60_000_000
-"""The clocks of nodes, from which orders have their times, may be so far behind."""
+"""How far the clocks of nodes, which order times come from, may be behind."""
 
 
-@action("PUT /duties/{name}", Role.ADMIN, told="set a duty", command="duties put")
+@action("PUT /duties/{name}", Role.ADMIN, audit_text="set a duty", command="duties put")
 async def put_duty(
     desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -38,20 +38,20 @@ async def put_duty(
     table = rule((), DutyTable, actor.broker, name, tuple(duties))
 
     async def check(records: Records) -> tuple[DutyTable | Unreadable | None, int]:
-        before, now_us = await found(records.duty(actor.broker, name)), await records.now_us()
+        before, now_us = await read_or_unreadable(records.duty(actor.broker, name)), await records.now_us()
         await _require_unused(records, before, table, now_us)
         return before, now_us
 
-    # Looking through the orders of years takes its time: nobody waits for it here, as they would for a write.
+    # Searching the orders of years is slow, so it is done in a read, which blocks nobody.
     checked, checked_us = await desk.read(actor, "duty_in_use", check)
 
-    async def work(records: Records) -> Done:
-        before, now_us = await found(records.duty(actor.broker, name)), await records.now_us()
+    async def work(records: Records) -> ChangeResult:
+        before, now_us = await read_or_unreadable(records.duty(actor.broker, name)), await records.now_us()
         since_us = checked_us - _RECENT_US if before == checked else 0
         await _require_unused(records, before, table, now_us, since_us)
         await records.put_duty(table)
         kept = _kept(table)
-        return Done(None if before is None else view_of(before, _kept), kept, view(table, now_us))
+        return ChangeResult(None if before is None else view_of(before, _kept), kept, view(table, now_us))
 
     return await desk.change(actor, name, work, only_if=only_if)
 
@@ -75,10 +75,10 @@ async def _require_unused(
     now_us: int,
     since_us: int = 0,
 ) -> None:
-    """Refuse to change an entry of a past day by which a production order was priced, since then.
+    """Refuse to change a past entry that production orders were priced by, since `since_us`.
 
-    An entry that is put between two past days takes days away from the one before it. A table that cannot
-    be read prices nothing, and may be replaced.
+    A new entry between two past days shortens the period of the entry before it. A table that cannot be read
+    prices nothing, and may be replaced.
     """
     if not isinstance(before, DutyTable):
         return

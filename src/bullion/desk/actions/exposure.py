@@ -1,4 +1,4 @@
-"""What all clients hold together, how much of it the venue covers, and the rest."""
+"""The net position of all clients, its hedged part, and the rest."""
 
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action

@@ -4,9 +4,9 @@ from bullion.accounts.group import Group, Terms
 from bullion.desk import texts
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.conversion import require_code, rule
-from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.records.page import Page
@@ -16,7 +16,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /groups/{code}", Role.ADMIN, told="set a group", command="groups put")
+@action("PUT /groups/{code}", Role.ADMIN, audit_text="set a group", command="groups put")
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -30,10 +30,10 @@ async def put_group(
         default_terms=None if body.default_terms is None else _terms(("default_terms",), body.default_terms),
     )
 
-    async def work(records: Records) -> Done:
-        before = await found(records.group(actor.broker, code))
+    async def work(records: Records) -> ChangeResult:
+        before = await read_or_unreadable(records.group(actor.broker, code))
         await records.put_group(group)
-        return Done(None if before is None else view_of(before, view), view(group))
+        return ChangeResult(None if before is None else view_of(before, view), view(group))
 
     return await desk.change(actor, code, work, only_if=only_if)
 

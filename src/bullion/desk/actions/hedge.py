@@ -1,11 +1,11 @@
-"""The hedge: how the simulated venue behaves, what it executed, and what waits for a venue's word."""
+"""The hedge: the simulated venue's behaviour, its executions, and orders that wait for an answer."""
 
 from bullion.desk.bodies import HedgeBody, Option
 from bullion.desk.conversion import Changes
-from bullion.desk.desk import Desk, Done, OnlyIf, View
-from bullion.desk.problems import refused as refused_field
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, refused, unreadable_view
+from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
 from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import BY_HAND, Tradeability
 from bullion.metals.rupees import rupees_text
@@ -34,7 +34,7 @@ async def get_hedge(desk: Desk, actor: Actor) -> View:
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
-@action("PATCH /hedge", Role.ADMIN, told="changed the venue", command="hedge set")
+@action("PATCH /hedge", Role.ADMIN, audit_text="changed the venue", command="hedge set")
 async def patch_hedge(
     desk: Desk, actor: Actor, changes: Changes[HedgeBody], *, only_if: OnlyIf | None = None
 ) -> View:
@@ -53,18 +53,18 @@ async def patch_hedge(
             "There is no simulated venue here: with BULLION_HEDGE=desk, the desk answers each order itself.",
         )
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         held = await _find(records, actor.broker)
         current = {"mode": "down", "delay_ms": 0, "instruments": {}}
         if isinstance(held, VenueBehaviour):
             current = {name: value for name, value in view(desk, held).items() if name != "venue"}
         elif not {"mode", "instruments"} <= changes.fields.keys():
-            raise refused(held)
+            raise unreadable_error(held)
         body = changes.over(current)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
         after = VenueBehaviour(actor.broker, Mode(body.mode), body.delay_ms, instruments)
         await records.put_venue_behaviour(after)
-        return Done(_held_view(desk, held), view(desk, after))
+        return ChangeResult(_held_view(desk, held), view(desk, after))
 
     return await desk.change(actor, actor.broker, work, only_if=only_if)
 
@@ -82,7 +82,7 @@ async def list_executions(
     if order_id is not None:
         order_id = order_id.lower()
         if not ORDER_ID.fullmatch(order_id):
-            raise refused_field(("order_id",), "is not the id of an order", within="query")
+            raise invalid_field(("order_id",), "is not the id of an order", within="query")
     listed, total = await desk.read(
         actor, "executions", lambda records: records.executions(actor.broker, order_id, page)
     )
@@ -104,7 +104,7 @@ async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
 
 
 async def _find(records: Records, broker: str) -> VenueBehaviour | Unreadable:
-    return await found(records.venue_behaviour(broker))
+    return await read_or_unreadable(records.venue_behaviour(broker))
 
 
 def _held_view(desk: Desk, held: VenueBehaviour | Unreadable) -> View:

@@ -1,14 +1,14 @@
-"""Clients' API keys: issued, rotated, revoked. A secret is seen once, in the answer that makes it."""
+"""Issues, rotates and revokes clients' API keys. A secret is shown only once, when it is created."""
 
 import msgspec
 from msgspec.structs import replace
 
 from bullion.desk import texts
 from bullion.desk.bodies import KeyBody, RotateBody
-from bullion.desk.desk import Desk, Done, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.environment import Environment
 from bullion.keys.key import Key, Network, Scope
 from bullion.keys.text import new_key_id, new_secret, write_key
@@ -29,7 +29,7 @@ _US_PER_S = 1_000_000
 @action(
     "POST /accounts/{login_id}/keys",
     Role.ADMIN,
-    told="issued a key",
+    audit_text="issued a key",
     status=201,
     command="keys issue",
     shown_once="key",
@@ -48,7 +48,7 @@ async def issue_key(
     key_id, secret = key_id or new_key_id(), secret or new_secret()
     expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         client = await find_client(records, actor.broker, login_id)
         now_us = await records.now_us()
         _require_future(expires_at_us, now_us)
@@ -66,7 +66,9 @@ async def issue_key(
         )
         await records.insert_key(key)
         shown = view(UsedKey(key, login_id, None))
-        return Done(None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)})
+        return ChangeResult(
+            None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)}
+        )
 
     return await desk.change(actor, f"{login_id} {key_id}", work)
 
@@ -74,7 +76,7 @@ async def issue_key(
 @action(
     "POST /keys/{key_id}/rotate",
     Role.ADMIN,
-    told="rotated a key",
+    audit_text="rotated a key",
     status=201,
     command="keys rotate",
     shown_once="key",
@@ -83,7 +85,7 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
     """Replace a key with a new one. Both work until the overlap ends."""
     new_id, secret = new_key_id(), new_secret()
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         used = await _find(records, actor.broker, key_id)
         old = used.key
         if old.revoked_at_us is not None:
@@ -102,13 +104,13 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         shown = view(UsedKey(successor, used.login_id, None))
         text = write_key(successor.environment, successor.broker, new_id, secret)
         replaced = view(await _find(records, actor.broker, key_id))
-        return Done(view(used), {"replaced": replaced, "successor": shown}, {**shown, "key": text})
+        return ChangeResult(view(used), {"replaced": replaced, "successor": shown}, {**shown, "key": text})
 
     return await desk.change(actor, key_id, work)
 
 
 def _changed(old: Key, body: RotateBody, now_us: int) -> Key:
-    """The old key with what the desk said otherwise."""
+    """The old key with the fields that the desk changes."""
     key = old
     if body.name is not msgspec.UNSET:
         key = replace(key, name=body.name)
@@ -129,13 +131,13 @@ def _networks(sent: list[str]) -> tuple[Network, ...]:
 
 def _require_future(expires_at_us: int | None, now_us: int) -> None:
     if expires_at_us is not None and expires_at_us <= now_us:
-        raise refused(("expires_at",), "is in the past; name a later time, or null for no expiry")
+        raise invalid_field(("expires_at",), "is in the past; name a later time, or null for no expiry")
 
 
 @action(
     "POST /keys/{key_id}/revoke",
     Role.ADMIN,
-    told="revoked a key",
+    audit_text="revoked a key",
     command="keys revoke",
     question="Revoke {key_id}? Programs that use it are refused immediately. This cannot be undone.",
 )
@@ -143,13 +145,13 @@ async def revoke_key(desk: Desk, actor: Actor, key_id: str) -> View:
     """Revoke a key immediately. This cannot be undone."""
     # Revoking twice does no harm. One that cannot be read becomes a revoked one.
 
-    async def work(records: Records) -> Done:
-        before = await found(_find(records, actor.broker, key_id))
+    async def work(records: Records) -> ChangeResult:
+        before = await read_or_unreadable(_find(records, actor.broker, key_id))
         if isinstance(before, Unreadable):
             await records.repair_key(actor.broker, key_id)
         elif before.key.revoked_at_us is None:
             await records.revoke_key(before.key, await records.now_us())
-        return Done(view_of(before, view), view(await _find(records, actor.broker, key_id)))
+        return ChangeResult(view_of(before, view), view(await _find(records, actor.broker, key_id)))
 
     return await desk.change(actor, key_id, work)
 

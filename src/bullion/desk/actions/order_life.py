@@ -1,6 +1,6 @@
-"""What the desk does to production orders: it closes and deletes them, and answers for the hedge.
+"""Changes of production orders by the desk: close, complete, delete, confirm and refuse.
 
-Of two who act at once, one comes first; the other is told what has become of the order.
+Concurrent changes of one order are serialized; the second gets an error with the order's new state.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,8 +9,8 @@ from secrets import token_hex
 
 from bullion.desk.bodies import CompleteBody, ReasonBody
 from bullion.desk.conversion import require_valid
-from bullion.desk.desk import Desk, Done, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venue import BY_HAND
@@ -26,11 +26,11 @@ from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-from .order_view import TOLD_COLUMNS, view, whole_view
+from .order_view import ORDER_RESULT_COLUMNS, view, whole_view
 from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
-"""What a store can keep."""
+"""The largest amount that a store can keep."""
 _DONE = {
     Event.CONFIRM: "confirmed",
     Event.REFUSE: "refused",
@@ -41,16 +41,16 @@ _DONE = {
 _WORDS_OF_REFUSAL = "The desk refused it."
 
 Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
-"""What becomes of an order that is held, at this time; and the words for its life."""
+"""Returns the changed order, which is locked, and the message for its event."""
 
 
-def _order_action(what: str, told: str, question: str | None = None) -> Callable[[F], F]:
+def _order_action(what: str, audit_text: str, question: str | None = None) -> Callable[[F], F]:
     return action(
         f"POST /orders/{{id}}/{what}",
         Role.DEALER,
-        told=told,
+        audit_text=audit_text,
         command=f"orders {what}",
-        columns=TOLD_COLUMNS,
+        columns=ORDER_RESULT_COLUMNS,
         question=question,
     )
 
@@ -99,7 +99,7 @@ async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: Comp
 def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
     if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
-        raise refused(("close_price",), "is so far from the price that the result cannot be kept")
+        raise invalid_field(("close_price",), "is so far from the price that the result cannot be kept")
     return closed
 
 
@@ -119,7 +119,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
         deleted = life.after(order, Event.DELETE, at_us)
         if await _by_hand(desk, records, order):
-            await records.withdraw_hedge(order)  # There is nobody else to ask.
+            await records.withdraw_hedge(order)  # There is no venue to ask.
         return deleted, body.reason
 
     return await _change(desk, actor, order_id, make)
@@ -159,10 +159,10 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
 
 
 async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
-    async def work(records: Records) -> Done:
-        found = await find_order(records, actor.broker, order_id, hold=True)
+    async def work(records: Records) -> ChangeResult:
+        found = await find_order(records, actor.broker, order_id, lock=True)
         before = found.order
-        # Clocks differ a little: nothing becomes of an order before it was recorded.
+        # Clocks differ a little: no event may be earlier than the order.
         at_us = max(await records.now_us(), before.created_at_us)
         try:
             now, words = await make(records, before, at_us)
@@ -171,7 +171,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
         await records.change_order(before, now, at_us, actor.name, words)
         changed = replace(found, order=now)
         after = {**view(changed), "words": words}
-        return Done(view(found), after, await whole_view(records, changed))
+        return ChangeResult(view(found), after, await whole_view(records, changed))
 
     return await desk.change(actor, order_id.lower(), work, catalogue=False)
 
@@ -179,7 +179,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
 async def _execute(
     records: Records, broker: str, order: Order, outcome: str, execution_id: str, at_us: int
 ) -> Execution:
-    """The desk's word, in the book where a venue's would stand: each order has one, whoever gives it."""
+    """Record the desk's answer in the venue's book: each order has at most one answer."""
     hedge = await records.hedge(order)
     if hedge is None:
         raise LookupError("a pending order has no hedge request")
@@ -202,7 +202,7 @@ def _new_execution_id() -> str:
 
 
 async def _by_hand(desk: Desk, records: Records, order: Order) -> bool:
-    """What was recorded while the desk covered orders is the desk's to answer, whoever covers them now."""
+    """Whether the desk answers this order: also if it was recorded while the desk hedged orders."""
     hedge = await records.hedge(order)
     return desk.hedge == BY_HAND or (hedge is not None and hedge.venue == BY_HAND)
 

@@ -1,4 +1,4 @@
-"""An order as the desk reads it: always with the price it was accepted at, and with all that became of it."""
+"""Views of an order for the desk: always with the price it was accepted at."""
 
 import msgspec
 
@@ -13,11 +13,11 @@ from bullion.records.hedges import WAITING, Hedge
 from bullion.records.orders import FoundOrder, OrderEvent
 from bullion.store.records import Records
 
-TOLD_COLUMNS = (
+ORDER_RESULT_COLUMNS = (
     "id login_id source symbol_code trade_type quantity unit price total status "
     "deal_no close_price realized_pnl closed_at"
 )
-"""What a command shows to somebody who has just done something to an order."""
+"""The columns that a command shows after it changed an order."""
 
 
 def view(found: FoundOrder) -> View:
@@ -49,7 +49,7 @@ def view(found: FoundOrder) -> View:
 
 
 async def whole_view(records: Records, found: FoundOrder) -> View:
-    """All that is known about it but the decision on it, which is kept elsewhere and takes a search."""
+    """Everything about an order except for its decision trace, which takes a search."""
     order = found.order
     hedge = await records.hedge(order)
     return {

@@ -1,4 +1,4 @@
-"""Orders of all accounts, looked through; one order with everything that is known about it."""
+"""Lists orders of all accounts, and shows single orders in full."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from bullion.desk import texts
 from bullion.desk.bodies import Option
 from bullion.desk.desk import Desk, View
-from bullion.desk.problems import refused
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
@@ -74,12 +74,12 @@ async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     return await desk.read(actor, "order", work)
 
 
-async def find_order(records: Records, broker: str, order_id: str, *, hold: bool = False) -> FoundOrder:
-    """With `hold` it stays as it is found until the transaction ends."""
+async def find_order(records: Records, broker: str, order_id: str, *, lock: bool = False) -> FoundOrder:
+    """With `lock` it cannot change until the transaction ends."""
     order_id = order_id.lower()
     found = None
     if ORDER_ID.fullmatch(order_id):
-        found = await (records.hold_order if hold else records.order)(broker, order_id)
+        found = await (records.lock_order if lock else records.order)(broker, order_id)
     if found is None:
         raise RefusalError(NOT_FOUND, "There is no such order on this broker.")
     return found
@@ -108,7 +108,7 @@ def _wanted(filters: Mapping[str, str | None]) -> OrderFilter:
 
 
 def _since_us(text: str) -> int:
-    """A `+` that was not written as %2B arrives as a space, and is forgiven."""
+    """A `+` that was not encoded as %2B arrives as a space, and is restored."""
     early, space, late = text.rpartition(" ")
     if space and re.fullmatch(r"[0-9]{2}:?[0-9]{2}", late) and ":" in early:
         text = f"{early}+{late}"
@@ -118,5 +118,5 @@ def _since_us(text: str) -> int:
         raise _refused("since", str(error)) from None
 
 
-def _refused(name: str, words: str) -> RefusalError:
-    return refused((name,), words, within="query")
+def _refused(name: str, message: str) -> RefusalError:
+    return invalid_field((name,), message, within="query")

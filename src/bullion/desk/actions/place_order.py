@@ -1,4 +1,4 @@
-"""Orders from other channels: by the same way as the API's, without its throttle, budgets and switches."""
+"""Places orders from other channels: as the API does, without its throttle, rate limits and switches."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from bullion.booking.production import Production
 from bullion.desk import texts
 from bullion.desk.bodies import PlaceOrderBody
 from bullion.desk.desk import Desk, View, require_token
-from bullion.desk.problems import refused as refused_field
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.faults import StoreFault
@@ -35,7 +35,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 from .accounts import find_client
-from .order_view import TOLD_COLUMNS, view
+from .order_view import ORDER_RESULT_COLUMNS, view
 
 _log = structlog.get_logger("desk")
 
@@ -50,7 +50,13 @@ class Placed:
         return bool(self.order["status"] == Status.PENDING)
 
 
-@action("POST /orders", Role.DEALER, told="placed an order", command="orders place", columns=TOLD_COLUMNS)
+@action(
+    "POST /orders",
+    Role.DEALER,
+    audit_text="placed an order",
+    command="orders place",
+    columns=ORDER_RESULT_COLUMNS,
+)
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
     """Place a production order for the account LOGIN_ID.
 
@@ -63,7 +69,7 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
     # The result says what became of it after a short wait for the venue.
     if body.source == API:
         words = f"{API} is for clients' own programs; name another channel, such as web"
-        raise refused_field(("source",), words)
+        raise invalid_field(("source",), words)
     asked = _asked(body)
     production = desk.production
     if production is None:
@@ -83,12 +89,12 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         raise refused from fault
     _note(desk, attempt, outcome)
     if isinstance(outcome, Refusal):
-        raise _told_at_the_desk(outcome)
+        raise _desk_error(outcome)
     return await _booked(desk, actor, account, outcome)
 
 
-def _told_at_the_desk(denied: Refusal) -> RefusalError:
-    """Clients are told no more than that production is not available; the desk may know why."""
+def _desk_error(denied: Refusal) -> RefusalError:
+    """The refusal with the reason why production is not available, which clients do not get."""
     refused = denied.to_error()
     if denied.refusal is PRODUCTION_PREREQUISITES_UNMET:
         refused.message = f"Production is not available: {denied.compared['unmet']}. Nothing was booked."
@@ -105,7 +111,7 @@ async def _account(desk: Desk, actor: Actor, login_id: str) -> Account:
 
 @dataclass(frozen=True, slots=True)
 class DeskOrderCheck:
-    """`OrderCheck` of the booking queue, for orders that the desk places."""
+    """The `OrderCheck` of orders that the desk places."""
 
     production: Production
 
@@ -132,9 +138,9 @@ def _attempt(account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_
 
 async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) -> Placed:
     order = view(FoundOrder(booked.order, account.login_id, archived=False))
-    # An entry of its own, behind the order: bookings of many accounts share their transactions, and must not
-    # wait in the line for the trail. If it is lost with the store, the order is there all the same and has to
-    # be answered for; sending the same key again leaves an entry then, for a replay has one too.
+    # The audit entry is written after the order: bookings of many accounts share a transaction, and must not
+    # wait for the trail's lock. If the entry is lost with the store, the order exists and must be reported;
+    # a retry with the same key then writes an entry, because replays have one too.
     try:
         await desk.note(actor, booked.order.id, {**order, "replayed": booked.replayed})
     except StoreFault as fault:
@@ -149,13 +155,13 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
 
 
 def _note(desk: Desk, attempt: OrderAttempt, outcome: Outcome) -> None:
-    """Why it was taken or refused, beside the decisions on the API's orders."""
+    """Trace why it was accepted or refused, as for orders of the API."""
     if desk.traces is not None:
         desk.traces.add(decision_trace(attempt, outcome, _made_at_us(attempt.request_id)))
 
 
 def _made_at_us(request_id: str) -> int:
-    """It begins with its time in milliseconds."""
+    """Request ids begin with their time in milliseconds."""
     return int(request_id[:12], 16) * 1000
 
 

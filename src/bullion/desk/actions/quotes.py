@@ -1,4 +1,4 @@
-"""What each symbol costs just now, before any group's premium, and whether orders in it would be taken."""
+"""The current price of each symbol, before premiums, and whether its orders would be accepted."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 from .switches import find_switches
-from .symbols import held_symbol
+from .symbols import symbol_with_stock
 
 LIVE = "live"
 _STATES = {
@@ -59,11 +59,11 @@ async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 
 
 async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -> View:
-    """What a symbol would cost just now if it were as the body says, with the parts of each side's price.
+    """The price of the symbol that the body describes, with the components of each side's price.
 
-    Nothing is kept of it. What its formula needs and does not have is named in `missing`.
+    Nothing is stored. `missing` lists the inputs that its formula lacks.
     """
-    symbol = held_symbol(actor.broker, code, body).symbol
+    symbol = symbol_with_stock(actor.broker, code, body).symbol
 
     async def work(records: Records) -> View:
         now_us = await records.now_us()
@@ -77,7 +77,7 @@ async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -
 
 
 async def _offers(records: Records, broker: str, symbols: Sequence[Symbol], now_us: int) -> list[Offer]:
-    """To a group that pays no premium."""
+    """The offers to a group without premiums."""
     ticks = {
         each.tick.instrument: each.tick
         for each in await records.ticks(broker)
@@ -122,7 +122,7 @@ def _view(offer: Offer, now_us: int) -> View:
 
 
 def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
-    """Live, or why an order of the smallest size would be refused by the market as it is."""
+    """`live`, or why the market would refuse the smallest order now."""
     symbol, hours = offer.symbol, offer.switches.trading_hours
     market_open = hours is None or hours.is_open(now_us)
     verdict = check(_smallest(symbol), offer, now_us, rates_ready=True, market_open=market_open)

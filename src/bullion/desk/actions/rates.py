@@ -1,16 +1,16 @@
-"""Rates: what the desk quotes itself, and the board that orders are priced by."""
+"""Rates: those that the desk sets, and the board that orders are priced by."""
 
 from bullion.desk import texts
 from bullion.desk.bodies import RateBody
 from bullion.desk.conversion import require_code
-from bullion.desk.desk import Desk, Done, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
 from bullion.rates.tick import PLACES, Tick
-from bullion.records.market import HeldTick
+from bullion.records.market import BoardTick
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
@@ -21,7 +21,7 @@ _FUTURE_US_MAX = 5_000_000
 _US_PER_S = 1_000_000
 
 
-@action("PUT /rates/{instrument}", Role.DEALER, told="set a rate", command="rates put")
+@action("PUT /rates/{instrument}", Role.DEALER, audit_text="set a rate", command="rates put")
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
     """Set the rate of INSTRUMENT.
 
@@ -37,7 +37,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
     require_code("instrument", instrument)
     bid_e6, ask_e6 = texts.rate(body.bid), texts.rate(body.ask)
     if ask_e6 < bid_e6:
-        raise refused(("ask",), "is below the bid")
+        raise invalid_field(("ask",), "is below the bid")
     given_us = None if body.at is None else texts.instant_us(body.at)
     if instrument in desk.fed_instruments:
         raise RefusalError(
@@ -46,12 +46,12 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
             "To set them at the desk, start the service with BULLION_FEED=desk.",
         )
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         now_us = await records.now_us()
         at_us = now_us if given_us is None else given_us
         if at_us > now_us + _FUTURE_US_MAX:
-            raise refused(("at",), "is more than 5 seconds in the future by the store's clock")
-        before = await found(records.tick(actor.broker, instrument))
+            raise invalid_field(("at",), "is more than 5 seconds in the future by the store's clock")
+        before = await read_or_unreadable(records.tick(actor.broker, instrument))
         taken = before is None or isinstance(before, Unreadable) or at_us >= before.tick.at_us
         if taken:
             await records.put_tick(actor.broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us))
@@ -59,7 +59,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         if after is None:
             raise LookupError("a tick that was put is not there")
         answer = {**view(after, now_us), "taken": taken}
-        return Done(None if before is None else view_of(before, _kept), _kept(after), answer)
+        return ChangeResult(None if before is None else view_of(before, _kept), _kept(after), answer)
 
     return await desk.change(actor, instrument, work)
 
@@ -76,7 +76,7 @@ async def list_rates(desk: Desk, actor: Actor) -> list[View]:
     return await desk.read(actor, "rates", work)
 
 
-def _kept(held: HeldTick) -> View:
+def _kept(held: BoardTick) -> View:
     tick = held.tick
     return {
         "instrument": tick.instrument,
@@ -88,6 +88,6 @@ def _kept(held: HeldTick) -> View:
     }
 
 
-def view(held: HeldTick, now_us: int) -> View:
-    """The age in whole seconds, as the symbols' limits are; 0 for a time that is yet to come."""
+def view(held: BoardTick, now_us: int) -> View:
+    """With the age in whole seconds, as in the symbols' limits; 0 for a time in the future."""
     return {**_kept(held), "age_s": max(0, now_us - held.tick.at_us) // _US_PER_S}

@@ -7,9 +7,9 @@ from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
 from bullion.desk import texts
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
 from bullion.desk.conversion import Changes, rule
-from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, refused, unreadable_view
+from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor, Role
@@ -21,7 +21,7 @@ from bullion.unreadable import Unreadable
     "PATCH /switches",
     Role.ADMIN,
     dealer_fields=["halted"],
-    told="changed switches",
+    audit_text="changed switches",
     command="switches set",
 )
 async def patch_switches(
@@ -38,13 +38,13 @@ async def patch_switches(
     """
     fields = changes.fields
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         held, unreadable = await find_switches(records, actor.broker)
         if unreadable is not None and "trading_hours" not in fields:
-            raise refused(unreadable)
+            raise unreadable_error(unreadable)
         after = _switches(actor.broker, changes.over(view(held)))
         await records.put_switches(after)
-        return Done(_view(held, unreadable), view(after))
+        return ChangeResult(_view(held, unreadable), view(after))
 
     return await desk.change(actor, ", ".join(sorted(fields)), work, only_if=only_if)
 
@@ -56,7 +56,7 @@ async def get_switches(desk: Desk, actor: Actor) -> View:
 
 
 async def get_opening(desk: Desk, actor: Actor) -> View:
-    """Whether the timetable has the market open just now, and when that changes next; halts are apart."""
+    """Whether the market is open by the timetable, and when that changes next. Halts are not considered."""
 
     async def work(records: Records) -> View:
         now_us = await records.now_us()
@@ -71,8 +71,8 @@ async def get_opening(desk: Desk, actor: Actor) -> View:
 
 
 async def find_switches(records: Records, broker: str) -> tuple[Switches, Unreadable | None]:
-    """As nodes hold them: where they cannot be read, closed ones and why."""
-    held = await found(records.switches(broker))
+    """As nodes use them: if they cannot be read, a closed stand-in and the reason."""
+    held = await read_or_unreadable(records.switches(broker))
     if not isinstance(held, Unreadable):
         return held or Switches(broker), None
     closed = held.stand_in

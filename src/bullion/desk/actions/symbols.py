@@ -5,15 +5,15 @@ from dataclasses import replace
 from bullion.desk import texts
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.conversion import Changes, require_code, require_valid, rule
-from bullion.desk.desk import Desk, Done, OnlyIf, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.rupees import paise, rupees_text
 from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.metals.weight import weight_e4, weight_text
-from bullion.records.market import HeldSymbol
+from bullion.records.market import SymbolWithStock
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
@@ -21,19 +21,19 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /symbols/{code}", Role.ADMIN, told="set a symbol", command="symbols put")
+@action("PUT /symbols/{code}", Role.ADMIN, audit_text="set a symbol", command="symbols put")
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
 ) -> View:
     """Create or replace the symbol CODE."""
-    held = held_symbol(actor.broker, code, body)
+    held = symbol_with_stock(actor.broker, code, body)
 
-    async def work(records: Records) -> Done:
-        before = await found(_hold(records, actor.broker, code))
+    async def work(records: Records) -> ChangeResult:
+        before = await read_or_unreadable(_hold(records, actor.broker, code))
         _require_metal(await records.metal(actor.broker, code), held)
         await records.put_symbol(held.symbol)
         await records.put_stock(actor.broker, code, held.stock_e4)
-        return Done(None if before is None else view_of(before, view), view(held))
+        return ChangeResult(None if before is None else view_of(before, view), view(held))
 
     return await desk.change(actor, code, work, only_if=only_if)
 
@@ -42,7 +42,7 @@ async def put_symbol(
     "PATCH /symbols/{code}",
     Role.ADMIN,
     dealer_fields=["frozen"],
-    told="changed a symbol",
+    audit_text="changed a symbol",
     command="symbols set",
 )
 async def patch_symbol(
@@ -57,19 +57,19 @@ async def patch_symbol(
     """
     name = (actor.broker, code)
 
-    async def work(records: Records) -> Done:
+    async def work(records: Records) -> ChangeResult:
         sets_stock = "stock" in changes.fields
         before = await (_hold(records, *name) if sets_stock else records.symbol(*name))
         if before is None:
             raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
-        held = held_symbol(actor.broker, code, changes.over(current))
+        held = symbol_with_stock(actor.broker, code, changes.over(current))
         _require_metal(before.symbol.metal, held)
         await records.put_symbol(held.symbol)
-        if sets_stock:  # Bookings move it meanwhile: what was read must not be written back.
+        if sets_stock:  # Otherwise not written: bookings may have changed it since it was read.
             await records.put_stock(*name, held.stock_e4)
-        return Done(view(before), view(held))
+        return ChangeResult(view(before), view(held))
 
     return await desk.change(actor, code, work, only_if=only_if)
 
@@ -92,8 +92,8 @@ async def list_symbols(desk: Desk, actor: Actor, page: Page) -> tuple[list[View]
     return [view_of(held, view) for held in listed], total
 
 
-def _require_metal(metal: Metal | None, after: HeldSymbol) -> None:
-    """What is open in a symbol is weighed in its metal's unit: grams would become kilograms."""
+def _require_metal(metal: Metal | None, after: SymbolWithStock) -> None:
+    """Open orders are in the unit of the symbol's metal: with another metal, grams would become kilograms."""
     if metal not in (None, after.symbol.metal):
         code = after.symbol.code
         raise RefusalError(
@@ -101,13 +101,13 @@ def _require_metal(metal: Metal | None, after: HeldSymbol) -> None:
         )
 
 
-async def _hold(records: Records, broker: str, code: str) -> HeldSymbol | None:
-    """With its stock as it is now, and stays until it is set."""
+async def _hold(records: Records, broker: str, code: str) -> SymbolWithStock | None:
+    """The symbol with its stock, which is locked."""
     held = await records.symbol(broker, code)
-    return None if held is None else replace(held, stock_e4=await records.hold_stock(broker, code))
+    return None if held is None else replace(held, stock_e4=await records.lock_stock(broker, code))
 
 
-def held_symbol(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
+def symbol_with_stock(broker: str, code: str, body: SymbolBody) -> SymbolWithStock:
     """The symbol that a body describes, if it keeps to the rules."""
     require_valid(body)
     require_code("symbol code", code)
@@ -128,7 +128,7 @@ def held_symbol(broker: str, code: str, body: SymbolBody) -> HeldSymbol:
         pricing=_pricing(body.pricing),
         stock_kept=body.stock is not None,
     )
-    return HeldSymbol(symbol, None if body.stock is None else weight_e4(body.stock))
+    return SymbolWithStock(symbol, None if body.stock is None else weight_e4(body.stock))
 
 
 def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
@@ -150,7 +150,7 @@ def _pricing(body: DirectBody | FixedBody | LandedBody) -> Pricing:
             )
 
 
-def view(held: HeldSymbol) -> View:
+def view(held: SymbolWithStock) -> View:
     symbol = held.symbol
     return {
         "code": symbol.code,

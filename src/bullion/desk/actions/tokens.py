@@ -1,10 +1,10 @@
-"""Desk tokens: who may work at the desk, in which role."""
+"""Desk tokens and their roles."""
 
 from bullion.desk.bodies import TokenBody
-from bullion.desk.desk import Desk, Done, View
-from bullion.desk.problems import refused
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import found, view_of
+from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.orders.instant import instant_text
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role, Token, new_token_id, new_token_secret, write_token
@@ -17,7 +17,7 @@ from bullion.unreadable import Unreadable, UnreadableRow
 @action(
     "POST /tokens",
     Role.ADMIN,
-    told="created a desk token",
+    audit_text="created a desk token",
     status=201,
     command="tokens create",
     shown_once="token",
@@ -31,9 +31,9 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
         )
     token_id, secret = new_token_id(), new_token_secret()
 
-    async def work(records: Records) -> Done:
-        if await found(records.broker(broker)) is None:
-            raise refused(("broker",), f"there is no broker {broker}")
+    async def work(records: Records) -> ChangeResult:
+        if await read_or_unreadable(records.broker(broker)) is None:
+            raise invalid_field(("broker",), f"there is no broker {broker}")
         token = Token(
             token_id=token_id,
             broker=broker,
@@ -43,7 +43,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
             created_at_us=await records.now_us(),
         )
         await records.insert_token(token)
-        return Done(None, view(token), {**view(token), "token": write_token(token_id, secret)})
+        return ChangeResult(None, view(token), {**view(token), "token": write_token(token_id, secret)})
 
     return await desk.change(actor, f"{body.name} {token_id}", work, broker=broker)
 
@@ -58,7 +58,7 @@ async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 @action(
     "DELETE /tokens/{token_id}",
     Role.ADMIN,
-    told="deleted a desk token",
+    audit_text="deleted a desk token",
     command="tokens delete",
     question="Delete the token {token_id}? Its user is locked out immediately.",
 )
@@ -66,19 +66,19 @@ async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
     """Delete a desk token. It stops working immediately."""
     # Deleting twice does no harm.
 
-    async def work(records: Records) -> Done:
-        before = await found(_find(records, actor, token_id))
+    async def work(records: Records) -> ChangeResult:
+        before = await read_or_unreadable(_find(records, actor, token_id))
         if isinstance(before, Unreadable):
             await records.repair_token(token_id)
         elif before.deleted_at_us is None:
             await records.delete_token(token_id, await records.now_us())
-        return Done(view_of(before, view), view(await _find(records, actor, token_id)))
+        return ChangeResult(view_of(before, view), view(await _find(records, actor, token_id)))
 
     return await desk.change(actor, token_id, work)
 
 
 async def _find(records: Records, actor: Actor, token_id: str) -> Token:
-    token = await found(records.token(token_id))
+    token = await read_or_unreadable(records.token(token_id))
     if token is None or token.broker != actor.broker:
         raise RefusalError(NOT_FOUND, "There is no such token on this broker.")
     if isinstance(token, Unreadable):

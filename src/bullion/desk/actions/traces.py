@@ -1,4 +1,4 @@
-"""Decision traces: why an order was taken, replayed or refused, and by which numbers."""
+"""Decision traces: why an order was accepted, replayed or refused, with the compared values."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from bullion.desk.bodies import Option
 from bullion.desk.desk import Desk, View
-from bullion.desk.problems import refused
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
@@ -27,7 +27,7 @@ MINUTES_USUAL = 15
 _US_PER_MINUTE = 60_000_000
 _OUTCOMES = {"replayed", "scenario", *Status, *(refusal.code for refusal in CATALOGUE)}
 _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
-"""How a number is written out, by the ending of its name."""
+"""The format of a number, by the suffix of its name."""
 
 
 @action(
@@ -52,13 +52,13 @@ async def list_traces(
       bullion desk traces list --login aurum --limit 10
       bullion desk traces list --outcome stale_rate
     """
-    # There is no total: how far one looks back is bounded.
+    # Without a total: the search is bounded.
     if outcome is not None and outcome not in _OUTCOMES:
         words = (
             "is replayed, scenario, what an order came to such as filled, "
             "or the code of a refusal such as limit_exceeded"
         )
-        raise refused(("outcome",), words, "not_a_choice", within="query")
+        raise invalid_field(("outcome",), words, "not_a_choice", within="query")
     found = await desk.read(
         actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
     )
@@ -99,7 +99,7 @@ async def count_traces(
     # `after` is the `through` of an earlier answer: then only what was written since is counted.
     if not 1 <= minutes <= MINUTES_MAX:
         words = f"must be a whole number from 1 to {MINUTES_MAX}"
-        raise refused(("minutes",), words, within="query")
+        raise invalid_field(("minutes",), words, within="query")
 
     async def work(records: Records) -> tuple[list[Tally], int]:
         this_minute_us = await records.now_us() // _US_PER_MINUTE * _US_PER_MINUTE

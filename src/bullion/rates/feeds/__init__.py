@@ -1,1 +1,1 @@
-"""Where ticks come from."""
+"""Sources of ticks."""

@@ -1,4 +1,4 @@
-"""The port to a feed, and the duty of running it: on one node at a time, for all."""
+"""The port to a feed, and its runner: one node at a time publishes for all."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -13,14 +13,14 @@ from bullion.rates.tick import Tick
 
 _EVERY_S = 0.5
 _LEASE_S = 2.0
-"""A node that died is followed by another after this long."""
+"""If the node dies, another one takes over after this long."""
 
 _log = structlog.get_logger("feed")
 
 
 class Feed(Protocol):
     def resume(self, ticks: Iterable[Tick]) -> None:
-        """Go on from what was last published, by whichever node."""
+        """Continue from what was published last, by any node."""
 
     def step(self, now_us: int) -> Sequence[Tick]:
         """The next set of ticks."""
@@ -39,7 +39,7 @@ class FeedRunner:
         self._failing = False
 
     async def run(self) -> None:
-        """Run for as long as the node does; publish for as long as the lease is this node's."""
+        """Publish in the background while this node has the lease, until cancelled."""
         while True:
             try:
                 if not self._running:

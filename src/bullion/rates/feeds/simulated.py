@@ -1,7 +1,7 @@
-"""A believable market without a market: for the demo, for tests, and for trying things out at night.
+"""A simulated feed with realistic prices, for the demo and for tests.
 
-Spot metals and the dollar wander round their anchors; the Indian contracts follow them at parity. Whole
-numbers only, and one source of chance: the same seed and the same number of steps give the same prices.
+Spot metals and the dollar follow a mean-reverting random walk; the Indian contracts follow them at parity. It
+uses integers and one random generator: the same seed and number of steps give the same prices.
 """
 
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ from bullion.rates.tick import Tick
 
 INSTRUMENTS = ("XAUUSD", "XAGUSD", "USDINR", "GOLD", "GOLD995", "SILVER")
 STEP_US = 500_000
-"""What a step stands for, and how often the feed should be asked."""
+"""The time between two steps."""
 
 _E9 = 10**9
 _E9_PER_E6 = 1000
 _TOSSES = 64
 _PULL_SHIFT = 20
-"""A level comes back to its anchor by 1/2^20 of the way each step: over about six days."""
+"""A level returns to its anchor by 1/2^20 of the distance each step: over about six days."""
 _BASIS_PULL_SHIFT = 8
-"""A contract comes back to parity within minutes."""
+"""A contract returns to parity within minutes."""
 _BASIS_TOSS_E9 = 1250
 
 # Rupees for the contract's weight, from dollars an ounce of 31.1035 g: 6 % for duty and costs are in it.
@@ -29,7 +29,7 @@ _SILVER_KG = (1000 * 10_000 * 106, 311_035 * 100)
 
 class SimulatedFeed:
     def __init__(self, seed: int) -> None:
-        self._random = Random(seed)  # noqa: S311 - chance for a game, not a secret.
+        self._random = Random(seed)  # noqa: S311 - simulated prices, not a secret
         chance = self._random
         # 64 tosses deviate by 4 from the middle, and a day has 172,800 steps, so that 3608 billionths
         # a toss make about 0.6 % a day; the dollar has a third of that.
@@ -54,7 +54,7 @@ class SimulatedFeed:
         ]
 
     def resume(self, ticks: Iterable[Tick]) -> None:
-        """Go on from the last levels of another node's feed, so that the price does not jump."""
+        """Continue from the last levels of another node's feed, so that prices do not jump."""
         known = {tick.instrument: tick for tick in ticks if tick.instrument in INSTRUMENTS}
         self._last.update(known)
         for part in (self._gold, self._silver, self._dollar, self._gold_10g, self._silver_kg):
@@ -70,7 +70,7 @@ class SimulatedFeed:
 
 
 class _Spot:
-    """A level that wanders, pulled back to its anchor, and quoted on a spread in whole units."""
+    """A mean-reverting random walk, quoted with a spread in whole units."""
 
     def __init__(self, chance: Random, name: str, anchor_e9: int, toss_e9: int, unit_e6: int) -> None:
         self.name = name
@@ -87,14 +87,14 @@ class _Spot:
         return _quote(self._chance, self.level_e9, self._unit_e6)
 
     def resume(self, tick: Tick) -> None:
-        """A level that was never ours (a desk's slip, another feed) is left alone: the anchor is better."""
+        """Ignore a level far from the anchor: it comes from the desk or another feed."""
         level_e9 = _middle_e9(tick)
         if self._anchor_e9 < 2 * level_e9 < 4 * self._anchor_e9:
             self.level_e9 = level_e9
 
 
 class _Contract:
-    """What a contract costs in rupees: the metal times the dollar, and a little beside it."""
+    """A contract in rupees: metal times dollar, plus a small basis."""
 
     def __init__(
         self, chance: Random, name: str, metal: _Spot, dollar: _Spot, conversion: tuple[int, int]
@@ -112,7 +112,7 @@ class _Contract:
         return _quote(self._chance, level_e9, unit_e6=1_000_000)
 
     def resume(self, tick: Tick) -> None:
-        """How far it was from parity; a distance that is no basis any more is left alone."""
+        """Continue with the same basis, unless it is implausibly large."""
         basis_e9 = _middle_e9(tick) * _E9 // self._parity_e9() - _E9
         if abs(basis_e9) < _E9 // 100:
             self._basis_e9 = basis_e9
@@ -122,19 +122,19 @@ class _Contract:
 
 
 def _tosses(chance: Random) -> int:
-    """Heads less half of the tosses: small moves often, large ones seldom, on either side alike."""
+    """The number of heads minus half of the tosses: a symmetric binomial distribution."""
     return chance.getrandbits(_TOSSES).bit_count() - _TOSSES // 2
 
 
 def _quote(chance: Random, level_e9: int, unit_e6: int) -> tuple[int, int]:
-    """Bid and ask in whole units: 8 to 15 of them on either side, as the market is calm or not."""
+    """Bid and ask in whole units, 8 to 15 of them on either side of the level."""
     unit_e9 = unit_e6 * _E9_PER_E6
     half_e9 = unit_e9 * (8 + chance.getrandbits(3))
     return (level_e9 - half_e9) // unit_e9 * unit_e6, -((-level_e9 - half_e9) // unit_e9) * unit_e6
 
 
 def _of_fineness_995(pair_e6: tuple[int, int]) -> tuple[int, int]:
-    """Rates of two purities stand to each other as their fineness does; to the next whole rupee."""
+    """The rate of 995 gold from that of 999 gold, in proportion to the fineness, in whole rupees."""
     bid, ask = (side_e6 // 1_000_000 for side_e6 in pair_e6)
     return _nearest(bid * 995, 999) * 1_000_000, _nearest(ask * 995, 999) * 1_000_000
 

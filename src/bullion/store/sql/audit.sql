@@ -6,7 +6,7 @@ SELECT count, hash, seal FROM audit_heads WHERE broker = $1
 -- name: audit_head
 @head_of_audit
 
--- name: hold_audit_head
+-- name: lock_audit_head
 -- Nobody else can append before this transaction ends.
 @head_of_audit
 @for_update

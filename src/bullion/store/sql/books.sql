@@ -17,7 +17,7 @@ SELECT books.* FROM asked CROSS JOIN books ON books.id = asked.id
 -- name: lock_books (postgres)
 SELECT @book_columns FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE
 
--- name: hold_book
+-- name: lock_book
 -- Nobody else can change it before this transaction ends.
 SELECT @book_columns, unsummed_from FROM books WHERE id = $1
 @for_update

@@ -14,7 +14,7 @@ SELECT version, oldest_change, @clock_us AS clock_us FROM catalogue
 -- name: move_version
 UPDATE catalogue SET version = version + 1 RETURNING version
 
--- name: note_change
+-- name: record_change
 INSERT INTO changes (version, kind, broker, subject)
 SELECT version, $1, $2, $3 FROM catalogue WHERE one = 1
 ON CONFLICT DO NOTHING
@@ -22,7 +22,7 @@ ON CONFLICT DO NOTHING
 -- name: changes_since
 SELECT DISTINCT kind, broker, subject FROM changes WHERE version > $1
 
--- name: forget_changes
+-- name: delete_old_changes
 DELETE FROM changes WHERE version <= $1
 
 -- name: set_oldest_change

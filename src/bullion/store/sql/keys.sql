@@ -59,7 +59,7 @@ SET
     replaced_by = NULL, overlap_ends_at_us = NULL, revoked_at_us = $3
 WHERE key_id = $1
 
--- name: note_key_uses
+-- name: record_key_uses
 -- In the order of the ids in $1, so that two nodes that note the same keys never wait for each other in a circle.
 INSERT INTO key_uses (key_id, last_used_at_us)
 SELECT items.value, CAST($2 AS BIGINT)

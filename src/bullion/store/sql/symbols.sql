@@ -32,7 +32,7 @@ ON CONFLICT (broker, code) DO UPDATE SET
     minimum_e4 = excluded.minimum_e4, maximum_e4 = excluded.maximum_e4, step_e4 = excluded.step_e4,
     rate_age_s_max = excluded.rate_age_s_max, freeze_after_s = excluded.freeze_after_s, pricing = excluded.pricing
 
--- name: hold_stock
+-- name: lock_stock
 SELECT weight_e4 FROM stocks WHERE broker = $1 AND symbol_code = $2
 @for_update
 

@@ -1,11 +1,11 @@
 -- Decision traces, many in a row.
 
--- name: hold_trace_batches (postgres)
+-- name: lock_trace_batches (postgres)
 -- One writer at a time, until its transaction ends. With a sequence, batches would be committed out of order, and a
 -- reader of those after an ordinal would miss some.
 SELECT pg_advisory_xact_lock(5041216003)
 
--- name: hold_trace_batches (sqlite)
+-- name: lock_trace_batches (sqlite)
 -- No-op: SQLite has one writer.
 SELECT 1
 
@@ -19,7 +19,7 @@ SELECT
     CAST($4 AS TEXT)
 RETURNING ordinal, bytes_through
 
--- name: forget_trace_batches
+-- name: delete_old_trace_batches
 -- From the old end, a few at a time: every write forgets more than it adds.
 DELETE FROM trace_batches
 WHERE ordinal IN (

@@ -33,7 +33,7 @@ from bullion.console.widgets.components import (
 from bullion.console.widgets.formatting import clock, count, moment
 from bullion.desk.actions.audit import Found, Wanted, audit_head, find_audit
 from bullion.desk.desk import Desk, View
-from bullion.desk.registry import entry_names, told_of
+from bullion.desk.registry import audit_text_of, entry_names
 from bullion.records.audit import Head
 from bullion.records.token import Actor
 
@@ -151,7 +151,7 @@ def _outcome(visit: Visit, check: TrailCheck) -> Child:
 
 def _filters(chosen: dict[str, str], error: str | None) -> Html:
     names = {*entry_names(), *([chosen["what"]] if chosen["what"] else [])}
-    actions = sorted(((name, told_of(name)) for name in names), key=lambda item: item[1])
+    actions = sorted(((name, audit_text_of(name)) for name in names), key=lambda item: item[1])
     return el(
         "form",
         fields_html(_FILTERS, chosen, {"what": [("", "all"), *actions]}),
@@ -285,7 +285,7 @@ _COLUMNS = (
     Column("Entry", _ordinal, number=True),
     Column("When", lambda visit, each: moment(each["at"], visit.zone, visit.now)),
     Column("Who", _actor),
-    Column("Action", lambda _, each: [told_of(each["action"]), small(el("code", each["action"]))]),
+    Column("Action", lambda _, each: [audit_text_of(each["action"]), small(el("code", each["action"]))]),
     Column("About", lambda _, each: el("span", each["subject"], class_="subject")),
     Column("Before and after", changes_html),
 )

@@ -25,7 +25,7 @@ from bullion.console.stale_form import SEEN, only_new, seen, stale_form, unchang
 from bullion.console.widgets.components import BAD, state
 from bullion.console.widgets.formatting import clock, rupees, weight
 from bullion.desk.actions.quotes import preview_quote
-from bullion.desk.actions.symbols import get_symbol, held_symbol, patch_symbol, put_symbol, view
+from bullion.desk.actions.symbols import get_symbol, patch_symbol, put_symbol, symbol_with_stock, view
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.body_fields import defaults_of
 from bullion.desk.conversion import Changes, convert
@@ -160,7 +160,7 @@ async def _edit(visit: Visit) -> Result:
     only_if = unchanged(visit, code, _without_stock)
     before = await get_symbol(visit.desk, visit.actor, code)
     only_if(before)
-    wanted = view(held_symbol(visit.actor.broker, code, _body(visit.values)))
+    wanted = view(symbol_with_stock(visit.actor.broker, code, _body(visit.values)))
     patch = {name: value for name, value in _without_stock(wanted).items() if value != before[name]}
     if (wanted["stock"] or "") != shown_stock:
         patch["stock"] = wanted["stock"]

@@ -1,8 +1,8 @@
-"""Finds connections to PostgreSQL that went silent: still open, but nothing gets through them.
+"""Finds stalled connections to PostgreSQL: still open, but no data gets through.
 
-A statement that takes long may be at work, or wait for a lock: then it is left alone. So the server is asked,
-over a new connection, what the session of such a statement does. A session that is idle, while a node has
-waited for its answer for a while, has not had the question, or its answer was lost.
+A slow statement may be running, or waiting for a lock: then it is left alone. So the server is asked, over a
+new connection, for the state of the session. If the session is idle although a node has been waiting for its
+response for a while, the request or the response was lost.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ from .postgres_faults import LOST
 from .postgres_pool import Connection, Pool
 
 SUSPECT_S = 1.0
-"""How long a connection is in use before the server is asked about it. Hardly any statement takes as long."""
+"""How long a connection is in use before the server is asked about it. Few statements take that long."""
 LOOK_EVERY_S = 0.25
 _LOOKS = 3
-"""So often a session has to be found at rest. Once, this node may be about to send the next statement; and a
-statement that it sends late, after it stood still, may arrive together with the second look."""
+"""How many checks in a row must find the session idle. After one check, this node may be about to send the
+next statement; after two, a statement that was sent late may be about to arrive."""
 _ANSWER_S = 2.0
 KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
 
-# Times are told as seconds since the epoch: their texts depend on the session's settings.
+# Times as seconds since the epoch: their text form depends on the session's settings.
 _IDENTIFY = """
 SELECT pid, CAST(extract(epoch FROM backend_start) AS TEXT) FROM pg_stat_get_activity(pg_backend_pid())
 """
@@ -53,49 +53,49 @@ _AT_REST = ("idle", "idle in transaction", "idle in transaction (aborted)")
 _GONE = "gone"
 
 Session = tuple[int, str]
-"""The process of a session, and when it began: another server may have a process of the same number."""
+"""The process id of a session and its start time: after a failover another server may use the same id."""
 Use = tuple[Connection, float]
-"""A connection, and since when whoever has it uses it."""
+"""A connection, and the time since when it is in use."""
 
 _log = structlog.get_logger("store")
 
 
 async def identify(connection: Connection, within_s: float) -> Session:
-    """Which session a new connection belongs to. It cannot be asked once it is silent."""
+    """The session of a new connection. A stalled connection can no longer be asked."""
     pid, began_at = await connection.fetchrow(_IDENTIFY, timeout=within_s)
     return pid, began_at
 
 
 def keep_alive(connection: Connection) -> None:
-    """Let the system notice, on a connection that is not in use, that the other machine is gone."""
+    """Enable TCP keepalive, so that the system detects a lost peer on an idle connection."""
     shared = connection._transport.get_extra_info("socket")  # noqa: SLF001 - asyncpg has no option for it
     if shared is None or shared.family == socket.AF_UNIX:
         return
-    with shared.dup() as line:  # The same socket, by an object that allows it under every event loop.
+    with shared.dup() as line:  # A duplicate, because uvloop's socket object does not allow it.
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _KEEPALIVES.items():
             if hasattr(socket, name):  # Not every system has all of them.
                 line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-class SilenceWatch:
-    """Ends silent connections: whoever waits on one hears that it is lost, and the pool makes new ones."""
+class StallWatch:
+    """Closes stalled connections: their callers get an error, and the pool opens new ones."""
 
     def __init__(self, pool: Pool, connect: Callable[[], Awaitable[Connection]]) -> None:
         self._pool = pool
         self._connect = connect
 
     async def run(self) -> None:
-        """Run for as long as the engine is open."""
+        """Check in the background, until cancelled."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             if self._pool.in_use_for(SUSPECT_S):
-                # Without a new connection there is nobody to ask, and no other connection to use instead.
+                # Without a new connection there is no way to check, and nothing to replace them with.
                 with suppress(asyncpg.PostgresError, *LOST):
                     await self._examine()
 
     async def _examine(self) -> None:
-        """Look until no connection has been in use for long."""
+        """Check until no connection has been in use for long."""
         asking = await self._connect()
         try:
             seen: Counter[tuple[Use, str]] = Counter()
@@ -110,7 +110,7 @@ class SilenceWatch:
             asking.terminate()
 
     async def _at_rest(self, asking: Connection, uses: Sequence[Use]) -> list[tuple[Use, str]]:
-        """Those whose sessions do nothing, with since when, by the server's clock."""
+        """The uses whose sessions are idle, with the time since when, by the server's clock."""
         pids = [connection.session[0] for connection, _ in uses]
         found = await asking.fetch(_STATES, pids, timeout=_ANSWER_S)
         states = {(pid, began): (state, changed) for pid, began, state, changed in map(tuple, found)}
@@ -119,10 +119,10 @@ class SilenceWatch:
 
     async def _end(self, asking: Connection, silent: Sequence[Connection]) -> None:
         for connection in silent:
-            # First here: whoever waits must not take the end of the session for the answer to a statement.
+            # Closed here first: its caller must not take the end of the session for a response.
             connection.terminate()
-        self._pool.renew()  # One that went silent is seldom alone.
+        self._pool.renew()  # A connection rarely stalls alone.
         _log.warning("connections_stalled", count=len(silent))
         for connection in silent:
-            # What its transaction holds would keep others waiting.
+            # The locks of its transaction would block others.
             await asking.execute(_END, *connection.session, timeout=_ANSWER_S)

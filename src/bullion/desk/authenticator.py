@@ -1,4 +1,4 @@
-"""The door to the desk: whoever comes shows a token, and guessing is slow."""
+"""Authenticates callers of the desk by their token, and throttles failed attempts."""
 
 from dataclasses import dataclass
 
@@ -17,21 +17,21 @@ _SCHEME = "bearer "
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
+class DeskAuthenticator:
     identities: Identities
     limiter: Limiter
     addresses: SourceAddress
 
-    async def admit(self, call: Call, scope: Scope) -> Actor:
+    async def authenticate(self, call: Call, scope: Scope) -> Actor:
         call.address = self.address(scope)
-        return await self.admit_token(call.address, _token_text(scope["headers"]))
+        return await self.authenticate_token(call.address, _token_text(scope["headers"]))
 
     def address(self, scope: Scope) -> str:
         client = scope["client"]
         return self.addresses.source(client[0] if client else "", _all(scope["headers"], b"x-forwarded-for"))
 
-    async def admit_token(self, address: str, text: str | None) -> Actor:
-        """Whoever comes from this address with this text for a token, wherever they wrote it."""
+    async def authenticate_token(self, address: str, text: str | None) -> Actor:
+        """The actor of a token that was sent from this address, in a header or a form."""
         failures = Charge(f"desk failures {address}", _FAILURES_PER_MINUTE, 60)
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
