@@ -30,7 +30,7 @@ class Board:
     def apply(
         self, ticks: Iterable[tuple[str, Tick]], version: int, unreadable: Iterable[Unreadable] = ()
     ) -> None:
-        """Apply ticks, each with its broker's tag or `MARKET`. Ticks older than the current one are ignored."""
+        """Apply ticks, each with its broker's tag or `MARKET`. Older ticks than the current are ignored."""
         changed = not self.ready
         if self.version is not None and version < self.version:
             # The store was restored from an older copy: later ticks are gone.
