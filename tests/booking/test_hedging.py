@@ -51,7 +51,7 @@ class Venue:
         return word
 
     async def order_status(self, request: HedgeRequest) -> StatusAnswer:
-        self.calls.append(f"ask {request.order_id}")
+        self.calls.append(f"order_status {request.order_id}")
         word: StatusAnswer = await _say(self.asks)
         return word
 
@@ -224,7 +224,7 @@ async def test_what_is_due_is_asked_for_and_not_sent(bench: Bench, word: FinalAn
 async def test_only_what_the_venue_does_not_know_is_sent_under_the_same_id(bench: Bench) -> None:
     to_hedge = bench.claim()
     await bench.hedging.settle()
-    assert bench.venue.calls == [f"ask {to_hedge.order.id}", f"submit {to_hedge.order.id}"]
+    assert bench.venue.calls == [f"order_status {to_hedge.order.id}", f"submit {to_hedge.order.id}"]
     assert bench.requests.done == [("answered", FILL)]
 
 

@@ -200,7 +200,7 @@ async def test_a_store_that_is_away_for_a_while_does_not_end_the_settling(
     to_hedge = await desk.place()
     away = [StoreUnavailable("away")] * 3
     desk.fails("claim", *away)
-    desk.fails("waiting", *away)
+    desk.fails("backlog", *away)
     desk.fails("answer", *away)
     desk.dealings.now_us += LATER_US
     running = asyncio.create_task(desk.hedging.run())
@@ -331,7 +331,7 @@ async def test_an_order_deleted_while_the_venue_was_at_it_stays_deleted(
     desk.venue.submits.append(meanwhile)
     assert (await desk.hedging.hedge(to_hedge)).status == "deleted"
     assert await desk.state(to_hedge.order) == ("deleted", state)
-    assert (await desk.requests.backlog()).broken == (not refuses)
+    assert (await desk.requests.backlog()).breaks == (not refuses)
     assert await events(desk, to_hedge.order) == ["deleted"]
     await desk.dealings.sound()
 

@@ -91,8 +91,8 @@ async def test_a_node_that_has_not_heard_of_the_reset_replays_them_too(
     def denied() -> Verdict:
         return Refusal(TRADING_HALTED)
 
-    assert await other_node.told(books[1], "k1", old[1][1].asked, judge=denied) == "replayed"
-    assert await other_node.told(books[1], "new", judge=denied) == TRADING_HALTED.code
+    assert await other_node.told(books[1], "k1", old[1][1].asked, verdict=denied) == "replayed"
+    assert await other_node.told(books[1], "new", verdict=denied) == TRADING_HALTED.code
 
 
 async def test_what_is_still_listed_stays_and_so_does_what_is_young(

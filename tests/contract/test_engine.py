@@ -93,7 +93,7 @@ async def test_a_body_waits_for_nothing_but_its_queries(engine: Engine) -> None:
         await transaction.run("keep_deployment_value", "a", "1")
         await asyncio.sleep(0)
 
-    with pytest.raises(RuntimeError, match="waited for something else"):
+    with pytest.raises(RuntimeError, match="awaited something other"):
         await engine.write("waits", body)
     assert await value_of(engine, "a") is None
 

@@ -87,7 +87,7 @@ class Way:
     def why_not_ready(self, _account: Account) -> Refusal | None:
         return None
 
-    def judge(self, _account: Account, _asked: object) -> Verdict:
+    def check(self, _account: Account, _asked: object) -> Verdict:
         return Refusal(UNKNOWN_SYMBOL)
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:

@@ -43,7 +43,7 @@ APART = (
     Apart("docs/architecture.md", " socket ──► web.protocol", "", _PICTURE),
     Apart("docs/architecture.md", "  one transaction  ", "", _PICTURE),
     Apart("docs/architecture.md", "  simulated feed, on the node", "", _PICTURE),
-    Apart("docs/architecture.md", "                       one question at a time", "", _PICTURE),
+    Apart("docs/architecture.md", "                       one read at a time", "", _PICTURE),
     Apart("docs/architecture.md", " browser ──► console.app", "", _PICTURE),
     Apart(
         "docs/console.md",

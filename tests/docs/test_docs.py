@@ -309,7 +309,7 @@ def _rooms() -> set[str]:
 
 def test_the_picture_of_the_house_has_every_room() -> None:
     picture = (ROOT / "docs/pictures/rooms.svg").read_text("utf-8")
-    beside = set(re.findall(r"`bullion\.(\w+)` stands beside the house", prose(ARCHITECTURE)))
+    beside = set(re.findall(r"`bullion\.(\w+)` is not on any floor", prose(ARCHITECTURE)))
     assert _rooms() == set(re.findall(r'class="name middle"[^>]*>(\w+)<', picture)) | beside
 
 
@@ -336,8 +336,8 @@ def test_the_numbers_of_booking_and_lists_are_those_of_the_code() -> None:
     assert f"blocks of\n  {small}, of {middle:,}, of {large:,}, and the whole book" in text
     assert "No order waits longer than six seconds" in text
     assert queue.DEADLINE_S == 6
-    assert f"about {traces.BYTES_KEPT // 2**20} MiB are kept" in text
-    assert f"beyond {traces._WAITING_MAX:,} waiting ones" in text
+    assert f"About {traces.BYTES_KEPT // 2**20} MiB are kept" in text
+    assert f"beyond a queue of {traces._WAITING_MAX:,}" in text
 
 
 def test_every_dependency_has_its_reason() -> None:

@@ -117,17 +117,17 @@ def test_its_numbers() -> None:
     drawn = PHASES.read_text("utf-8")
     lease_s = hedge_requests.LEASE_US // 1_000_000
     assert f"for up to {hedging.WAIT_S:g} seconds" in text
-    assert f"for {lease_s} seconds, the lease" in text
+    assert f"leased to its holder for {lease_s} seconds" in text
     assert drawn.count(f"leased for {lease_s} s") == drawn.count(f"leased to it for {lease_s} s") == 1
     assert f"within {hedging.WAIT_S:g} s," in drawn
-    assert f"takes longer than {hedging._CALL_S:g} seconds" in text
+    assert f"A call to the venue takes at most {hedging._CALL_S:g} seconds" in text
     assert hedging._EVERY_S == 0.5
     assert "twice a second" in text
     assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1, 4)
     assert "again after 1, 2, and then every 4 seconds" in text
     assert hedging._OLD_US == 30_000_000
-    assert "alarmed after half a minute" in text
+    assert "alerts the desk after half a minute" in text
     assert f"`booking_busy` after {queue.DEADLINE_S:g} seconds" in text
     assert f"within about {watch._REACHED_AGE_S_MAX:g} seconds" in text
-    assert f"has said nothing for {watch._TRADEABILITY_AGE_S_MAX:g} seconds" in text
+    assert f"has not reported it for {watch._TRADEABILITY_AGE_S_MAX:g} seconds" in text
     assert f"within {ledger_postgres.VERIFY_S:g} seconds in all" in text
