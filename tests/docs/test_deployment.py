@@ -91,7 +91,7 @@ def test_the_limits_of_time() -> None:
     assert shown["a host among several that says nothing"] == f"{postgres_hosts.HEAD_START_S:g} s"
     assert shown["wait for a free connection of the pool"] == f"{engine._TAKE_S:g} s"
     assert shown["a PostgreSQL that does not answer at all"] == f"{engine._COMMAND_TIMEOUT_S:g} s"
-    assert shown["an answer of Redis"] == f"{redis_link._ANSWER_S:g} s"
+    assert shown["a response of Redis"] == f"{redis_link._ANSWER_S:g} s"
     assert shown["a Redis that does not answer"] == f"{redis_link._HANG_S:g} s"
     assert shown["an order's booking"] == f"{queue.DEADLINE_S:g} s"
     assert shown["looking for a lost booking"] == f"{ledger_postgres.VERIFY_S:g} s"
