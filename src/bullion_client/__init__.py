@@ -6,16 +6,14 @@
         order = client.buy("GOLD", 5)
         print(client.wait(order).status)
 
-`AsyncClient` is the same with `async with` and `await`. Everything that can go wrong with a call is a
-`BullionError`; the module `bullion_client.errors` draws the tree. An order is placed once, however often it
-has to be sent: `bullion_client.placing` tells how.
+`AsyncClient` is the same with `async with` and `await`. Every error of a call is a `BullionError`;
+the module `bullion_client.errors` shows the tree. An order is placed once, however often it is sent:
+`bullion_client.placing` explains how.
 """
 
-from bullion_client.account import Account
 from bullion_client.async_client import AsyncClient
 from bullion_client.client import Client
-from bullion_client.enums import Metal, OrderStatus, TradeType, Unit
-from bullion_client.environment import Environment
+from bullion_client.enums import Environment, Metal, OrderStatus, TradeType, Unit
 from bullion_client.errors import (
     AccessRefused,
     BudgetRefused,
@@ -40,9 +38,18 @@ from bullion_client.errors import (
 )
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
-from bullion_client.market import Quote, Symbol
-from bullion_client.order import Order, OrderPage, ProductionOrder, TestOrder
-from bullion_client.positions import MetalPosition, Positions, SymbolPosition
+from bullion_client.models import (
+    Account,
+    MetalPosition,
+    Order,
+    OrderPage,
+    Positions,
+    ProductionOrder,
+    Quote,
+    Symbol,
+    SymbolPosition,
+    TestOrder,
+)
 from bullion_client.version import __version__
 
 __all__ = [

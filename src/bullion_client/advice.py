@@ -1,27 +1,27 @@
-"""What a refusal advises its caller to do, as the generated `retry_table` lists it."""
+"""What the caller may do after a refusal; the generated `retry_table` lists it for every code."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Retry(Enum):
-    """What may be done with the same request."""
+    """Whether the same request may be sent again."""
 
     NEVER = "never"
-    """The same again would be refused again."""
+    """It would be refused again."""
 
     SAME_KEY = "same_key"
-    """Send it again after a short wait; an order with the same key."""
+    """Retry after a short wait; an order with the same key."""
 
     SAME_KEY_AFTER = "same_key_after"
-    """The same, after the time that the service names."""
+    """Retry after the seconds in Retry-After; an order with the same key."""
 
     NEW_KEY = "new_key"
-    """This order is over. Only the caller can decide on a new one."""
+    """This order is final. Only the caller can decide on a new one, with a new key."""
 
 
 class Family(Enum):
-    """What a program does about a refusal; `errors` has a class for each."""
+    """Groups of codes that a program handles alike; `errors` has a class for each."""
 
     CREDENTIAL = "credential"
     ACCESS = "access"
@@ -40,15 +40,15 @@ class Family(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """All that the client knows of a code."""
+    """What the client knows about a code."""
 
     retry: Retry
     family: Family
     settles: bool = False
-    """The key has its outcome for good, and it is not this order."""
+    """The key has its final outcome, and it is not this order."""
 
     looked_up: bool = False
-    """Given only after the key was looked for: no order was recorded under it then."""
+    """The service looked up the key first: no order was recorded under it then."""
 
     unsure: bool = False
-    """Even so the order may have been booked by this very call."""
+    """The order may have been booked by this very call."""

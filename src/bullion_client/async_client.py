@@ -1,4 +1,4 @@
-"""The client for asynchronous programs: `Client` with `await`."""
+"""The asynchronous client."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -7,26 +7,22 @@ from typing import Self
 
 import httpx
 
-from bullion_client.account import Account
-from bullion_client.caller import Caller
+from bullion_client.base_client import BaseClient
 from bullion_client.enums import OrderStatus, TradeType
 from bullion_client.flow import Flow, Value, run_async
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
-from bullion_client.market import Quote, Symbol
+from bullion_client.models import Account, Order, OrderPage, Positions, Quote, Symbol
 from bullion_client.numbers import Number
-from bullion_client.order import Order, OrderPage
-from bullion_client.paging import PAGE_SIZE_MAX, Walk
-from bullion_client.positions import Positions
-from bullion_client.transports import check_network
+from bullion_client.pagination import PAGE_SIZE_MAX, Pager
+from bullion_client.transport import check_proxy
 
 
-class AsyncClient(Caller):
-    """A client for programs on asyncio: `Client` with `await`. It may be shared between tasks of one event
-    loop.
+class AsyncClient(BaseClient):
+    """A client for asyncio: `Client` with `await`. Tasks of one event loop may share it.
 
     The arguments and the calls are those of `Client`, with `transport` any `httpx.AsyncBaseTransport`;
-    `orders()` is for `async for`. Close it with `await aclose()`, or use it with `async with`.
+    use `orders()` with `async for`. Close it with `await aclose()`, or use it with `async with`.
     """
 
     def __init__(
@@ -45,7 +41,7 @@ class AsyncClient(Caller):
         self._http = httpx.AsyncClient(
             timeout=timeout,
             transport=transport,
-            proxy=check_network(proxy, given_transport=transport is not None),
+            proxy=check_proxy(proxy, given_transport=transport is not None),
             follow_redirects=False,
         )
 
@@ -54,13 +50,13 @@ class AsyncClient(Caller):
         return await self._run(self._me())
 
     async def symbols(self) -> tuple[Symbol, ...]:
-        """Return what the account can trade, with sizes. An extension of the service. Needs `orders:read`."""
+        """Return the symbols that the account can trade, with sizes. Needs `orders:read`."""
         return await self._run(self._symbols())
 
     async def quotes(self, symbol_code: str | None = None) -> tuple[Quote, ...]:
-        """Return the account's prices, of all symbols or of one. An extension. Needs `orders:read`.
+        """Return the account's prices for all symbols, or for one. Needs `orders:read`.
 
-        Raises `UnknownSymbol` if there is no symbol of that code; upper and lower case differ.
+        Raises `UnknownSymbol` if there is no such symbol. Codes are case-sensitive.
         """
         return await self._run(self._quotes(symbol_code))
 
@@ -75,20 +71,17 @@ class AsyncClient(Caller):
         idempotency_key: str | None = None,
         deadline: float | None = None,
     ) -> Order:
-        """Place a market order, once, however often that takes. Needs `orders:write`.
+        """Place a market order. It is placed once, however often it is sent. Needs `orders:write`.
 
-        In production the order may be `pending`: see `wait`. With `expected_price` it is refused if the
-        market has gone too far from it. `idempotency_key` is a name of your own for it that was never sent
-        before; without one, a UUID is made. To go on with one that was sent, use `resume`.
+        In production the order may be `pending`: see `wait`. With `expected_price` it is refused if the price
+        has moved too far from it. `idempotency_key` is a new key of your own; without one, a UUID is used. To
+        continue with a key that was sent, use `resume`.
 
-        Raises the `Refusal` if nothing is booked for good; `NotPlaced` if time is up and nothing is booked;
-        `OutcomeUnknown` if it may be.
+        Raises a `Refusal` if nothing is booked, finally; `NotPlaced` if the deadline passed and nothing is
+        booked; `OutcomeUnknown` if it may be booked.
         """
-        return await self._run(
-            self._place(
-                symbol_code, trade_type, quantity, expected_price, client_order_id, idempotency_key, deadline
-            )
-        )
+        options = (expected_price, client_order_id, idempotency_key, deadline)
+        return await self._run(self._place(symbol_code, trade_type, quantity, *options))
 
     async def buy(
         self,
@@ -101,15 +94,8 @@ class AsyncClient(Caller):
         deadline: float | None = None,
     ) -> Order:
         """Place an order to buy: see `place`."""
-        return await self.place(
-            symbol_code,
-            TradeType.BUY,
-            quantity,
-            expected_price=expected_price,
-            client_order_id=client_order_id,
-            idempotency_key=idempotency_key,
-            deadline=deadline,
-        )
+        options = (expected_price, client_order_id, idempotency_key, deadline)
+        return await self._run(self._place(symbol_code, TradeType.BUY, quantity, *options))
 
     async def sell(
         self,
@@ -122,22 +108,15 @@ class AsyncClient(Caller):
         deadline: float | None = None,
     ) -> Order:
         """Place an order to sell: see `place`."""
-        return await self.place(
-            symbol_code,
-            TradeType.SELL,
-            quantity,
-            expected_price=expected_price,
-            client_order_id=client_order_id,
-            idempotency_key=idempotency_key,
-            deadline=deadline,
-        )
+        options = (expected_price, client_order_id, idempotency_key, deadline)
+        return await self._run(self._place(symbol_code, TradeType.SELL, quantity, *options))
 
     async def resume(self, intent: Intent, *, deadline: float | None = None) -> Order:
-        """Go on with an order whose outcome is not known, or that was not placed: same key, same body.
+        """Send an order again whose outcome is unknown, or that was not placed: same key, same body.
 
-        Returns the order if it was booked, and places it now if it was not; there is never a second one. Look
-        at `intent.made_at` first: what was not booked then is booked at the price of now. An intent of
-        another environment or account raises `ValueError`. Otherwise it raises what `place` does.
+        Returns the order if it was booked, and places it now if it was not; there is never a second one.
+        Check `intent.made_at` first: an order that was not booked then is booked at the current price. An
+        intent of another environment or account raises `ValueError`. Other errors are those of `place`.
         """
         return await self._run(self._resume(intent, deadline))
 
@@ -155,15 +134,15 @@ class AsyncClient(Caller):
         client_order_id: str | None = None,
         page_size: int = PAGE_SIZE_MAX,
     ) -> AsyncIterator[Order]:
-        """Go through the account's orders, newest first, page by page as they are needed. Needs
-        `orders:read`.
+        """Iterate over the account's orders, newest first, reading pages as needed. Needs `orders:read`.
 
-        No order comes twice, and none that was there at the beginning is left out, though others come and go
-        meanwhile. `status` is for production: one of `OrderStatus`, or `all`, which leaves out deleted ones.
-        With a test key any other than `all` raises `ValueError`: the test environment has no such filter.
+        No order appears twice, and none that was there at the start is missed, even if others come and go
+        meanwhile. `status` is for production: one of `OrderStatus`, or `all`, which leaves out deleted
+        orders. With a test key any status but `all` raises `ValueError`: the test environment has no such
+        filter.
         """
         filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
-        return self._walk(Walk(page_size), filters)
+        return self._pages(Pager(page_size), filters)
 
     async def order_page(
         self,
@@ -176,19 +155,19 @@ class AsyncClient(Caller):
         status: OrderStatus | str | None = None,
         client_order_id: str | None = None,
     ) -> OrderPage:
-        """Return one page of the orders, newest first, and how many there are. Needs `orders:read`."""
+        """Return one page of the orders, newest first, and the total. Needs `orders:read`."""
         filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
         return await self._run(self._order_page(limit, offset, filters))
 
     async def positions(self) -> Positions:
-        """Return what the account holds and what is left of its allocation. Needs `orders:read`."""
+        """Return the account's positions and the rest of its allocation. Needs `orders:read`."""
         return await self._run(self._positions())
 
     async def wait(self, order: Order | str, *, timeout: float = 30.0) -> Order:  # noqa: ASYNC109 - no error
-        """Ask for a pending order, or for one by its id, every second or two until it is no longer pending.
+        """Poll an order, or an order id, every one to two seconds until it is no longer pending.
 
-        After `timeout` seconds return it as it is, perhaps still pending: then look again later, and place
-        nothing in its stead. Needs `orders:read`.
+        After `timeout` seconds return it as it is, perhaps still pending: then check again later, and do not
+        place another order for it. Needs `orders:read`.
         """
         return await self._run(self._wait(order, timeout))
 
@@ -204,10 +183,10 @@ class AsyncClient(Caller):
     ) -> None:
         await self.aclose()
 
-    async def _walk(self, walk: Walk, filters: dict[str, str | None]) -> AsyncIterator[Order]:
-        while not walk.over:
-            page = await self._run(self._order_page(walk.page_size, walk.offset, filters))
-            for order in walk.take(page):
+    async def _pages(self, pager: Pager, filters: dict[str, str | None]) -> AsyncIterator[Order]:
+        while not pager.done:
+            page = await self._run(self._order_page(pager.page_size, pager.offset, filters))
+            for order in pager.take(page):
                 yield order
 
     async def _run(self, flow: Flow[Value]) -> Value:

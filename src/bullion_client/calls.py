@@ -1,4 +1,4 @@
-"""One call of the service, tried once, and a read that is tried until it is answered."""
+"""One call of the service, and a read that is retried until it is answered."""
 
 import logging
 import math
@@ -8,24 +8,22 @@ from typing import Generic
 
 import httpx
 
-from bullion_client.accepted import accepted
-from bullion_client.answer import Answer
 from bullion_client.errors import BullionError, NoAnswer, UnexpectedAnswer
 from bullion_client.flow import Flow, Value, now, send, sleep
-from bullion_client.pacing import Kind, Pacer
-from bullion_client.tries import Tries
-from bullion_client.verdict import judge_read
+from bullion_client.rate_limit import Kind, Pacer
+from bullion_client.responses import Answer, accepted
+from bullion_client.retry import Tries, judge_read
 
 log = logging.getLogger("bullion_client")
 
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
-"""No connection to the service was made, so none of the request was sent."""
+"""No connection was made, so nothing of the request was sent."""
 _BROKE = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Value]):
-    """A request that can be made as often as needed, and how its answer is read."""
+    """A request that can be sent as often as needed, and how its response is read."""
 
     kind: Kind
     request: Callable[[], httpx.Request]
@@ -33,19 +31,19 @@ class Call(Generic[Value]):
     pacer: Pacer | None = None
 
     def once(self, tries: Tries) -> Flow[Value]:
-        """Send it, as one more of these tries. Raises what went wrong as a `BullionError`."""
+        """Send it as one more of these tries. Raises a `BullionError` if it fails."""
         if self.pacer is None:
             return (yield from self._exchange(tries, None))
-        yield from self._take_place(self.pacer, tries)
+        yield from self._take_slot(self.pacer, tries)
         headers: list[httpx.Headers] = []
         try:
             return (yield from self._exchange(tries, headers))
         finally:
-            # Not by the clock of the flow, which must not be asked while it is being closed.
+            # The pacer has its own clock: a flow must not ask for the time while it is being closed.
             self.pacer.done(self.kind, headers[0] if headers else None)
 
-    def _take_place(self, pacer: Pacer, tries: Tries) -> Flow[None]:
-        """Wait for a place in the budget, unless the deadline comes first: then the service has the word."""
+    def _take_slot(self, pacer: Pacer, tries: Tries) -> Flow[None]:
+        """Wait for a slot in the budget. If the deadline comes first, send it anyway: the service decides."""
         while (pause := pacer.ask(self.kind)) > 0:
             moment = yield from now()
             if pause >= tries.left(moment.seconds):
@@ -73,7 +71,7 @@ class Call(Generic[Value]):
 
 
 def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
-    """Try a call that only reads until it is answered, refused for good, or out of time."""
+    """Retry a read until it is answered, refused finally, or out of time."""
     while True:
         try:
             return (yield from call.once(tries))
@@ -88,6 +86,6 @@ def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
 
 
 def _reason(error: httpx.RequestError) -> str:
-    # httpx's timeouts often have no text of their own.
+    # The timeouts of httpx often have no message.
     text = "timed out" if isinstance(error, httpx.TimeoutException) else str(error)
     return f"{text} ({type(error).__name__})".lstrip()

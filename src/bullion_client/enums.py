@@ -1,10 +1,45 @@
-"""The words of the service that a program branches on. Each takes values of later versions too."""
+"""String enums of the API. Each accepts values that a later version of the service may add."""
 
-from bullion_client.open_enum import OpenEnum
+from enum import StrEnum
+from typing import Self
+
+
+class OpenEnum(StrEnum):
+    """A string enum that accepts unknown values instead of failing on them.
+
+    An unknown value becomes a member of the class that is not listed among its members: its `value` is the
+    text as sent, its `name` is `UNKNOWN` and `known` is false. Compare with `==`, not with `is`: reading the
+    same unknown text twice gives two objects.
+    """
+
+    @property
+    def known(self) -> bool:
+        """Whether this version of the client knows the value."""
+        return any(self is member for member in type(self))
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        # Not registered with the class, so that values from a server cannot make the process grow.
+        unknown = str.__new__(cls, value)
+        unknown._name_ = "UNKNOWN"
+        unknown._value_ = value
+        return unknown
+
+
+class Environment(OpenEnum):
+    """Where orders go. A key belongs to exactly one environment."""
+
+    TEST = "test"
+    """Orders are simulated and nothing is booked."""
+
+    PRODUCTION = "production"
+    """Orders are real."""
 
 
 class TradeType(OpenEnum):
-    """The side of an order, as its owner sees it."""
+    """The side of an order, from the account's point of view."""
 
     BUY = "buy"
     """The account gets the metal."""
@@ -14,13 +49,13 @@ class TradeType(OpenEnum):
 
 
 class OrderStatus(OpenEnum):
-    """Where an order is in its life. Test orders are `FILLED`; the others are production's."""
+    """The state of an order. Test orders are `FILLED`; the other states are for production."""
 
     FILLED = "filled"
-    """A test order: done, and it means nothing."""
+    """A test order. It is final, and nothing was booked."""
 
     PENDING = "pending"
-    """Taken, but the operator's hedge has not confirmed it. Not a deal yet."""
+    """Accepted, but the operator's hedge has not confirmed it. Not a deal yet."""
 
     OPEN = "open"
     """A deal, booked at its price."""
@@ -49,10 +84,10 @@ class Metal(OpenEnum):
 
 
 class Unit(OpenEnum):
-    """What a weight is measured in."""
+    """The unit of a weight."""
 
     GRAM = "g"
-    """Of gold."""
+    """For gold."""
 
     KILOGRAM = "kg"
-    """Of silver."""
+    """For silver."""

@@ -1,44 +1,43 @@
-"""Everything that can go wrong with a call.
+"""The errors of calls.
 
     BullionError
-    ├── Refusal                 the service answered, and refused: `code` says why
+    ├── Refusal                 the service refused the call: `code` says why
     │   ├── CredentialRefused   401: the key is not accepted
-    │   ├── AccessRefused       403: the key is good, but this is not open to it now
+    │   ├── AccessRefused       403: the key is valid, but may not do this now
     │   ├── BudgetRefused       429: too many calls; `retry_after` says how long to wait
-    │   ├── MarketRefused       the market is shut for this symbol, side or group
+    │   ├── MarketRefused       the market is closed for this symbol, side or group
     │   ├── RequestRefused      other 4xx: the request cannot be carried out as sent
     │   │   ├── NotFound        there is no such order
     │   │   │   └── UnknownSymbol   there is no such symbol
     │   │   ├── QuantityRefused the weight breaks a size rule, the allocation or the stock
-    │   │   │   └── LimitExceeded   the order would take the position past the allocation
-    │   │   └── KeyReused       the idempotency key has an outcome already, with another body
-    │   ├── PriceMoved          the price went too far from `expected_price`; nothing was booked
+    │   │   │   └── LimitExceeded   the order would exceed the allocation
+    │   │   └── KeyReused       the idempotency key was used with another body
+    │   ├── PriceMoved          the price is too far from `expected_price`; nothing was booked
     │   ├── OrderRejected       the hedge refused the order; nothing was booked
     │   └── Unavailable         503 and other 5xx: the service cannot do it now
-    ├── Unsettled               placing gave up; `intent` goes on with it
-    │   ├── NotPlaced           nothing is booked, for certain
+    ├── Unsettled               placing gave up; `resume(error.intent)` continues
+    │   ├── NotPlaced           nothing is booked
     │   └── OutcomeUnknown      the order may be booked or not
-    ├── NoAnswer                the connection failed or timed out, so the outcome is not known
-    └── UnexpectedAnswer        something answered, but not as the service does
+    ├── NoAnswer                the connection failed or timed out
+    └── UnexpectedAnswer        the response is not one of the service
 
-Catch a family to handle it, and branch on `Refusal.code`, which is stable; texts may change.
+Catch a class to handle a group of codes, and branch on `Refusal.code`, which is stable; messages may change.
 
-Placing raises a `Refusal` when that is the last word on the order: nothing is booked, and nothing will be
-unless the order is sent again. Otherwise it raises one of the two kinds of `Unsettled`, which say how much is
-known. All of them carry the `Intent`. Reading never raises `Unsettled`.
+Placing raises a `Refusal` if that is final: nothing is booked, and nothing will be unless the order is sent
+again. Otherwise it raises one of the two kinds of `Unsettled`, which say how much is known. All of them have
+the `Intent`. Reading never raises `Unsettled`.
 
-Each class hands its fields to `Exception.__init__` in order, so that an error survives pickling on its way
-out of a worker process.
+Each class passes its fields to `Exception.__init__` in order, so that an error can be pickled.
 """
 
 from typing import ClassVar
 
 from bullion_client.intent import Intent
-from bullion_client.order import ProductionOrder
+from bullion_client.models import ProductionOrder
 
 
 class BullionError(Exception):
-    """The root of all errors that a call can raise."""
+    """The base class of all errors that a call can raise."""
 
 
 class Refusal(BullionError):
@@ -48,22 +47,22 @@ class Refusal(BullionError):
     """The stable machine code. Branch on this."""
 
     status: int
-    """The HTTP status of the answer."""
+    """The HTTP status of the response."""
 
     message: str
-    """The service's own words for people. They may change."""
+    """The service's message for people. It may change."""
 
     retry_after: int | None
-    """Seconds to wait before trying again, if the service named them."""
+    """Seconds to wait before a retry, if the service named them."""
 
     request_id: str | None
     """The service's id of the request: quote it to the operator."""
 
     detail: dict[str, object]
-    """The whole refusal as sent: some codes bring more fields, such as `reason` or `errors`."""
+    """The whole refusal as sent: some codes have more fields, such as `reason` or `errors`."""
 
     intent: Intent | None = None
-    """The order that was refused, if the call was one that places."""
+    """The order that was refused, if the call placed one."""
 
     _advice: ClassVar[str] = "Look the code up in the service's documentation."
 
@@ -85,7 +84,7 @@ class Refusal(BullionError):
         self.detail = {} if detail is None else detail
 
     def __str__(self) -> str:
-        # The service's word on when to try again is better than the family's general advice.
+        # Retry-After of the service is better than the general advice of the class.
         advice = self._advice if self.retry_after is None else f"Try again after {self.retry_after} s"
         return _sentences(f"{self.code} ({self.status}): {self.message}", advice, _reference(self.request_id))
 
@@ -97,25 +96,25 @@ class CredentialRefused(Refusal):
 
 
 class AccessRefused(Refusal):
-    """403: the key is good, but what it asked for is not open to it, to its account or to anyone now."""
+    """403: the key is valid, but it, its account or everyone may not do this now."""
 
-    _advice = "Only the operator can change this: trying again will not help until then"
+    _advice = "Only the operator can change this: a retry will not help until then"
 
 
 class BudgetRefused(Refusal):
-    """429: too many calls, or too many failed credentials from this address. It cost no budget."""
+    """429: too many calls, or too many failed authentications from this address. It did not count."""
 
     _advice = "Send fewer calls, and try again later"
 
 
 class MarketRefused(Refusal):
-    """The market is shut for now: halted, frozen, without a price, or this side or symbol is not offered."""
+    """The market is closed now: halted, frozen, without a price, or this side or symbol is not offered."""
 
-    _advice = "Watch `tradable` in the quotes, and decide anew when the market is open"
+    _advice = "Wait until `tradable` in the quotes is true, and decide again then"
 
 
 class RequestRefused(Refusal):
-    """Any other 4xx: the request was understood, but cannot be carried out as sent."""
+    """Any other 4xx: the request cannot be carried out as sent."""
 
     _advice = "Change the request before sending it again"
 
@@ -127,7 +126,7 @@ class NotFound(RequestRefused):
 
 
 class UnknownSymbol(NotFound):
-    """There is no symbol of this code. `quotes` raises it too, where the service answers an empty list."""
+    """There is no such symbol. `quotes` raises it too, where the service returns an empty list."""
 
     _advice = "Check the code: upper and lower case differ, and `symbols()` lists them all"
 
@@ -135,34 +134,34 @@ class UnknownSymbol(NotFound):
 class QuantityRefused(RequestRefused):
     """The weight breaks the symbol's or the group's size rule, the allocation, or the stock."""
 
-    _advice = "Order another weight: `symbols()` tells the sizes, `positions()` what is free"
+    _advice = "Order another weight: `symbols()` has the sizes, `positions()` the free weight"
 
 
 class LimitExceeded(QuantityRefused):
-    """The order would take the open position in the metal past the weight allocation."""
+    """The order would take the open position in the metal above the weight allocation."""
 
 
 class KeyReused(RequestRefused):
-    """The idempotency key was used before with another body, and has its outcome.
+    """The idempotency key was used before with another body, and has an outcome.
 
-    This call booked nothing, but most likely there is an order under the key. Look for it before you decide
-    on another one.
+    This call booked nothing, but there is probably an order under the key. Look for it before you place
+    another one.
     """
 
     _advice = "Resume the first intent, or look for its client_order_id, before you place anything more"
 
 
 class PriceMoved(Refusal):
-    """The price went too far from `expected_price`. Nothing was booked, and the key is spent."""
+    """The price is too far from `expected_price`. Nothing was booked, and the key is used up."""
 
-    _advice = "Look at the quote, and place a new order if you still want it"
+    _advice = "Check the quote, and place a new order if you still want it"
 
 
 class OrderRejected(Refusal):
-    """The hedge refused the order. Nothing was booked, and the key is spent."""
+    """The hedge refused the order. Nothing was booked, and the key is used up."""
 
     order: ProductionOrder | None = None
-    """The refused order; None if the service did not tell it in a form that this client reads."""
+    """The refused order; None if the response had none that this client can read."""
 
     _advice = "Place a new order if you still want it"
 
@@ -174,26 +173,26 @@ class OrderRejected(Refusal):
 
 
 class Unavailable(Refusal):
-    """503 and other 5xx: the service itself cannot do it now."""
+    """503 and other 5xx: the service cannot do it now."""
 
     _advice = "Retry later"
 
 
 class Unsettled(BullionError):
-    """Placing gave up before the order was settled: the deadline has passed, or trying is of no use now.
+    """Placing gave up before the order was settled: the deadline passed, or a retry would not help now.
 
-    `resume(error.intent)` goes on with the same key and body, now or in a later run. Placing the order anew,
-    with another key, could book it twice.
+    `resume(error.intent)` continues with the same key and body, now or in a later run. Placing the order
+    again with another key could book it twice.
     """
 
     intent: Intent
-    """What was to be placed: the key and the body."""
+    """The order to place: its key and body."""
 
     tries: int
-    """How often it was sent."""
+    """The number of tries."""
 
     last: BullionError | None
-    """What ended the last try, and tells most about the reason."""
+    """The error of the last try."""
 
     _verdict: ClassVar[str] = "The order is not settled"
 
@@ -217,48 +216,49 @@ class Unsettled(BullionError):
 
     @property
     def retry_after(self) -> int | None:
-        """Seconds to wait before going on, if the service named them."""
+        """Seconds to wait before a retry, if the service named them."""
         return self.last.retry_after if isinstance(self.last, Refusal | UnexpectedAnswer) else None
 
     @property
     def request_id(self) -> str | None:
-        """The service's id of the last request that it answered: quote it to the operator."""
+        """The service's id of the last request with a response: quote it to the operator."""
         return self.last.request_id if isinstance(self.last, Refusal | UnexpectedAnswer) else None
 
 
 class NotPlaced(Unsettled):
-    """Placing gave up, and nothing is booked: every try that can have reached the service was refused."""
+    """Placing gave up, and nothing is booked: every try that may have reached the service was refused."""
 
     _verdict = "The order was not placed, and nothing is booked"
 
 
 class OutcomeUnknown(Unsettled):
-    """Placing gave up, and the order may be booked or not: a try was not answered, or not for certain.
+    """Placing gave up, and the order may be booked: a try had no response, or none that proves the outcome.
 
-    Count it neither as bought nor as not bought, and place nothing in its stead, until `resume` has told.
+    Treat it as neither booked nor not booked, and place no other order for it, until `resume` has the
+    outcome.
     """
 
-    _verdict = "Whether the order is booked is not known. Resume it, and never place it anew"
+    _verdict = "It is unknown whether the order is booked. Resume it, and do not place it again"
 
 
 class NoAnswer(BullionError):
-    """No whole answer arrived: the connection failed, broke off or timed out.
+    """No complete response arrived: the connection failed, broke or timed out.
 
-    Whether the service acted on the request is not known, unless it was never sent. `__cause__` is httpx's
-    own error.
+    It is unknown whether the service acted on the request, unless it was never sent. `__cause__` is the error
+    of httpx.
     """
 
     url: str
     """The address that was called."""
 
     reason: str
-    """What went wrong on the way."""
+    """What went wrong."""
 
     sent: bool
-    """Whether any of the request can have reached the service: false where no connection was made."""
+    """Whether the service may have got the request: false if no connection was made."""
 
     broke: bool
-    """Whether a connection was there and broke, as one that was idle for too long does."""
+    """Whether an existing connection broke, as one does that was idle for too long."""
 
     def __init__(self, url: str, reason: str, *, sent: bool = True, broke: bool = False) -> None:
         super().__init__(url, reason)
@@ -269,16 +269,16 @@ class NoAnswer(BullionError):
 
     def __str__(self) -> str:
         return _sentences(
-            f"No answer from {self.url}: {self.reason}",
+            f"No response from {self.url}: {self.reason}",
             "Check the address and the network, or try again later",
         )
 
 
 class UnexpectedAnswer(BullionError):
-    """The answer is not one that the service gives: a wrong address, a proxy, or another version."""
+    """The response is not one of the service: a wrong address, a proxy, or another version."""
 
     problem: str
-    """What is wrong with the answer."""
+    """What is wrong with the response."""
 
     advice: str
     """What to do about it."""
@@ -287,16 +287,16 @@ class UnexpectedAnswer(BullionError):
     """The address that was called."""
 
     status: int | None
-    """The HTTP status of the answer, if it could be read that far."""
+    """The HTTP status of the response, if it could be read."""
 
     request_id: str | None
-    """The service's id of the request, if the answer carried one."""
+    """The service's id of the request, if the response had one."""
 
     field: str | None
-    """The field that is missing or wrongly typed, if that is the problem."""
+    """The field that is missing or has a wrong type, if that is the problem."""
 
     retry_after: int | None
-    """Seconds to wait before trying again, if the answer named them."""
+    """Seconds to wait before a retry, if the response named them."""
 
     def __init__(
         self,
@@ -329,5 +329,5 @@ def _reference(request_id: str | None) -> str:
 
 
 def _sentences(*parts: str) -> str:
-    """Join texts, of which some end in a full stop and some are empty, into sentences."""
+    """Join texts into sentences. Some are empty, and some end in a full stop already."""
     return " ".join(f"{part.rstrip(' .:')}." for part in parts if part)

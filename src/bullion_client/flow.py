@@ -1,10 +1,9 @@
-"""One flow for both clients.
+"""Flows: the logic of a call, shared by the synchronous and the asynchronous client.
 
-A flow is a generator that yields what it wants done, is sent the result (or is thrown the error), and returns
-the value of the call. It can ask for four things: to send a request, to sleep, to know the time, and to run a
-function that may block on a file. It does none of them itself, so the synchronous and the asynchronous client
-share every decision about a call, a test drives them without time passing, and they differ in `run` and
-`run_async` only.
+A flow is a generator that yields effects, gets their results (or errors), and returns the value of the call.
+There are four effects: send a request, sleep, read the clock, and run a function that may block on a file. A
+flow performs none of them itself. So both clients share every decision about a call and differ only in `run`
+and `run_async`, and a test can drive a flow without waiting.
 """
 
 import asyncio
@@ -22,26 +21,26 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Ask to go on after so many seconds."""
+    """Continue after this many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """Ask for the `Moment` that it is."""
+    """Return the current `Moment`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Ask to run a function that may block, without holding up an event loop."""
+    """Run a function that may block, without blocking an event loop."""
 
     function: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in time by two clocks: one to measure with, which nobody sets, and one to write down."""
+    """A point in time by two clocks: a monotonic one to measure with, and UTC to write down."""
 
     seconds: float
     utc: datetime
@@ -51,30 +50,30 @@ Effect: TypeAlias = httpx.Request | Sleep | Now | Run
 Flow: TypeAlias = Generator[Effect, Any, Value]
 
 
-# --- What a flow asks for, with the types of what it gets ------------------------------------------------
+# --- Effects with typed results --------------------------------------------------------------------------
 
 
 def send(request: httpx.Request) -> Flow[httpx.Response]:
-    """Send a request and return its whole answer. Raises httpx's errors."""
+    """Send a request and return the whole response. Raises the errors of httpx."""
     response = yield request
-    assert isinstance(response, httpx.Response)  # noqa: S101 - for the types: a driver keeps to it
+    assert isinstance(response, httpx.Response)  # noqa: S101 - for mypy
     return response
 
 
 def sleep(seconds: float) -> Flow[None]:
-    """Go on later."""
+    """Continue after this many seconds."""
     yield Sleep(seconds)
 
 
 def now() -> Flow[Moment]:
-    """Look at the clocks."""
+    """Read the clocks."""
     moment = yield Now()
-    assert isinstance(moment, Moment)  # noqa: S101 - as above
+    assert isinstance(moment, Moment)  # noqa: S101 - for mypy
     return moment
 
 
 def run_function(function: Callable[[], Value]) -> Flow[Value]:
-    """Run a function that may block, and return what it returns."""
+    """Run a function that may block, and return its value."""
     value: Value = yield Run(function)
     return value
 
@@ -83,12 +82,12 @@ def run_function(function: Callable[[], Value]) -> Flow[Value]:
 
 
 def moment_now() -> Moment:
-    """The time by this machine's clocks."""
+    """The time of this machine's clocks."""
     return Moment(time.monotonic(), datetime.now(UTC))
 
 
 def run(flow: Flow[Value], send_request: Callable[[httpx.Request], httpx.Response]) -> Value:
-    """Drive a flow to its end with a function that sends."""
+    """Drive a flow to its end with a function that sends requests."""
 
     def do(effect: Effect) -> object:
         match effect:
@@ -108,7 +107,7 @@ def run(flow: Flow[Value], send_request: Callable[[httpx.Request], httpx.Respons
             while True:
                 try:
                     result = do(effect)
-                except Exception as error:  # noqa: BLE001 - the flow knows which of them it can mend
+                except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     effect = flow.throw(error)
                 else:
                     effect = flow.send(result)
@@ -120,7 +119,7 @@ def run(flow: Flow[Value], send_request: Callable[[httpx.Request], httpx.Respons
 async def run_async(
     flow: Flow[Value], send_request: Callable[[httpx.Request], Awaitable[httpx.Response]]
 ) -> Value:
-    """Drive a flow to its end with a coroutine function that sends."""
+    """Drive a flow to its end with a coroutine function that sends requests."""
 
     async def do(effect: Effect) -> object:
         match effect:
@@ -140,7 +139,7 @@ async def run_async(
             while True:
                 try:
                     result = await do(effect)
-                except Exception as error:  # noqa: BLE001 - the flow knows which of them it can mend
+                except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     effect = flow.throw(error)
                 else:
                     effect = flow.send(result)

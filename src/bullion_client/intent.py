@@ -1,39 +1,38 @@
-"""An intent: one order that a program has decided on, with the key that makes it one order."""
+"""An intent: one order that a program decided to place, with its idempotency key."""
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from bullion_client.enums import TradeType
-from bullion_client.environment import Environment
+from bullion_client.enums import Environment, TradeType
 from bullion_client.numbers import Number, json_number, read_price, read_quantity
 
 _SYMBOL_CODE_LENGTH_MAX = 32
 _CLIENT_ORDER_ID_LENGTH_MAX = 64
 _KEY = re.compile(r"[!-~](?:[ -~]{0,62}[!-~])?")
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-"""A NUL, or half of a character: the service takes neither."""
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""A NUL or an unpaired surrogate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """One order that was decided on: its key and its body. It holds no secret.
+    """One order to place: its idempotency key and its body. It contains no secret.
 
-    Made before the first try, and the same through all of them, so that however often it is sent there is
-    one order. It comes with the error when placing gave up, and out of a `Journal` after a crash; hand it
-    to `Client.resume` to go on.
+    It is created before the first try and is the same for all tries, so there is one order however often it
+    is sent. The errors of placing have it, and a `Journal` has it after a crash. Pass it to `Client.resume`
+    to continue.
     """
 
     environment: Environment
-    """Where it goes. A client of the other environment refuses it."""
+    """The environment to place it in. A client of the other environment refuses it."""
 
     idempotency_key: str
-    """Its name at the service. It never expires, and belongs to the account: a rotated API key finds it."""
+    """Its key at the service. It never expires, and belongs to the account, not to the API key."""
 
     symbol_code: str
-    """What to trade."""
+    """The symbol to trade."""
 
     trade_type: TradeType
     """Buy or sell."""
@@ -42,28 +41,28 @@ class Intent:
     """The weight, in the symbol's unit."""
 
     expected_price: Decimal | None
-    """The price from which the market must not have gone too far, if that was asked for."""
+    """The order is refused if the price is too far from this; None if any price is accepted."""
 
     client_order_id: str | None
     """The caller's own reference."""
 
     made_at: datetime
-    """When it was decided on. Resumed much later, it is placed at the price of then, if it was not before."""
+    """When it was created. If it is resumed and was not booked, it is booked at the price of that time."""
 
     account: str | None = None
-    """The login of the account that it was made for, if a journal made sure of it."""
+    """The login of its account, if a journal was used."""
 
     in_doubt: bool = True
-    """Whether a try may have booked it, or may yet, that nobody has seen the answer of.
+    """Whether a try without a response may have booked it, or may still book it.
 
-    False only where every try was answered. One that you put together yourself is in doubt.
+    It is false only if every try was answered. An intent that you build yourself is in doubt.
     """
 
     unanswered_until: datetime | None = None
-    """If it is in doubt: until when such a try may have been under way. None if that is not known."""
+    """If it is in doubt: until when such a try may have been in flight. None if that is unknown."""
 
     def body(self) -> bytes:
-        """The JSON to send. Numbers are written out exactly, which Python's own writer cannot do."""
+        """The JSON to send. Numbers are exact, which the `json` module cannot write."""
         fields = {
             "symbol_code": json.dumps(self.symbol_code),
             "trade_type": json.dumps(str(self.trade_type)),
@@ -86,32 +85,41 @@ def make_intent(
     expected_price: Number | None,
     client_order_id: str | None,
 ) -> Intent:
-    """A new intent, without a try so far.
+    """A new intent that was not sent yet. Raises `ValueError` or `TypeError` for a field that is invalid."""
+    return check_intent(
+        Intent(
+            environment=environment,
+            idempotency_key=idempotency_key,
+            symbol_code=symbol_code,
+            trade_type=TradeType(trade_type),
+            quantity=read_quantity(quantity),
+            expected_price=None if expected_price is None else read_price(expected_price),
+            client_order_id=client_order_id,
+            made_at=made_at,
+            in_doubt=False,
+        )
+    )
 
-    What can be checked for certain is checked, so that a mistake is told before anything is sent.
-    """
-    if not _KEY.fullmatch(idempotency_key):
+
+def check_intent(intent: Intent) -> Intent:
+    """Raise an error for a field that is invalid in any case; return the intent with normalised numbers."""
+    if not _KEY.fullmatch(intent.idempotency_key):
         raise ValueError(
             "idempotency_key must have 1 to 64 printable ASCII characters, without blanks around them"
         )
-    _check_text("symbol_code", symbol_code, _SYMBOL_CODE_LENGTH_MAX)
-    if not symbol_code:
+    _check_text("symbol_code", intent.symbol_code, _SYMBOL_CODE_LENGTH_MAX)
+    if not intent.symbol_code:
         raise ValueError("symbol_code is empty")
-    if client_order_id is not None:
-        _check_text("client_order_id", client_order_id, _CLIENT_ORDER_ID_LENGTH_MAX)
-    side = TradeType(trade_type)
+    if intent.client_order_id is not None:
+        _check_text("client_order_id", intent.client_order_id, _CLIENT_ORDER_ID_LENGTH_MAX)
+    side, price = TradeType(intent.trade_type), intent.expected_price
     if not side.known:
-        raise ValueError(f"trade_type must be 'buy' or 'sell'; this is {trade_type!r}")
-    return Intent(
-        environment=environment,
-        idempotency_key=idempotency_key,
-        symbol_code=symbol_code,
+        raise ValueError(f"trade_type must be 'buy' or 'sell'; this is {str(side)!r}")
+    return replace(
+        intent,
         trade_type=side,
-        quantity=read_quantity(quantity),
-        expected_price=None if expected_price is None else read_price(expected_price),
-        client_order_id=client_order_id,
-        made_at=made_at,
-        in_doubt=False,
+        quantity=read_quantity(intent.quantity),
+        expected_price=None if price is None else read_price(price),
     )
 
 
@@ -120,5 +128,5 @@ def _check_text(name: str, text: str, length_max: int) -> None:
         raise TypeError(f"{name} must be a string, not {type(text).__name__}")
     if len(text) > length_max:
         raise ValueError(f"{name} has {len(text)} characters; it may have up to {length_max}")
-    if _NOT_STORABLE.search(text):
-        raise ValueError(f"{name} holds a NUL or half of a character, which the service does not take")
+    if _UNSTORABLE.search(text):
+        raise ValueError(f"{name} has a NUL or an unpaired surrogate, which the service does not accept")

@@ -1,18 +1,18 @@
-"""A file that remembers which orders were decided on, so that a program that dies can go on where it was.
+"""A journal file of orders, so that a program can continue after a crash.
 
-One JSON object to a line, only ever appended to:
+It has one JSON object per line, and lines are only appended:
 
     {"journal": 1, "environment": "test", "account": "aurum"}
     {"event": "made", "idempotency_key": "…", "symbol_code": "GOLD", …}
     {"event": "settled", "idempotency_key": "…", "outcome": "order", "order_id": "…"}
 
-A `made` is on the disk before the order is sent for the first time; a `settled` need not be, since an order
-that is resumed without need is only found again. A line that was cut off by a crash is skipped: if it was a
-`made`, its order was never sent. There is no secret in the file, but it tells what was traded, so only its
-owner may read it.
+A `made` line is on disk before the order is sent for the first time. A `settled` line need not be: an order
+that is resumed without need is just found again. A line that a crash cut off is skipped: if it was a `made`
+line, its order was never sent. The file contains no secret, but shows what was traded, so only its owner
+may read it.
 
-Threads and processes may share a file: each line is appended under a lock of the file. When it has grown
-large, it is written anew with the unsettled orders alone.
+Threads and processes may share a file: each line is appended under a lock of the file. A large file is
+replaced by one with the unsettled orders only.
 """
 
 import json
@@ -26,8 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from bullion_client.enums import TradeType
-from bullion_client.environment import Environment
+from bullion_client.enums import Environment, TradeType
 from bullion_client.intent import Intent
 
 _log = logging.getLogger("bullion_client")
@@ -38,17 +37,17 @@ _NOT_AN_INTENT = (KeyError, ValueError, TypeError, ArithmeticError)
 
 
 class Journal:
-    """Keeps intents across a crash of the program. Give it to a client, which writes to it.
+    """Keeps intents across a crash of the program. Pass it to a client, which writes to it.
 
         journal = Journal("orders.journal")
         with Client(address, key, journal=journal) as client:
             for intent in journal.unsettled():
                 client.resume(intent)
 
-    A journal belongs to one account in one environment, from its first order on; a client of another one is
-    refused with a `ValueError`. The client asks the service once whose key it has, for which the key needs
-    the scope `account:read`; with `account`, the login, you vouch for it yourself. Use one file for each
-    address of a service. It needs a system that can lock files (Linux, macOS).
+    A journal belongs to one account in one environment, from its first order on; a client of another one
+    gets a `ValueError`. The client reads the account of its key once, which needs the scope `account:read`;
+    or give the login as `account`. Use one file for each address of a service. It needs a system that can
+    lock files (Linux, macOS).
     """
 
     def __init__(self, path: str | os.PathLike[str], *, account: str | None = None) -> None:
@@ -61,18 +60,18 @@ class Journal:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._path
 
     @property
     def account(self) -> str | None:
-        """The login that was given for it."""
+        """The login that was given."""
         return self._account
 
     def unsettled(self) -> tuple[Intent, ...]:
-        """The orders whose outcome nobody has written down, in the order in which they were made.
+        """The orders without a recorded outcome, oldest first.
 
-        Among them are those that other threads and processes have under way now: to resume one is safe, too.
+        They include orders that other threads and processes are placing now; resuming those is safe, too.
         """
         if not self._path.exists():
             return ()
@@ -80,11 +79,11 @@ class Journal:
             return tuple(self._unsettled(file).values())
 
     def abandon(self, intent: Intent) -> None:
-        """Settle an order by your own word: it will not be resumed. What became of it is yours to know."""
+        """Mark an order as settled without sending it. Find out its outcome yourself first."""
         self.settle(intent, outcome="abandoned")
 
     def bind(self, environment: Environment, account: str) -> None:
-        """Make it this account's, or raise `ValueError` if it is another's. Done by the client."""
+        """Bind it to this account, or raise `ValueError` if it belongs to another. The client calls this."""
         with self._locked() as file:
             head = self._head(file)
             if head is None:
@@ -97,15 +96,15 @@ class Journal:
             )
 
     def note(self, intent: Intent) -> None:
-        """Write an intent down, and return once it is on the disk. Done by the client before it sends."""
+        """Write an intent, and return once it is on disk. The client calls this before it sends."""
         with self._locked() as file:
-            if self._head(file) is None:  # Somebody took the file away since it was bound.
+            if self._head(file) is None:  # The file was removed since it was bound.
                 self._begin(file, intent.environment, intent.account)
-            _append(file, _written(intent))
+            _append(file, _made_line(intent))
             os.fsync(file.fileno())
 
     def settle(self, intent: Intent, *, outcome: str, **more: str | None) -> None:
-        """Write down that the outcome of an intent is known. Done by the client."""
+        """Record the outcome of an intent. The client calls this."""
         line = {"event": "settled", "idempotency_key": intent.idempotency_key, "outcome": outcome, **more}
         with self._locked() as file:
             _append(file, line)
@@ -113,14 +112,14 @@ class Journal:
                 self._compact(file)
 
     def _compact(self, file: IO[bytes]) -> None:
-        """Put a file with the head and what is unsettled in the place of this one, which is locked."""
-        lines = [self._head(file) or {}, *map(_written, self._unsettled(file).values())]
+        """Replace this file, which is locked, by one with the head and the unsettled orders."""
+        lines = [self._head(file) or {}, *map(_made_line, self._unsettled(file).values())]
         smaller = self._path.with_name(f"{self._path.name}.new")
         with _opened(smaller, os.O_TRUNC) as new:
             for line in lines:
                 _append(new, line)
             os.fsync(new.fileno())
-            # Twice of what is left, so that an account with much unsettled is not rewritten at each order.
+            # Twice the rest, so that a journal with many unsettled orders is not rewritten at each order.
             self._compacted_from = max(_COMPACTED_FROM_BYTES, 2 * new.tell())
         smaller.replace(self._path)
         _sync_folder(self._path)
@@ -142,7 +141,7 @@ class Journal:
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, opened for this one use, and nobody else's until it is closed."""
+        """The file, opened and locked until it is closed."""
         import fcntl
 
         while True:
@@ -151,11 +150,11 @@ class Journal:
                 if _is_at(file, self._path):
                     yield file
                     return
-            # Somebody put a compacted file in its place while we waited.
+            # Another process replaced the file by a compacted one while this one waited.
 
 
 def _intent_of(line: dict[str, Any], environment: Environment, account: str | None) -> Intent:
-    """The intent that a line tells of; `_NOT_AN_INTENT` are the errors of one that does not."""
+    """The intent of a `made` line; another line raises one of `_NOT_AN_INTENT`."""
     price, until = line["expected_price"], line["unanswered_until"]
     return Intent(
         environment=environment,
@@ -171,7 +170,7 @@ def _intent_of(line: dict[str, Any], environment: Environment, account: str | No
     )
 
 
-def _written(intent: Intent) -> dict[str, object]:
+def _made_line(intent: Intent) -> dict[str, object]:
     return {
         "event": "made",
         "idempotency_key": intent.idempotency_key,
@@ -195,15 +194,15 @@ def _unsettled(file: IO[bytes], environment: Environment, account: str | None) -
         try:
             intent = _intent_of(line, environment, account)
         except _NOT_AN_INTENT:
-            _log.warning("a line of the journal tells of no order, and was skipped")
+            _log.warning("skipped a line of the journal that is not an order")
             continue
-        # Noted again by whoever resumes it: what counts is how long it may be under way.
+        # A resumed order is noted again: the last line says until when a try may be in flight.
         found[intent.idempotency_key] = intent
     return found
 
 
 def _lines(file: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """Every whole line. One that was torn by a crash was of no consequence yet."""
+    """Every complete line. A line that a crash cut off had no effect yet."""
     file.seek(0)
     for text in file:
         try:
@@ -237,7 +236,7 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 
 
 def _sync_folder(path: Path) -> None:
-    """A file's name is in its folder, which has to reach the disk as well."""
+    """The name of a file is stored in its folder, which must reach the disk as well."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -1,7 +1,7 @@
-"""Numbers that a caller hands in: exact, and within the bounds that the service has for everybody.
+"""Numbers that a caller passes in: exact, and within the service's general bounds.
 
-A float is refused whatever its value. It has been rounded before we see it: 0.1 + 0.2 would be sent as
-0.30000000000000004. What the desk decides, such as a symbol's sizes, is left to the service.
+A float is refused, whatever its value, because it was rounded already: 0.1 + 0.2 would be sent as
+0.30000000000000004. Bounds that the desk sets, such as the sizes of a symbol, are left to the service.
 """
 
 import re
@@ -9,19 +9,19 @@ from decimal import Decimal
 from typing import TypeAlias
 
 Number: TypeAlias = Decimal | int | str
-"""How a weight or a price may be given: `Decimal("2.5")`, `5` or `"2.5"`, and never a float."""
+"""The types of a weight or a price: `Decimal("2.5")`, `5` or `"2.5"`, but never a float."""
 
 QUANTITY_MAX = 1_000_000
 QUANTITY_PLACES_MAX = 4
 _LENGTH_MAX = 100
-"""The service takes no number that is written with more characters."""
-# Decimal itself would also take "1_000", blanks around it and the digits of other scripts.
-# No digit can be matched in two ways, so the time to match is linear.
+"""The service accepts no number with more characters."""
+# Decimal itself also accepts "1_000", blanks around it and the digits of other scripts.
+# No digit can match in two ways, so matching takes linear time.
 _WRITTEN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 
 
 def read_quantity(value: Number) -> Decimal:
-    """A weight that every symbol could take: above 0, at most 1000000, with at most 4 decimals."""
+    """A weight: above 0, at most 1000000, with at most 4 decimals."""
     quantity = _read_positive("quantity", value)
     if quantity > QUANTITY_MAX:
         raise ValueError(f"quantity may be at most {QUANTITY_MAX}; this is {_shown(value)}")
@@ -36,7 +36,7 @@ def read_price(value: Number) -> Decimal:
 
 
 def json_number(value: Decimal) -> str:
-    """The one plain way to write a number of this module in JSON: all its digits and no exponent."""
+    """A number of this module in JSON: all its digits and no exponent."""
     return f"{value:f}"
 
 
@@ -58,19 +58,19 @@ def _read(name: str, value: Number) -> Decimal:
             f"{name} must not be a float, which is not exact: "
             f"write Decimal({str(value)!r}) or {str(value)!r} instead of {value!r}"
         )
-    # A bool is an int to Python, but True grams of gold were not meant.
+    # A bool is an int to Python, but True is not a weight.
     if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
         raise TypeError(f"{name} must be a Decimal, an int or a string, not {type(value).__name__}")
     if isinstance(value, str) and not _WRITTEN.fullmatch(value):
         raise ValueError(f"{name} must be written like '2.5', in digits and a point; this is {_shown(value)}")
     if isinstance(value, int) and abs(value) >= 10**_LENGTH_MAX:
         raise ValueError(f"{name} cannot be written in {_LENGTH_MAX} characters")
-    # Made without any context, so nothing is rounded.
+    # The constructor ignores the context, so nothing is rounded.
     return Decimal(value)
 
 
 def _without_trailing_zeros(number: Decimal) -> Decimal:
-    """The same value in one form, so that 5, 5.0 and 5E0 are sent, kept and shown alike.
+    """The same value in one form, so that 5, 5.0 and 5E0 are sent and stored alike.
 
     Not `normalize`, which rounds to the precision of the caller's context.
     """
@@ -84,7 +84,7 @@ def _without_trailing_zeros(number: Decimal) -> Decimal:
 
 def _exponent(number: Decimal) -> int:
     exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)  # noqa: S101 - only a number that is not finite has a letter there
+    assert isinstance(exponent, int)  # noqa: S101 - it is a letter only for NaN and infinity
     return exponent
 
 

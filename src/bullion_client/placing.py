@@ -1,37 +1,37 @@
-"""Placing one order, and never two: which answer ends it, which is tried again, and what is said at the end.
+"""Places one order and never two: which response is final, which is retried, and what the caller is told.
 
-The key and the body are made once and sent unchanged on every try, so the service books at most one order
-however often they arrive. What is left to get right is what the caller is told. "Nothing is booked" must be
-true, also in a minute; otherwise the caller decides on another order, and has two.
+The key and the body are created once and sent unchanged on every try, so the service books at most one
+order however often they arrive. What remains is to tell the caller the truth. "Nothing is booked" must be
+true, also a minute later; otherwise the caller places another order, and has two.
 
-What each end of a try proves:
+What the end of a try proves:
 
-- An order, or `order_rejected`, is the outcome. So is `price_moved`: it settles the key.
-  `idempotency_key_reused` says that the key is settled with another body, so this body never was and never
-  will be booked under it.
-- No answer proves nothing, unless no connection was made. Neither does an answer that breaks off, cannot be
-  read, or has no code of the service. (But for a few statuses by which something on the way says that it has
-  passed nothing on.) Nor do three refusals of the service itself: `booking_outcome_unknown`,
-  `service_unavailable` and `internal_error` may come after the order was recorded, and so may a 5xx with a
-  code that we do not know.
-- Any other refusal proves that *this try* booked nothing. Nothing but that: of an earlier try it tells
-  something only if the service looked for the key first.
+- An order and `order_rejected` are the outcome. So is `price_moved`: it settles the key.
+  `idempotency_key_reused` says that the key is settled with another body, so this body was not booked under
+  it and never will be.
+- No response proves nothing, unless no connection was made. Neither does a response that breaks off, cannot
+be
+  read, or has no code of the service, except for a few statuses that mean a wrong address. Nor do three
+  refusals of the service: `booking_outcome_unknown`, `service_unavailable` and `internal_error` may come
+  after the order was recorded, and so may a 5xx with an unknown code.
+- Any other refusal proves that *this try* booked nothing. It proves something about earlier tries only if the
+  service looked up the key first.
   - The address throttle, credentials, the account's switches, scopes, budgets and the limits of the body all
-    refuse before anybody looks. So do `booking_unavailable` and `booking_busy`, which could not look, and
-    `booking_conflict`, which may mean that an earlier try is still at work.
-  - The checks of the market come after the look, since nothing of the market hides an order that exists. So
-    do `production_trading_disabled` and `production_prerequisites_unmet`, and `booking_not_completed`.
+    refuse before the lookup. So do `booking_unavailable` and `booking_busy`, which could not look it up, and
+    `booking_conflict`, which may mean that an earlier try is still running.
+  - The checks of the market come after the lookup, because an order that exists is returned whatever the
+    market. So do `production_trading_disabled`, `production_prerequisites_unmet` and `booking_not_completed`.
 
-So as long as every try was answered, a refusal means that nothing is booked. Once there is **doubt**, from a
-try that proves nothing, a refusal from before the look leaves it as it is. A refusal from after the look says
-that nothing was recorded *by then*: a try that was on its way longer (in a buffer of the network, in a proxy,
-at another node) may be booked after it, since a refusal leaves the key free. But nothing is on its way
-forever. The service gives a request up within half a minute; a kernel sends what a closed socket left behind
-for up to two minutes more. Hence the one rule for doubt: it ends by a settled key, or by a refusal from after
-the look for a try that was begun `LINGER_S` after the last doubtful one had ended. Until then whatever could
-tell more is sent again, and at the deadline it is `OutcomeUnknown`.
+So if every try was answered, a refusal means that nothing is booked. A try that proves nothing creates
+**doubt**. A refusal from before the lookup does not change it. A refusal from after the lookup says that
+nothing was recorded *by then*: an earlier try that is still in flight (in a network buffer, in a proxy, at
+another node) may be booked later, because a refusal leaves the key free. But no try is in flight forever.
+The service drops a request within half a minute; a kernel sends the rest of a closed socket for up to two
+minutes more. So doubt ends in two ways: by a settled key, or by a refusal from after the lookup to a try
+that began `LINGER_S` after the last doubtful try had ended. Until then every error that could still change
+is retried, and at the deadline it is `OutcomeUnknown`.
 
-An intent that is resumed brings its doubt along: it says until when a try of it may have been under way.
+A resumed intent keeps its doubt: it says until when a try may have been in flight.
 """
 
 from dataclasses import dataclass, replace
@@ -41,34 +41,33 @@ from bullion_client.calls import Call, log
 from bullion_client.errors import BullionError, NotPlaced, OutcomeUnknown, Refusal
 from bullion_client.flow import Flow, Moment, now, sleep
 from bullion_client.intent import Intent
-from bullion_client.order import Order
-from bullion_client.tries import Tries
-from bullion_client.verdict import Verdict, judge
+from bullion_client.models import Order
+from bullion_client.retry import Tries, Verdict, judge
 
 LINGER_S = 180.0
-"""So long after its caller has given it up, a request may still arrive and be booked."""
+"""For this long after its caller gave up, a request may still arrive and be booked."""
 
 
 @dataclass(slots=True)
 class Doubt:
-    """Whether a try of which the outcome is not known may have booked the order, or may yet."""
+    """Whether a try with an unknown outcome may have booked the order, or may still book it."""
 
     since: Moment | None = None
-    """When the last such try had ended; None if there is none."""
+    """When the last such try ended; None if there is none."""
 
     @classmethod
     def about(cls, intent: Intent, moment: Moment) -> "Doubt":
-        """What an intent brings along from tries that were made before this moment, here or elsewhere."""
+        """The doubt from earlier tries of an intent, in this program or another."""
         if not intent.in_doubt:
             return cls()
         if intent.unanswered_until is None:
             return cls(moment)
-        # Of a clock that was set back since, or of tries that still run, nothing is believed.
+        # A time in the future means that a clock was set back or that tries still run: it counts as now.
         ago = max((moment.utc - intent.unanswered_until).total_seconds(), 0.0)
         return cls(Moment(moment.seconds - ago, moment.utc - timedelta(seconds=ago)))
 
     def learn(self, verdict: Verdict, began: Moment, ended: Moment) -> None:
-        """Take in how a try has ended."""
+        """Update it by the end of a try."""
         if verdict.unsure:
             self.since = ended
         elif verdict.looked_up and self.since and began.seconds - self.since.seconds >= LINGER_S:
@@ -76,7 +75,7 @@ class Doubt:
 
 
 def place_until_settled(call: Call[Order], intent: Intent, tries: Tries, doubt: Doubt) -> Flow[Order]:
-    """Try until the order is settled, refused for good, or out of time."""
+    """Retry until the order is settled, refused finally, or out of time."""
     while True:
         began = yield from now()
         try:
@@ -96,17 +95,17 @@ def place_until_settled(call: Call[Order], intent: Intent, tries: Tries, doubt: 
 
 
 def _pause(verdict: Verdict, tries: Tries, doubt: Doubt, ended: Moment) -> float | None:
-    """How long to wait for the next try; None if this was the last."""
+    """The seconds until the next try; None if this was the last."""
     if verdict.settles:
         return None
-    # In doubt the question is no longer whether the order is taken, but what became of it: a refusal from
-    # after the look may turn into the order, and a wrong host into the right one. A closed gate stays closed.
+    # With doubt the question is what became of the order: after a refusal from after the lookup the order may
+    # still appear, and a wrong host may be corrected. Other refusals will not change.
     more_to_learn = doubt.since is not None and (verdict.looked_up or verdict.foreign)
     return tries.pause(verdict, ended.seconds) if verdict.again or more_to_learn else None
 
 
 def _end(verdict: Verdict, error: BullionError, intent: Intent, tries: Tries, doubt: Doubt) -> BullionError:
-    """What to raise for the last error of an order."""
+    """The error to raise for the last error of an order."""
     if doubt.since is not None and not verdict.settles:
         doubtful = replace(intent, in_doubt=True, unanswered_until=doubt.since.utc)
         return OutcomeUnknown(doubtful, tries.count, error)

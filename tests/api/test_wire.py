@@ -24,9 +24,8 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.refusals.refusal import RefusalError
 from bullion.web.response import encode_json
-from bullion_client.answer import Answer
-from bullion_client.order import ProductionOrder, TestOrder
-from bullion_client.reading import read
+from bullion_client.models import ProductionOrder, TestOrder
+from bullion_client.responses import Answer, read
 from bullion_conformance.requirement import REQUIREMENTS
 from bullion_conformance.shapes import AMOUNTS, TIMES
 from tests.api.description import DESCRIPTION, REAL_ORDERS, Json, check, detail_of, operation, schema_of

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
-from bullion_client.caller import Caller
+from bullion_client.base_client import BaseClient
 from bullion_client.flow import Flow, Moment, Now, Run, Sleep
 from bullion_client.journal import Journal
 from tests.client.calls import LIVE_KEY
@@ -126,9 +126,9 @@ class World:
 
 def caller(
     key: str = LIVE_KEY, *, deadline: float = 60.0, journal: Journal | None = None, pace: bool = False
-) -> Caller:
+) -> BaseClient:
     """A client without its network, whose pauses are the longest they can be."""
-    made = Caller("https://trading.example", key, 10.0, deadline, journal, pace=pace)
+    made = BaseClient("https://trading.example", key, 10.0, deadline, journal, pace=pace)
     made._chance = lambda: 1.0
     return made
 

@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from bullion_client import AsyncClient, Client, Environment
-from bullion_client.access import Access
+from bullion_client.transport import Access
 from tests.client.calls import LIVE_KEY, SECRET, TEST_KEY
 
 ADDRESS = "https://trading.example"

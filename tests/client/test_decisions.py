@@ -22,7 +22,7 @@ from bullion_client import (
     ProductionOrder,
     Refusal,
     UnexpectedAnswer,
-    accepted,
+    responses,
 )
 from bullion_client.placing import LINGER_S
 from bullion_client.retry_table import RETRY_TABLE
@@ -79,8 +79,8 @@ def test_the_table_has_the_advice_of_the_catalogue() -> None:
 
 
 def test_every_family_of_the_catalogue_has_a_class_of_its_own() -> None:
-    assert {family.value for family in accepted._CLASSES} == {family.value for family in Family}
-    assert len(set(accepted._CLASSES.values())) == len(Family)
+    assert {family.value for family in responses._CLASSES} == {family.value for family in Family}
+    assert len(set(responses._CLASSES.values())) == len(Family)
 
 
 @pytest.mark.parametrize("row", FINAL, ids=lambda row: row.code)

@@ -78,7 +78,7 @@ def test_a_refusal_is_raised_as_its_family(
         (403, "api_access_disabled", "Only the operator can change this"),
         (429, "rate_limited", "try again later"),
         (422, "invalid_request", "Change the request"),
-        (400, "limit_exceeded", "`positions()` what is free"),
+        (400, "limit_exceeded", "`positions()` the free weight"),
         (503, "stale_rate", "Retry later"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_refused_connection(me: Me) -> None:
     assert isinstance(error, NoAnswer)
     assert isinstance(error.__cause__, httpx.ConnectError)
     assert error.url == f"{url}/api/trading/test/v1/me"
-    assert str(error).startswith(f"No answer from {error.url}: ")
+    assert str(error).startswith(f"No response from {error.url}: ")
     assert "(ConnectError). Check the address and the network" in str(error)
 
 
@@ -269,5 +269,5 @@ def test_an_unsettled_order_tells_of_its_last_refusal() -> None:
     )
     unknown = OutcomeUnknown(INTENT, 1, NoAnswer("https://trading.example/me", "timed out"))
     assert (unknown.code, unknown.retry_after, unknown.request_id) == (None, None, None)
-    assert "Tried 1 time. No answer" in str(unknown)
-    assert "never place it anew" in str(unknown)
+    assert "Tried 1 time. No response" in str(unknown)
+    assert "do not place it again" in str(unknown)

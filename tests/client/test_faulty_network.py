@@ -24,7 +24,7 @@ from bullion_client import (
     Journal,
     Order,
     Unsettled,
-    tries,
+    retry,
 )
 from tests.client.fault_proxy import FAULTS, FaultProxy, fault_proxy
 from tests.client.fixtures import Deployment
@@ -125,7 +125,7 @@ def test_as_many_are_booked_as_were_meant_and_each_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(tries, "_LONGEST_PAUSE_S", 0.5)  # For the time that the tests take.
+    monkeypatch.setattr(retry, "_LONGEST_PAUSE_S", 0.5)  # For the time that the tests take.
     login, count = deployment.account(), ORDERS // 4
     key = deployment.key(login, environment)
     secret = key.rpartition(".")[2]

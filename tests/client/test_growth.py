@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
 
 import httpx
 import pytest
 
-from bullion_client.answer import Answer, json_object, retry_after
 from bullion_client.errors import UnexpectedAnswer
 from bullion_client.numbers import read_price, read_quantity
+from bullion_client.responses import Answer, json_object, retry_after
 from tests.support.growth import assert_linear
 
 NUMBERS: dict[str, Callable[[int], str]] = {
@@ -64,10 +66,10 @@ def test_answers(name: str) -> None:
         def read() -> None:
             retry_after(response)
             with suppress(UnexpectedAnswer):
-                answer = Answer(response, json_object(response, ""))
-                for take in (answer.text, answer.decimal, answer.time):
+                answer = Answer(response, json_object(response))
+                for kind in (str, Decimal, datetime):
                     with suppress(UnexpectedAnswer):
-                        take("a")
+                        answer.value("a", kind)
 
         return read
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from bullion_client.pacing import Pacer
+from bullion_client.rate_limit import Pacer
 from tests.client.scripted_network import LIVE_ORDER, World, answer, caller, refusal
 
 

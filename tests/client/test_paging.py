@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from bullion_client import AsyncClient, Client, OrderPage, TestOrder
-from bullion_client.answer import Answer
-from bullion_client.paging import Walk
-from bullion_client.reading import read
+from bullion_client.pagination import Pager
+from bullion_client.responses import Answer, read
 from tests.client.scripted_network import TEST_ORDER, answer
 
 
@@ -36,13 +35,13 @@ class Book:
 
 
 def walked(book: Book, page_size: int, between: Any = lambda: None, most: int = 2000) -> list[int]:
-    walk, shown = Walk(page_size), []
+    pager, shown = Pager(page_size), []
     for _ in range(most):
-        shown += [int(each.id) for each in walk.take(book.page(walk.page_size, walk.offset))]
-        if walk.over:
+        shown += [int(each.id) for each in pager.take(book.page(pager.page_size, pager.offset))]
+        if pager.done:
             return shown
         between()
-    raise AssertionError("the walk does not end")
+    raise AssertionError("the pager does not end")
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 9, 10, 11, 19, 20, 21, 100])

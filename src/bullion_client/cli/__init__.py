@@ -1,4 +1,4 @@
-"""The command line `bullion-client`. It needs the extra `cli`; the library does without."""
+"""The command line `bullion-client`. It needs the extra `cli`; the library does not."""
 
 import sys
 
@@ -9,9 +9,9 @@ _NOT_INSTALLED = (
 
 
 def main() -> int:
-    """Run the command that the process was started with; return its exit code."""
+    """Run the command line of the process; return the exit code."""
     try:
-        # Here and not above, so that whoever lacks click or rich is told so in a sentence.
+        # Imported here, so that a missing click or rich is one sentence and not a traceback.
         from bullion_client.cli.program import run
     except ModuleNotFoundError as missing:
         if missing.name not in ("click", "rich"):

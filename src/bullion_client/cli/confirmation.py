@@ -1,4 +1,4 @@
-"""Asking before an order that is real."""
+"""Confirmation of production orders."""
 
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -13,7 +13,7 @@ _PAISA = Decimal("0.01")
 
 
 def require_terminal() -> None:
-    """A program that nobody can answer for has to say --yes."""
+    """Without a terminal, --yes is required."""
     if not has_terminal():
         raise usage_error(
             "Production orders need a confirmation, and there is no terminal. Nothing was sent. "
@@ -22,31 +22,31 @@ def require_terminal() -> None:
 
 
 def ask(question: str) -> None:
-    """Go on only if somebody says yes."""
+    """Continue only if the user confirms."""
     if not click.confirm(question, err=True):
         raise CommandError(ExitCode.REFUSED, "not_confirmed", "Not confirmed: nothing was sent.")
 
 
 def confirm_order(client: Client, intent: Intent) -> None:
-    """Name what is about to be done, and the price of now as far as it can be read; then ask."""
+    """Show the order and the current price, if it can be read; then ask."""
     require_terminal()
     try:
         symbol = next((each for each in client.symbols() if each.symbol_code == intent.symbol_code), None)
         quote = None if symbol is None else client.quotes(intent.symbol_code)[0]
         known = "There is no such symbol." if quote is None else None
     except BullionError as error:
-        # The service judges the order in any case; a key that may only place orders cannot read prices.
+        # A key with only orders:write cannot read prices. The service checks the order in any case.
         symbol, quote, known = None, None, f"The price cannot be read: {error}"
     unit = "(grams of gold, kilograms of silver)" if symbol is None else symbol.unit
     weight = f"{plain(intent.quantity)} {text(unit)}"
-    words = f"{intent.trade_type.capitalize()} {weight} of {text(intent.symbol_code)} in production."
+    order = f"{intent.trade_type.capitalize()} {weight} of {text(intent.symbol_code)} in production."
     if known is None and symbol is not None and quote is not None:
-        known = _price_words(intent, symbol, quote)
-    click.echo(f"{words}\n{text(known)}", err=True)
+        known = _price_text(intent, symbol, quote)
+    click.echo(f"{order}\n{text(known)}", err=True)
     ask("Send this order?")
 
 
-def _price_words(intent: Intent, symbol: Symbol, quote: Quote) -> str:
+def _price_text(intent: Intent, symbol: Symbol, quote: Quote) -> str:
     price = quote.buy if intent.trade_type == TradeType.BUY else quote.sell
     refused = "" if quote.tradable else f" An order would now be refused: {quote.reason}."
     if price is None:

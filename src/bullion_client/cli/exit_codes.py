@@ -1,4 +1,4 @@
-"""How a command ends: the exit codes that scripts can rely on, and what is said with each."""
+"""Exit codes that scripts can rely on, and the message for each error."""
 
 import sys
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from bullion_client.cli.json_output import Json, document, fields
 
 
 class ExitCode(IntEnum):
-    """What a script can tell a command's end by."""
+    """The exit code of a command."""
 
     DONE = 0
     UNEXPECTED = 1
@@ -50,7 +50,7 @@ MEANINGS = {
     ExitCode.UNAVAILABLE: "the service is unavailable: nothing is booked",
     ExitCode.INTERRUPTED: "interrupted with Ctrl+C",
 }
-"""As `--help` tells them."""
+"""The texts of `--help`."""
 
 _ADVICE: tuple[tuple[type[Refusal], str], ...] = (
     (
@@ -77,7 +77,7 @@ _ADVICE: tuple[tuple[type[Refusal], str], ...] = (
 
 
 class CommandError(Exception):
-    """A command that does not end well: with which exit code, and in which words."""
+    """A command that fails, with its exit code and message."""
 
     def __init__(
         self, exit_code: ExitCode, code: str, message: str, more: Mapping[str, object] | None = None
@@ -85,17 +85,17 @@ class CommandError(Exception):
         super().__init__(exit_code, code, message)
         self.exit_code = exit_code
         self.code = code
-        """The service's code of a refusal, or one of our own."""
+        """The service's code of a refusal, or one of the command line."""
         self.message = message
         self.more = dict(more or {})
-        """Further fields, for programs."""
+        """Further fields of the JSON output."""
 
     def view(self) -> Json:
-        """For programs."""
+        """The fields of the JSON output."""
         return {"code": self.code, "message": self.message, "exit_code": int(self.exit_code), **self.more}
 
-    def tell(self, *, as_json: bool) -> None:
-        """On the stream for errors, so that what a program reads is an answer or nothing."""
+    def print(self, *, as_json: bool) -> None:
+        """Print it to stderr, so that stdout has a result or nothing."""
         if as_json:
             sys.stderr.write(document({"error": self.view()}) + "\n")
             return
@@ -104,12 +104,12 @@ class CommandError(Exception):
 
 
 def usage_error(message: str) -> CommandError:
-    """What the caller has to put right; nothing was sent."""
+    """An error that the user must correct; nothing was sent."""
     return CommandError(ExitCode.USAGE, "usage", message)
 
 
 def command_error(error: BullionError, advice: str = "") -> CommandError:
-    """What an error of the library means for whoever gave the command. `advice` is told in place of ours."""
+    """The error of a command for an error of the library. `advice` replaces the default advice."""
     if isinstance(error, Unsettled):
         return _unsettled(error, advice)
     if isinstance(error, Refusal):
@@ -124,7 +124,7 @@ def command_error(error: BullionError, advice: str = "") -> CommandError:
 
 def _refused(refusal: Refusal, advice: str) -> CommandError:
     later = isinstance(refusal, Unavailable | BudgetRefused)
-    advice = advice or next((words for family, words in _ADVICE if isinstance(refusal, family)), "")
+    advice = advice or next((text for kind, text in _ADVICE if isinstance(refusal, kind)), "")
     if refusal.retry_after is not None:
         advice = f"Try again after {refusal.retry_after} s."
     request = "" if refusal.request_id is None else f"Request id: {refusal.request_id}."
@@ -162,5 +162,5 @@ def _unsettled(error: Unsettled, advice: str) -> CommandError:
 
 
 def _join(*parts: str) -> str:
-    # The library speaks of its own argument.
+    # The message names an argument of the library.
     return " ".join(part for part in parts if part).replace("base_url", "--base-url or BULLION_BASE_URL")

@@ -1,20 +1,20 @@
-"""How numbers, times and texts are written for people."""
+"""Formats numbers, times and texts for people."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 NOTHING = "-"
 _JOINERS = "\u200c\u200d"
-"""Letters of Indian scripts are joined and kept apart with these; they cannot move a cursor."""
+"""Indian scripts use these to join letters and keep them apart; they cannot move a cursor."""
 
 
 def plain(number: Decimal) -> str:
-    """Every digit that the number came with, and no exponent."""
+    """All digits of the number, and no exponent."""
     return format(number, "f")
 
 
 def short(number: Decimal) -> str:
-    """Without the zeros that end its decimals: 10 for 10.0000."""
+    """Without trailing zeros: 10 for 10.0000."""
     whole, point, decimals = plain(number).partition(".")
     return f"{whole}{point}{decimals.rstrip('0')}".rstrip(".") if point else whole
 
@@ -35,7 +35,7 @@ def rupees(amount: Decimal | None) -> str:
 
 
 def instant(at: datetime | None) -> str:
-    """In the zone of whoever reads it, with its distance from UTC: a zone's letters are no man's land."""
+    """In the local time zone, with its UTC offset: abbreviations of zones are ambiguous."""
     if at is None:
         return NOTHING
     local = at.astimezone()
@@ -44,7 +44,7 @@ def instant(at: datetime | None) -> str:
 
 
 def age(since: datetime, now: datetime | None = None) -> str:
-    """How long ago, in the largest unit that fits."""
+    """The age in the largest unit that fits."""
     seconds = max(int(((now or datetime.now(UTC)) - since).total_seconds()), 0)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -52,13 +52,13 @@ def age(since: datetime, now: datetime | None = None) -> str:
     return f"{seconds} s"
 
 
-def text(words: object) -> str:
-    """What somebody else wrote, with whatever could steer a terminal shown instead of sent to it."""
-    if words is None:
+def text(value: object) -> str:
+    """Text from elsewhere, with control characters escaped, so that it cannot control the terminal."""
+    if value is None:
         return NOTHING
     return "".join(
         each if each.isprintable() or each in _JOINERS else each.encode("unicode_escape").decode()
-        for each in str(words)
+        for each in str(value)
     )
 
 

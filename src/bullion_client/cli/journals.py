@@ -1,4 +1,4 @@
-"""Where orders are noted before they are sent, so that a killed command can be gone on with."""
+"""The journal of a command, so that an order can be resumed if the command is killed."""
 
 import os
 import re
@@ -29,33 +29,33 @@ no_journal_option = click.option(
 )
 
 _UNUSABLE = (OSError, ValueError, KeyError, ImportError)
-"""Not to be read or written, no journal or another account's, and on systems that cannot lock files."""
+"""The file cannot be read or written, is not a journal, belongs to another account, or cannot be locked."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJournal:
-    """A client, and the journal that it writes to."""
+    """A client and its journal."""
 
     client: Client
     journal: Journal
 
     def unsettled(self) -> tuple[Intent, ...]:
-        """The orders whose end is not known."""
+        """The orders with an unknown outcome."""
         with _usable(self.journal):
             return self.journal.unsettled()
 
     def abandon(self, intent: Intent) -> None:
-        """Strike an order out."""
+        """Remove an order from the journal."""
         with _usable(self.journal):
             self.journal.abandon(intent)
 
 
 @contextmanager
 def open_journal(session: Session, credentials: Credentials, given: Path | None) -> Iterator[OpenJournal]:
-    """A client with the journal at that path, or with the usual one of its account.
+    """Open a client with the journal at that path, or with the default journal of its account.
 
-    An intent belongs to an account: sent with a key of another one, it would be a new order. So the service
-    is asked first whose key this is.
+    An intent belongs to an account: sent with a key of another account, it would be a new order. So the
+    account of the key is read first.
     """
     with session.client(credentials) as client:
         account = _account(client)
@@ -70,7 +70,7 @@ def open_journal(session: Session, credentials: Credentials, given: Path | None)
 
 
 def journal_error(journal: Journal, error: Exception) -> CommandError:
-    """Of a journal that cannot be read, or cannot be written to before an order is sent."""
+    """The error for a journal that cannot be read, or cannot be written before an order is sent."""
     return usage_error(
         f"The journal {journal.path} cannot be used, so nothing was sent: {error}. "
         "Choose another file with --journal, or use --no-journal."
@@ -86,16 +86,16 @@ def _usable(journal: Journal) -> Iterator[None]:
 
 
 def default_path(credentials: Credentials, account: Account) -> Path:
-    """One for each account of each address: a rotated key finds it again, and nothing of the key is in it."""
+    """One file per account and address. It does not depend on the key, so a rotated key finds it again."""
     host = urlsplit(credentials.base_url).netloc
-    # Letters that a file's name cannot have are left out, so the name alone would not tell all apart.
-    told_apart = f"{credentials.base_url.rstrip('/')}\n{account.environment}\n{account.login_id}"
-    name = f"{host}-{account.login_id}-{account.environment}-{sha256(told_apart.encode()).hexdigest()[:8]}"
+    # Characters that a file name cannot have are replaced, so a hash keeps the names different.
+    identity = f"{credentials.base_url.rstrip('/')}\n{account.environment}\n{account.login_id}"
+    name = f"{host}-{account.login_id}-{account.environment}-{sha256(identity.encode()).hexdigest()[:8]}"
     return _folder() / f"{re.sub(r'[^A-Za-z0-9.-]', '_', name)}.jsonl"
 
 
 def other_journals(own: Journal) -> Iterator[Path]:
-    """Further journals at the usual place that have something unsettled. One that cannot be read has not."""
+    """Other default journals with unsettled orders. One that cannot be read is skipped."""
     for path in sorted(_folder().glob("*.jsonl")):
         with suppress(*_UNUSABLE):
             if path != own.path and Journal(path).unsettled():
@@ -109,12 +109,12 @@ def _account(client: Client) -> Account:
         if refusal.code != "insufficient_scope":
             raise
         raise command_error(
-            refusal, "A journal needs to know whose key it is. Add --no-journal to do without."
+            refusal, "The journal needs the account of the key. Add --no-journal to work without it."
         ) from None
 
 
 def _folder() -> Path:
     given = Path(os.environ.get("XDG_STATE_HOME", ""))
-    # A relative one is to be ignored: it would be another folder with each change of the working directory.
+    # A relative path is ignored: it would depend on the working directory.
     root = given if given.is_absolute() else Path.home() / ".local" / "state"
     return root / "bullion-client"

@@ -1,4 +1,4 @@
-"""The library's values as the API itself writes them: its names, exact decimals, times with their offset."""
+"""JSON output with the field names of the API, exact decimals, and times with an offset."""
 
 import dataclasses
 import json
@@ -13,7 +13,7 @@ Json = dict[str, object]
 
 
 def wire(value: object) -> object:
-    """A value of the library in terms of JSON."""
+    """A value of the library as JSON types."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return fields(value)
     match value:
@@ -37,5 +37,5 @@ def fields(value: Any) -> Json:
 
 
 def document(value: object) -> str:
-    """As text. In plain ASCII, so that no character of somebody else's can steer a terminal."""
+    """The JSON text, in ASCII, so that no character can control a terminal."""
     return json.dumps(wire(value), indent=2)

@@ -1,7 +1,9 @@
-"""The options that several commands share, and the arguments that are more than text."""
+"""Options that several commands share, and arguments that are numbers or times."""
 
 import functools
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,15 +13,16 @@ from click.core import ParameterSource
 
 from bullion_client import BullionError
 from bullion_client.cli.exit_codes import command_error
-from bullion_client.cli.retry_notes import retry_notes
-from bullion_client.cli.session import ADDRESS, Session
-from bullion_client.numbers import read_price
+from bullion_client.cli.session import ADDRESS, Session, retry_notes
+from bullion_client.numbers import read_price, read_quantity
 
 _DEADLINE_S = 60.0
+_OPPOSITE = {"buy": "sell", "sell": "buy"}
+_NEGATIVE = re.compile(r"-\.?[0-9].*")
 
 
 def price_argument(_context: click.Context, _parameter: click.Parameter, words: str | None) -> Decimal | None:
-    """A price in rupees, as it is written."""
+    """Read a price in rupees."""
     try:
         return None if words is None else read_price(words)
     except ValueError as error:
@@ -27,7 +30,7 @@ def price_argument(_context: click.Context, _parameter: click.Parameter, words: 
 
 
 def time_argument(_context: click.Context, _parameter: click.Parameter, words: str | None) -> datetime | None:
-    """A time in ISO 8601; without a zone it is UTC, as for the service."""
+    """Read an ISO 8601 time; without a zone it is UTC, as for the service."""
     if words is None:
         return None
     try:
@@ -40,7 +43,7 @@ def time_argument(_context: click.Context, _parameter: click.Parameter, words: s
 
 
 def with_session(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that all have, as a `Session`."""
+    """Add the options that every command has, and pass them as a `Session`."""
 
     @click.option(
         "--base-url",
@@ -77,3 +80,40 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
 
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Send production orders without confirmation.")
+
+
+class OrderCommand(click.Command):
+    """A command with a weight. A negative weight must not be reported as an unknown option."""
+
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        given = list(words)  # click removes words from its list while it parses them.
+        try:
+            return super().parse_args(context, words)
+        except click.NoSuchOption as error:
+            for word in given:
+                # For -5.25, click names the option -5.
+                if word.startswith(error.option_name) and _NEGATIVE.fullmatch(word):
+                    parameter = next(each for each in self.params if each.name == "quantity")
+                    quantity_argument(context, parameter, word)
+            raise
+
+
+def quantity_argument(context: click.Context, parameter: click.Parameter, words: str) -> Decimal:
+    """Read a weight exactly."""
+    try:
+        return read_quantity(words)
+    except ValueError as error:
+        message = f"{error}. {_advice(context, words)}".rstrip()
+        raise click.BadParameter(message, context, parameter) from None
+
+
+def _advice(context: click.Context, words: str) -> str:
+    name = str(context.info_name)
+    if words.startswith("-"):
+        opposite = _OPPOSITE[name]
+        return f"To {opposite}, use 'bullion-client {opposite}'."
+    with suppress(ValueError):
+        symbol_code = str(context.params.get("symbol_code"))
+        read_quantity(symbol_code)
+        return f"The symbol comes first: 'bullion-client {name} {words} {symbol_code}'."
+    return ""

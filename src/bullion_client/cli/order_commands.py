@@ -22,8 +22,13 @@ from bullion_client.cli.journals import (
     open_journal,
 )
 from bullion_client.cli.json_output import fields
-from bullion_client.cli.options import price_argument, with_session, yes_option
-from bullion_client.cli.quantity import OrderCommand, quantity_argument
+from bullion_client.cli.options import (
+    OrderCommand,
+    price_argument,
+    quantity_argument,
+    with_session,
+    yes_option,
+)
 from bullion_client.cli.resume_hint import ResumeHint
 from bullion_client.cli.session import Session
 from bullion_client.cli.waiting import finish, wait_for_option, wait_option, wait_seconds
@@ -32,7 +37,7 @@ from bullion_client.intent import make_intent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """What follows the command's name."""
+    """The options of the command."""
 
     symbol_code: str
     quantity: Decimal
@@ -142,8 +147,8 @@ def _send(session: Session, client: Client, journal: Journal | None, intent: Int
     except KeyboardInterrupt:
         raise resume_hint.after_interrupt(intent) from None
     except OSError as error:
-        # The library has errors of its own for the network. It writes the journal before it sends, and after
-        # that a journal that fails no longer matters to it.
+        # This is the journal: the library has its own errors for the network, and a journal that fails
+        # after the order was sent is only logged.
         if journal is None:
             raise
         raise journal_error(journal, error) from None
@@ -151,7 +156,7 @@ def _send(session: Session, client: Client, journal: Journal | None, intent: Int
 
 
 def _intent(client: Client, trade_type: TradeType, given: _Given) -> Intent:
-    """The order with its key: made here, so that it can be named however this ends."""
+    """The order with its key, which is created here so that every message can name it."""
     try:
         return make_intent(
             client.environment,
@@ -168,7 +173,7 @@ def _intent(client: Client, trade_type: TradeType, given: _Given) -> Intent:
 
 
 def _refuse_duplicate(session: Session, opened: OpenJournal, wanted: Intent, given: _Given) -> None:
-    """Whoever repeats a command that was killed means the same order, and not a second one."""
+    """A repeated command after a crash means the same order, not a second one."""
     for intent in opened.unsettled():
         if _body(intent) == _body(wanted):
             words = ResumeHint(session, given.journal_path).resume(intent)

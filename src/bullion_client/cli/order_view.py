@@ -1,4 +1,4 @@
-"""Orders as text."""
+"""Prints orders."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`bullion-client …`: the commands together, and how each of them ends."""
+"""The program `bullion-client`: its commands, and the handling of their errors."""
 
 import os
 import re
@@ -34,14 +34,14 @@ _API_KEY = re.compile(r"(^|=)key_(test|live)\.")
 def program() -> None:
     """Trade gold and silver by weight at a Bullion service.
 
-    The address is read from BULLION_BASE_URL, or given with --base-url. The key is read from
-    BULLION_API_KEY; where that is not set, it is asked for at the terminal and not shown. It is never an
-    argument: every user of the machine can read those in the list of processes. The key decides about the
-    environment: key_test.… rehearses, key_live.… is in earnest.
+    The address comes from BULLION_BASE_URL or --base-url. The key comes from BULLION_API_KEY; if that is not
+    set, you are asked for it at the terminal. It is never an argument: every user of the machine can read
+    arguments in the process list. The key selects the environment: orders with key_test.… are simulated,
+    orders with key_live.… are real.
 
-    Each order is noted in a journal, under ~/.local/state/bullion-client, before it is sent. After a
-    command that was killed or did not learn the end, 'bullion-client resume' goes on with the same order,
-    and never makes a second one.
+    Each order is written to a journal, under ~/.local/state/bullion-client, before it is sent. If a command
+    was killed, or its outcome is unknown, 'bullion-client resume' continues with the same order and never
+    places a second one.
 
     \b
     Examples:
@@ -67,10 +67,10 @@ for _command in (
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what the words say; return the exit code."""
+    """Run a command; return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal of few letters shows a rupee sign as its number, rather than none of the answer.
+            # A terminal without a rupee sign shows an escape instead of failing.
             stream.reconfigure(errors="backslashreplace")
     try:
         code = _run(words)
@@ -78,7 +78,7 @@ def run(words: Sequence[str]) -> int:
     except CommandError as raised:
         failure = raised
     except OSError as error:
-        # What is left in the buffer would fail once more at the end of the process.
+        # The rest of the buffer would fail again when the process ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         failure = CommandError(
             ExitCode.UNEXPECTED,
@@ -88,7 +88,7 @@ def run(words: Sequence[str]) -> int:
         )
     else:
         return code
-    failure.tell(as_json="--json" in words)
+    failure.print(as_json="--json" in words)
     return failure.exit_code
 
 
@@ -99,7 +99,7 @@ def _run(words: Sequence[str]) -> int:
             "the shell's history keeps them. Ask for a rotated key, and set BULLION_API_KEY to the new one."
         )
     if not words:
-        # As click does since 8.2, which says it as an error; before that it ended with 0.
+        # As click 8.2 does; older versions end with 0.
         with click.Context(program, info_name=_NAME, **program.context_settings) as context:
             click.echo(program.get_help(context), err=True)
         return ExitCode.USAGE
@@ -120,5 +120,5 @@ def _message(error: click.UsageError) -> str:
         parameters = [each for command in program.commands.values() for each in command.params]
         if any(error.option_name in each.opts for each in parameters):
             option = error.option_name
-            return f"'{option}' goes behind the command, as in 'bullion-client COMMAND {option}'."
+            return f"'{option}' must follow the command, as in 'bullion-client COMMAND {option}'."
     return error.format_message()

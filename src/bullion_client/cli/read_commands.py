@@ -18,7 +18,7 @@ from bullion_client.cli.tables import Column, print_facts, print_line, print_tab
 from bullion_client.cli.waiting import finish, wait_for_option, wait_option, wait_seconds
 
 _PAGE = 50
-"""As many as the service gives without being asked for more."""
+"""The default page size of the service."""
 _STATUSES = ("pending", "open", "closing", "closed", "rejected", "deleted", "all")
 
 
@@ -119,7 +119,7 @@ def _print_quotes(quotes: Sequence[Quote], weights: Mapping[str, str]) -> None:
 
 
 def _quoted_weight(symbol: Symbol) -> str:
-    """The weight that its price is for: 10 g."""
+    """The weight that its price is for, such as 10 g."""
     return f"{short(symbol.quoted_weight)} {text(symbol.unit)}"
 
 
@@ -162,11 +162,11 @@ def orders_command(
         raise click.UsageError("--all lists every order: use it without --limit and --offset.")
     with session.client() as client:
         try:
-            walk = client.orders(**filters)  # Only looks at the filters: it reads when it is gone through.
-        except ValueError as error:  # Names the library's argument, which the option is called after.
+            every_order = client.orders(**filters)  # Only checks the filters: it reads when it is iterated.
+        except ValueError as error:  # It names the argument of the library, which is the name of the option.
             raise click.UsageError(f"--{error}.") from None
         if every:
-            orders: Sequence[Order] = tuple(walk)
+            orders: Sequence[Order] = tuple(every_order)
             total = len(orders)
         else:
             page = client.order_page(limit=limit, offset=offset, **filters)
@@ -219,7 +219,7 @@ def positions_command(session: Session) -> int:
         test = client.environment == Environment.TEST
     if session.as_json:
         view = fields(positions)
-        if test:  # There the service has no such field.
+        if test:  # The test environment has no such field.
             del view["symbols"]
         session.print_json(view)
         return ExitCode.DONE

@@ -1,4 +1,4 @@
-"""The command that goes on with orders whose end is not known."""
+"""The command `resume`, for orders with an unknown outcome."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,9 +35,9 @@ _WORST_LAST = (
     ExitCode.UNKNOWN,
     ExitCode.INTERRUPTED,
 )
-"""Of several ends a script is told the one that asks most of it."""
+"""Of several failures, the last one in this list is the exit code."""
 _SAYS_NOT_BOOKED = (ExitCode.REFUSED, ExitCode.UNAVAILABLE, ExitCode.UNEXPECTED)
-"""True of a new order that was not sent, but not of one that was sent before."""
+"""Their meaning "nothing is booked" is true for a new order, but not for one that was sent before."""
 
 
 _INTENT_COLUMNS = (
@@ -83,9 +83,9 @@ def resume_command(
 ) -> int:
     """Resume orders whose outcome is unknown.
 
-    With all in the journal, or with those of the KEYs. Each is sent once more under its own key. If it is
-    booked, the answer is that order; if not, it is placed now, at the price of now. There is never a second
-    one.
+    It resumes all orders in the journal, or those of the KEYs. Each is sent again with its own key. An order
+    that is booked is shown; an order that is not is placed now, at the current price. There is never a second
+    order.
 
     \b
     Examples:
@@ -112,7 +112,7 @@ def resume_command(
 
 @contextmanager
 def _outcome_unknown() -> Iterator[None]:
-    """Whatever keeps an order from being sent once more: it may be booked for all we know."""
+    """An error before an order is sent again leaves its outcome unknown: it may be booked."""
     try:
         yield
     except BullionError as error:
@@ -138,7 +138,7 @@ def _chosen(unsettled: Sequence[Intent], keys: Sequence[str]) -> list[Intent]:
 def _ask(client: Client, intents: Sequence[Intent]) -> None:
     require_terminal()
     units: dict[str, str] = {}
-    with suppress(BullionError):  # Only for the words: a key that may not read is asked without.
+    with suppress(BullionError):  # Units are only for the text; a key without orders:read works without them.
         units = {symbol.symbol_code: f" {symbol.unit}" for symbol in client.symbols()}
     for intent in intents:
         weight = plain(intent.quantity) + units.get(intent.symbol_code, "")
@@ -169,7 +169,7 @@ def _resume_one(
         return _Result(intent, None, resume_hint.after_error(error, intent))
     except KeyboardInterrupt:
         return _Result(intent, None, resume_hint.after_interrupt(intent))
-    except OSError as error:  # As for a new order: the journal, before anything was sent.
+    except OSError as error:  # The journal, before anything was sent, as for a new order.
         return _Result(intent, None, journal_error(opened.journal, error))
     result = wait_for_order(opened.client, order, wait_s)
     return _Result(intent, result.order, result.failure)
@@ -204,5 +204,5 @@ def _show_results(session: Session, results: Sequence[_Result]) -> int:
         if orders:
             print_orders(orders)
         for failure in failures:
-            failure.tell(as_json=False)
+            failure.print(as_json=False)
     return max((failure.exit_code for failure in failures), key=_WORST_LAST.index, default=ExitCode.DONE)

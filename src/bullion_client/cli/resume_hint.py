@@ -1,4 +1,4 @@
-"""Which command goes on with an order that was broken off: the same order, under the same key."""
+"""The command that resumes an interrupted order with the same key."""
 
 import os
 import shlex
@@ -13,47 +13,47 @@ from bullion_client.cli.session import ADDRESS, Session
 
 @dataclass(frozen=True, slots=True)
 class ResumeHint:
-    """Knows the words to go on with, for whoever has to type or paste them."""
+    """Builds the command to copy for resuming an order."""
 
     session: Session
     journal_path: Path | None = None
-    """Only if it is not the usual one."""
+    """Only if it is not the default."""
     no_journal: bool = False
 
     def resume(self, intent: Intent) -> str:
-        """With an order of which the end is not known."""
+        """For an order with an unknown outcome."""
         if self.no_journal:
             return self.place(intent)
         return self._joined("resume", intent.idempotency_key)
 
     def place(self, intent: Intent) -> str:
-        """With an order that waits nowhere: it has to be told again, word for word."""
+        """For an order that is in no journal: the whole order with its key."""
         options = {
             "--idempotency-key": intent.idempotency_key,
             "--expected-price": None if intent.expected_price is None else plain(intent.expected_price),
             "--client-order-id": intent.client_order_id,
         }
-        words = [str(intent.trade_type), intent.symbol_code, plain(intent.quantity)]
+        parts = [str(intent.trade_type), intent.symbol_code, plain(intent.quantity)]
         for name, value in options.items():
-            # Joined by a sign, since a reference may begin with a hyphen.
-            words += [] if value is None else [f"{name}={value}"]
-        return self._joined(*words)
+            # With an equals sign, because a reference may begin with a hyphen.
+            parts += [] if value is None else [f"{name}={value}"]
+        return self._joined(*parts)
 
     def after_error(self, error: BullionError, intent: Intent) -> CommandError:
-        """Placing ended without an order: a refusal is the last word, with anything else one can go on."""
+        """The error for an order that was not placed. A refusal is final; any other error can be resumed."""
         if isinstance(error, Refusal):
             return command_error(error)
-        words = self.place(intent) if isinstance(error, NotPlaced) else self.resume(intent)
-        return _with_words(command_error(error, _go_on(words)), words)
+        command = self.place(intent) if isinstance(error, NotPlaced) else self.resume(intent)
+        return _with_command(command_error(error, _advice(command)), command)
 
     def after_interrupt(self, intent: Intent) -> CommandError:
-        """Somebody pressed Ctrl+C while the order was being placed."""
-        words = self.resume(intent)
-        message = f"Interrupted: it is not known whether the order is booked. {_go_on(words)}"
-        return _with_words(CommandError(ExitCode.INTERRUPTED, "interrupted", message), words)
+        """The error for Ctrl+C while the order was being placed."""
+        command = self.resume(intent)
+        message = f"Interrupted: it is unknown whether the order is booked. {_advice(command)}"
+        return _with_command(CommandError(ExitCode.INTERRUPTED, "interrupted", message), command)
 
-    def _joined(self, *words: str) -> str:
-        line = ["bullion-client", *words]
+    def _joined(self, *parts: str) -> str:
+        line = ["bullion-client", *parts]
         if self.no_journal:
             line.append("--no-journal")
         if self.journal_path is not None:
@@ -63,10 +63,10 @@ class ResumeHint:
         return shlex.join(line)
 
 
-def _go_on(words: str) -> str:
-    return f"Resume it with the same key: {words}"
+def _advice(command: str) -> str:
+    return f"Resume it with the same key: {command}"
 
 
-def _with_words(failure: CommandError, words: str) -> CommandError:
-    failure.more["resume_command"] = words
+def _with_command(failure: CommandError, command: str) -> CommandError:
+    failure.more["resume_command"] = command
     return failure

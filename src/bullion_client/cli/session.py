@@ -1,5 +1,6 @@
-"""What every command needs: the address, the key, and a client that is opened with both."""
+"""What every command needs: the address, the key, and an open client; and its notes about retries."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -8,18 +9,19 @@ from dataclasses import dataclass, field
 
 import click
 
-from bullion_client import Client, Journal
+from bullion_client import BullionError, Client, Journal
 from bullion_client.cli.exit_codes import usage_error
 from bullion_client.cli.formatting import text
 from bullion_client.cli.json_output import document
 
 ADDRESS = "BULLION_BASE_URL"
 _KEY = "BULLION_API_KEY"
+_LOG = logging.getLogger("bullion_client")
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Where the service is, and the key for it; and where the two came from, for messages."""
+    """The address and the key, and the names of their sources for messages."""
 
     base_url: str
     base_url_from: str
@@ -29,16 +31,16 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One command's way to the service, and how its answer is to be shown."""
+    """The options of one command: the address, the deadline, and the output format."""
 
     base_url: str | None
     base_url_from: str
-    """The option or the variable that named it."""
+    """The option or the variable that set it."""
     deadline_s: float
     as_json: bool
 
     def credentials(self) -> Credentials:
-        """From the command and the environment; what is missing is asked for where somebody can answer."""
+        """Read them from the options and the environment; ask at a terminal for what is missing."""
         address, address_from = self.base_url, self.base_url_from
         if address is None:
             address, address_from = _prompt(ADDRESS, "Address of the service", secret=False), "The address"
@@ -51,14 +53,14 @@ class Session:
     def client(
         self, credentials: Credentials | None = None, journal: Journal | None = None
     ) -> Iterator[Client]:
-        """An open client."""
+        """Open a client."""
         credentials = credentials or self.credentials()
         try:
             client = Client(
                 credentials.base_url, credentials.api_key, deadline=self.deadline_s, journal=journal
             )
         except ValueError as error:
-            # The library speaks of its own arguments; here they have other names.
+            # The error names arguments of the library, which are options or variables here.
             words = str(error).replace("api_key", credentials.api_key_from)
             words = words.replace("base_url", credentials.base_url_from)
             raise usage_error(f"{words}.") from None
@@ -66,17 +68,17 @@ class Session:
             yield client
 
     def note(self, words: str) -> None:
-        """Something besides the answer, for people alone."""
+        """Print a note to stderr, unless the output is JSON."""
         if not self.as_json:
             sys.stderr.write(f"{text(words)}\n")
 
     def print_json(self, value: object) -> None:
-        """The answer for programs."""
+        """Print the result as JSON."""
         sys.stdout.write(document(value) + "\n")
 
 
 def has_terminal() -> bool:
-    """Whether somebody is there who sees a question and can answer it."""
+    """Whether a person can see a question and answer it."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -87,3 +89,38 @@ def _prompt(variable: str, question: str, *, secret: bool) -> str:
         )
     answer: str = click.prompt(question, hide_input=secret, err=True)
     return answer
+
+
+class _Notes(logging.Handler):
+    """Shows the first retry that the library logs, and its warnings."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._shown = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING:
+            self._session.note(record.getMessage())
+            return
+        reason = record.args[-1] if isinstance(record.args, tuple) and record.args else None
+        if isinstance(reason, BullionError) and not self._shown:
+            self._shown = True
+            limit = f"Trying again for up to {self._session.deadline_s:g} s (--deadline)."
+            self._session.note(f"{limit} So far: {reason}")
+
+
+@contextmanager
+def retry_notes(session: Session) -> Iterator[None]:
+    """While a command runs at a terminal, show that it retries. A script only gets the result."""
+    if session.as_json or not sys.stderr.isatty():
+        yield
+        return
+    notes, level = _Notes(session), _LOG.level
+    _LOG.addHandler(notes)
+    _LOG.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(notes)
+        _LOG.setLevel(level)

@@ -1,4 +1,4 @@
-"""Tables: narrow enough for a terminal, whole and without colours in a file or a pipe."""
+"""Prints tables: fitted to a terminal; complete and without colours in a file or a pipe."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -54,9 +54,9 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
         _print(console, line)
 
 
-def print_line(words: str) -> None:
-    """Print a sentence between tables."""
-    _print(_console(), words)
+def print_line(line: str) -> None:
+    """Print a line between tables."""
+    _print(_console(), line)
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Waiting for an order that is pending, and what the end of the wait means for a script."""
+"""Waits for a pending order, and turns its final state into an exit code."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from bullion_client.cli.order_view import print_order
 from bullion_client.cli.session import Session
 
 _WAIT_S = 30.0
-"""As the service advises: after that, look again now and then."""
+"""The specification advises to poll for about this long."""
 
 wait_option = click.option(
     "--wait", is_flag=True, help=f"Wait while the order is pending, up to {_WAIT_S:g} s."
@@ -26,52 +26,52 @@ wait_for_option = click.option(
 
 
 def wait_seconds(wait: bool, wait_s: float | None) -> float | None:
-    """How long to wait by these two options; None for not at all."""
+    """The seconds to wait by these two options; None to not wait."""
     return wait_s or (_WAIT_S if wait else None)
 
 
 @dataclass(frozen=True, slots=True)
 class WaitResult:
-    """An order as it was last seen, and how the command ends if not well."""
+    """An order as it was last read, and the error if the command fails."""
 
     order: Order
     failure: CommandError | None
 
 
 def wait_for_order(client: Client, order: Order, wait_s: float | None) -> WaitResult:
-    """Wait for a pending order, if that is wanted."""
+    """Wait for a pending order, if `wait_s` is given."""
     if wait_s is None:
         return WaitResult(order, None)
     if order.status == OrderStatus.PENDING:
         try:
             order = client.wait(order, timeout=wait_s)
         except BullionError as error:
-            # The order is there, whatever has become of the line: "nothing is booked" would be a lie.
+            # The order exists, so this must not end with "nothing is booked".
             return WaitResult(order, _still_pending(order, f"The order was pending when last read. {error}"))
         except KeyboardInterrupt:
-            words = f"Interrupted. The order exists, and was pending when last read. {_look_again(order)}"
+            message = f"Interrupted. The order exists, and was pending when last read. {_check_later(order)}"
             return WaitResult(
-                order, CommandError(ExitCode.INTERRUPTED, "interrupted", words, {"order": fields(order)})
+                order, CommandError(ExitCode.INTERRUPTED, "interrupted", message, {"order": fields(order)})
             )
     if order.status == OrderStatus.PENDING:
         return WaitResult(order, _still_pending(order, "The order is still pending."))
     if order.status in (OrderStatus.REJECTED, OrderStatus.DELETED):
-        words = f"The order is {order.status}: not a deal."
+        message = f"The order is {order.status}: not a deal."
         return WaitResult(
-            order, CommandError(ExitCode.REFUSED, f"order_{order.status}", words, {"order": fields(order)})
+            order, CommandError(ExitCode.REFUSED, f"order_{order.status}", message, {"order": fields(order)})
         )
     if not order.status.known:
-        words = (
+        message = (
             f"The order is {order.status}, which this version does not know: look for a newer bullion-client."
         )
         return WaitResult(
-            order, CommandError(ExitCode.UNEXPECTED, "unknown_status", words, {"order": fields(order)})
+            order, CommandError(ExitCode.UNEXPECTED, "unknown_status", message, {"order": fields(order)})
         )
     return WaitResult(order, None)
 
 
 def finish(session: Session, client: Client, order: Order, wait_s: float | None) -> int:
-    """Show the order, after waiting if that is wanted; say by the exit code what has become of it."""
+    """Wait if `wait_s` is given, print the order, and return the exit code."""
     result = wait_for_order(client, order, wait_s)
     if session.as_json:
         session.print_json(result.order)
@@ -80,14 +80,14 @@ def finish(session: Session, client: Client, order: Order, wait_s: float | None)
     if result.failure is not None:
         raise result.failure
     if result.order.status == OrderStatus.PENDING:
-        session.note(f"The order is pending, not a deal yet. {_look_again(result.order)}")
+        session.note(f"The order is pending, not a deal yet. {_check_later(result.order)}")
     return ExitCode.DONE
 
 
-def _still_pending(order: Order, words: str) -> CommandError:
-    message = f"{words} Do not place it again. {_look_again(order)}"
+def _still_pending(order: Order, reason: str) -> CommandError:
+    message = f"{reason} Do not place it again. {_check_later(order)}"
     return CommandError(ExitCode.PENDING, "still_pending", message, {"order": fields(order)})
 
 
-def _look_again(order: Order) -> str:
+def _check_later(order: Order) -> str:
     return f"Check it with: bullion-client order {order.id} --wait"

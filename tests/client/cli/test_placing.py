@@ -240,7 +240,7 @@ def test_when_answers_get_lost_it_says_how_to_go_on_and_there_is_one_order(
     done = shell.failed(4, "buy", "GOLD", "5", "--deadline", "0.1")
     (intent,) = shell.unsettled()
     assert f"bullion-client resume {intent.idempotency_key}\n" in done.err
-    assert "Whether the order is booked is not known" in done.err
+    assert "It is unknown whether the order is booked" in done.err
     assert len(shop.orders(shell.key)) == 1
     # Whoever gives the same command again means the same order.
     again = shell.failed(4, "buy", "GOLD", "5.0", "--json").error

@@ -40,7 +40,7 @@ def test_whoever_waits_for_a_service_that_is_away_is_told_at_once(shell: Shell) 
         address = f"http://127.0.0.1:{gone.getsockname()[1]}"
     for words in (("me",), ("buy", "GOLD", "5")):
         terminal = shell.terminal(*words, "--deadline", "4", BULLION_BASE_URL=address)
-        terminal.sees("Trying again for up to 4 s (--deadline). So far: No answer from")
+        terminal.sees("Trying again for up to 4 s (--deadline). So far: No response from")
         assert terminal.ends() == 6
         assert terminal.screen.count("Trying again") == 1
     done = shell.failed(6, "me", "--deadline", "1", BULLION_BASE_URL=address)

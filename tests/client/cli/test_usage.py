@@ -20,7 +20,7 @@ def test_the_help_tells_commands_settings_and_exit_codes(shell: Shell) -> None:
         assert f"\n  {name} " in told
     for code in ExitCode:
         assert f"{code:>3}  {MEANINGS[code]}" in told
-    for words in ("BULLION_BASE_URL", "BULLION_API_KEY", "never an", "list of processes", "journal"):
+    for words in ("BULLION_BASE_URL", "BULLION_API_KEY", "never an", "process list", "journal"):
         assert words in told
     assert "..." not in told.partition("Commands:")[2]
 
@@ -54,9 +54,9 @@ def test_the_version(shell: Shell) -> None:
     [
         (("--api-key",), "No such option"),
         (("me", "--api-key", "x"), "No such option"),
-        (("--base-url", "http://x.example", "me"), "'--base-url' goes behind the command"),
-        (("--limit=5", "orders"), "'--limit' goes behind the command"),
-        (("-y", "buy", "GOLD", "5"), "'-y' goes behind the command"),
+        (("--base-url", "http://x.example", "me"), "'--base-url' must follow the command"),
+        (("--limit=5", "orders"), "'--limit' must follow the command"),
+        (("-y", "buy", "GOLD", "5"), "'-y' must follow the command"),
         (("buy", "GOLD", "5", "--yess"), "No such option"),
         (("me", "you"), "unexpected extra argument"),
         (("invest",), "No such command"),
@@ -124,7 +124,7 @@ def test_a_key_among_the_arguments_is_refused_and_not_repeated(shell: Shell) -> 
         ("BULLION_BASE_URL", "far.example", "BULLION_BASE_URL must begin with http:// or https://"),
         ("BULLION_BASE_URL", "http://u:p@x.example", "BULLION_BASE_URL must be a plain address"),
         ("BULLION_API_KEY", "secret", "BULLION_API_KEY must start with 'key_test.'"),
-        ("BULLION_API_KEY", "key_test.a\n", "BULLION_API_KEY holds white space"),
+        ("BULLION_API_KEY", "key_test.a\n", "BULLION_API_KEY has white space"),
     ],
 )
 def test_settings_that_cannot_be_used_are_named(shell: Shell, setting: str, value: str, said: str) -> None:

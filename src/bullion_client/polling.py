@@ -1,12 +1,12 @@
-"""Waiting for a pending order: asked for every second or two, for about half a minute."""
+"""Polling of a pending order: every second or two, for about half a minute."""
 
 from collections.abc import Callable
 
 from bullion_client.enums import OrderStatus
 from bullion_client.errors import BullionError
 from bullion_client.flow import Flow, now, sleep
-from bullion_client.order import Order
-from bullion_client.verdict import judge_read
+from bullion_client.models import Order
+from bullion_client.retry import judge_read
 
 _SHORTEST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 2.0
@@ -18,15 +18,15 @@ def wait_until_decided(
     read: Callable[[float], Flow[Order]],
     chance: Callable[[], float],
 ) -> Flow[Order]:
-    """Ask until the order is no longer pending; at the end of the time return it as it was last seen.
+    """Poll until the order is no longer pending; after `timeout_s` return it as it was last read.
 
-    A read that fails in between, but may work later, does not end it. If there is nothing to return at the
-    end, what went wrong is raised. `read` is told how many seconds it may take.
+    A failed read that may work later does not end the wait. If the order was never read, the last error is
+    raised. `read` gets the number of seconds that it may take.
     """
     began = yield from now()
     seen = order if isinstance(order, Order) else None
     failure: BullionError | None = None
-    # An order in hand is as good as read just now.
+    # An order that was passed in counts as read just now.
     pause = 0.0 if seen is None else _pause(chance)
     while seen is None or seen.status == OrderStatus.PENDING:
         moment = yield from now()

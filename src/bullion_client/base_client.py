@@ -1,4 +1,4 @@
-"""What both clients share: every call as a flow."""
+"""The base of both clients: every call as a flow."""
 
 import random
 import uuid
@@ -11,37 +11,31 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from bullion_client.access import Access
-from bullion_client.account import Account
-from bullion_client.answer import Answer, unexpected
 from bullion_client.calls import Call, log, read_until_answered
-from bullion_client.enums import OrderStatus, TradeType
-from bullion_client.environment import Environment
+from bullion_client.enums import Environment, OrderStatus, TradeType
 from bullion_client.errors import BullionError, NotPlaced, OrderRejected, OutcomeUnknown, Refusal
 from bullion_client.flow import Flow, now, run_function
-from bullion_client.intent import Intent, make_intent
+from bullion_client.intent import Intent, check_intent, make_intent
 from bullion_client.journal import Journal
-from bullion_client.market import Quote, Symbol
+from bullion_client.models import Account, Order, OrderPage, Positions, Quote, Symbol
 from bullion_client.numbers import Number
-from bullion_client.order import Order, OrderPage
-from bullion_client.pacing import Pacer
 from bullion_client.placing import Doubt, place_until_settled
-from bullion_client.positions import Positions
-from bullion_client.reading import read, read_order, read_page, read_quotes
-from bullion_client.tries import Tries, check_seconds
-from bullion_client.verdict import judge_read
-from bullion_client.waiting import wait_until_decided
+from bullion_client.polling import wait_until_decided
+from bullion_client.rate_limit import Pacer
+from bullion_client.responses import Answer, read, read_order, read_page, read_quotes, unexpected
+from bullion_client.retry import Tries, check_seconds, judge_read
+from bullion_client.transport import Access
 
 _Value = TypeVar("_Value")
 
 _WAITS_OF_A_TRY = 4
-"""A try waits for the pool, the connection, the sending and the answer, each up to the time-out."""
+"""A try waits for the pool, the connection, the sending and the response, each up to the timeout."""
 _PAGE_LIMIT_MAX = 200
 _EVERY_STATUS = "all"
 
 
-class Caller:
-    """A client without its network: where calls go, how long they are tried, and what each of them is."""
+class BaseClient:
+    """A client without its network: the address, the retries, and a flow for each call."""
 
     def __init__(
         self,
@@ -59,7 +53,7 @@ class Caller:
         self._pacer = Pacer() if pace else None
         self._journal = journal
         self._login: str | None = None if journal is None else journal.account
-        self._journal_is_ours = False
+        self._journal_is_bound = False
         self._chance: Callable[[], float] = random.random
 
     def __repr__(self) -> str:
@@ -67,7 +61,7 @@ class Caller:
 
     @property
     def environment(self) -> Environment:
-        """The environment that the key belongs to, and that every call goes to."""
+        """The environment of the key. Every call goes there."""
         return self._access.environment
 
     # --- Reading ------------------------------------------------------------------------------------------
@@ -76,17 +70,16 @@ class Caller:
         return self._read("/me", partial(read, Account))
 
     def _symbols(self) -> Flow[tuple[Symbol, ...]]:
-        return self._read("/symbols", lambda answer: answer.inners("items", partial(read, Symbol)))
+        return self._read("/symbols", lambda answer: answer.values("items", Symbol))
 
     def _quotes(self, symbol_code: str | None) -> Flow[tuple[Quote, ...]]:
-        path = "/quotes" + _query(symbol_code=symbol_code)
-        return self._read(path, lambda answer: read_quotes(answer, symbol_code))
+        return self._read("/quotes" + _query(symbol_code=symbol_code), partial(read_quotes, symbol_code))
 
     def _positions(self) -> Flow[Positions]:
         return self._read("/positions", partial(read, Positions))
 
     def _order(self, order_id: str) -> Flow[Order]:
-        return self._read(_order_path(order_id), lambda answer: read_order(answer, self.environment))
+        return self._read(_order_path(order_id), partial(read_order, self.environment))
 
     def _order_page(self, limit: int, offset: int, filters: dict[str, str | None]) -> Flow[OrderPage]:
         if not 1 <= limit <= _PAGE_LIMIT_MAX:
@@ -94,7 +87,7 @@ class Caller:
         if offset < 0:
             raise ValueError("offset must be at least 0")
         path = "/orders" + _query(limit=str(limit), offset=str(offset), **filters)
-        return self._read(path, lambda answer: read_page(answer, self.environment))
+        return self._read(path, partial(read_page, self.environment))
 
     def _filters(
         self,
@@ -104,10 +97,10 @@ class Caller:
         status: OrderStatus | str | None,
         client_order_id: str | None,
     ) -> dict[str, str | None]:
-        """The filters of a list as they are sent."""
+        """The filters of a list as query parameters."""
         if since is not None and since.tzinfo is None:
             raise ValueError(
-                "since must have a zone: the service would read it as UTC, whatever your clock shows"
+                "since must have a time zone: the service would read it as UTC, whatever your clock shows"
             )
         if status not in (None, _EVERY_STATUS) and self.environment == Environment.TEST:
             raise ValueError(
@@ -125,14 +118,14 @@ class Caller:
     def _wait(self, order: Order | str, timeout: float) -> Flow[Order]:
         path = _order_path(order.id if isinstance(order, Order) else order)
 
-        def read(left_s: float) -> Flow[Order]:
-            """One try, for there will be others, which takes no longer than there is time."""
+        def read_once(left_s: float) -> Flow[Order]:
+            """Try once, for no longer than the time that is left."""
             moment = yield from now()
             tries = Tries(moment.seconds, 0.0, min(self._timeout, max(left_s, 1.0)), self._chance)
-            call = self._reading(path, lambda answer: read_order(answer, self.environment))
+            call = self._reading(path, partial(read_order, self.environment))
             return (yield from read_until_answered(call, tries))
 
-        return wait_until_decided(order, check_seconds("timeout", timeout), read, self._chance)
+        return wait_until_decided(order, check_seconds("timeout", timeout), read_once, self._chance)
 
     def _read(self, path: str, read: Callable[[Answer], _Value]) -> Flow[_Value]:
         tries = yield from self._tries(None)
@@ -172,46 +165,30 @@ class Caller:
                 f"the intent is for {intent.environment}, and this client is for {self.environment}: "
                 "there it would be a new order"
             )
-        # It may have been put together by hand.
-        checked = make_intent(
-            intent.environment,
-            intent.idempotency_key,
-            intent.made_at,
-            intent.symbol_code,
-            intent.trade_type,
-            intent.quantity,
-            intent.expected_price,
-            intent.client_order_id,
-        )
-        checked = replace(
-            checked,
-            account=intent.account,
-            in_doubt=intent.in_doubt,
-            unanswered_until=intent.unanswered_until,
-        )
-        return (yield from self._settle(checked, deadline))
+        # The caller may have built the intent, so its fields are checked like new ones.
+        return (yield from self._settle(check_intent(intent), deadline))
 
     def _settle(self, intent: Intent, deadline: float | None) -> Flow[Order]:
         tries = yield from self._tries(deadline)
-        intent = yield from self._make_sure_whose(intent, tries)
+        intent = yield from self._check_account(intent, tries)
         begun = yield from now()
-        # What a try of before has left open; what comes from now on, the tries tell themselves.
+        # From earlier tries of the intent; the tries of this call add to it.
         doubt = Doubt.about(intent, begun)
         if self._journal is not None:
-            patience = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
-            noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + patience)
-            yield from run_function(lambda: _journal(self).note(noted))
+            longest = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
+            noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + longest)
+            yield from run_function(partial(self._journal.note, noted))
         try:
             order = yield from place_until_settled(self._order_call(intent), intent, tries, doubt)
         except Refusal as refusal:
             order_id = refusal.order_id if isinstance(refusal, OrderRejected) else None
-            yield from self._write_down(intent, "refused", code=refusal.code, order_id=order_id)
+            yield from self._write_outcome(intent, "refused", code=refusal.code, order_id=order_id)
             raise
         except NotPlaced as error:
-            # Its owner is told, and nothing is booked. Left open, the next run would place it unasked.
-            yield from self._write_down(intent, "not_placed", code=error.code)
+            # Nothing is booked, and the caller knows. Left unsettled, the next run would place it unasked.
+            yield from self._write_outcome(intent, "not_placed", code=error.code)
             raise
-        yield from self._write_down(intent, "order", order_id=order.id)
+        yield from self._write_outcome(intent, "order", order_id=order.id)
         return order
 
     def _order_call(self, intent: Intent) -> Call[Order]:
@@ -220,49 +197,52 @@ class Caller:
         def request() -> httpx.Request:
             return self._access.request("POST", "/orders", body, intent.idempotency_key)
 
-        def read(answer: Answer) -> Order:
-            order = read_order(answer, self.environment)
-            told = (order.symbol_code, order.trade_type, order.quantity)
-            if told != (intent.symbol_code, intent.trade_type, intent.quantity):
+        def read_placed(answer: Answer) -> Order:
+            order = read_order(self.environment, answer)
+            placed = (order.symbol_code, order.trade_type, order.quantity)
+            if placed != (intent.symbol_code, intent.trade_type, intent.quantity):
                 raise unexpected(answer.response, "with another order than was sent", "Ask the operator")
             return order
 
-        return Call("orders", request, read, self._pacer)
+        return Call("orders", request, read_placed, self._pacer)
 
-    def _make_sure_whose(self, intent: Intent, tries: Tries) -> Flow[Intent]:
-        """A key is only good for its account: sent for another one, it would book a second order there."""
-        if self._journal is None and intent.account is None:
+    def _check_account(self, intent: Intent, tries: Tries) -> Flow[Intent]:
+        """A key belongs to an account: sent for another one, it would book a second order there."""
+        journal = self._journal
+        if journal is None and intent.account is None:
             return intent
         if self._login is None:
-            asking = Tries(tries.began, tries.deadline_s, self._timeout, self._chance)
-            try:
-                account = yield from read_until_answered(self._reading("/me", partial(read, Account)), asking)
-            except BullionError as error:
-                # This call sent nothing; of what was sent before, it has found out nothing.
-                if intent.in_doubt:
-                    raise OutcomeUnknown(intent, 0, error) from error
-                if isinstance(error, Refusal) and not judge_read(error).again:
-                    error.intent = intent
-                    raise
-                raise NotPlaced(intent, 0, error) from error
-            self._login = account.login_id
-        login = self._login
-        if intent.account not in (None, login):
+            self._login = yield from self._read_login(intent, tries)
+        if intent.account not in (None, self._login):
             raise ValueError(
-                f"the intent is of the account {intent.account!r}, and this client's is {login!r}"
+                f"the intent is of the account {intent.account!r}, and this client's is {self._login!r}"
             )
-        if self._journal is not None and not self._journal_is_ours:
-            yield from run_function(lambda: _journal(self).bind(self.environment, login))
-            self._journal_is_ours = True
-        return replace(intent, account=login)
+        if journal is not None and not self._journal_is_bound:
+            yield from run_function(partial(journal.bind, self.environment, self._login))
+            self._journal_is_bound = True
+        return replace(intent, account=self._login)
 
-    def _write_down(self, intent: Intent, outcome: str, **more: str | None) -> Flow[None]:
+    def _read_login(self, intent: Intent, tries: Tries) -> Flow[str]:
+        reading = Tries(tries.began, tries.deadline_s, self._timeout, self._chance)
+        try:
+            account = yield from read_until_answered(self._reading("/me", partial(read, Account)), reading)
+        except BullionError as error:
+            # This call sent no order, and learned nothing about earlier tries.
+            if intent.in_doubt:
+                raise OutcomeUnknown(intent, 0, error) from error
+            if isinstance(error, Refusal) and not judge_read(error).again:
+                error.intent = intent
+                raise
+            raise NotPlaced(intent, 0, error) from error
+        return account.login_id
+
+    def _write_outcome(self, intent: Intent, outcome: str, **more: str | None) -> Flow[None]:
         if self._journal is None:
             return
         try:
-            yield from run_function(lambda: _journal(self).settle(intent, outcome=outcome, **more))
+            yield from run_function(partial(self._journal.settle, intent, outcome=outcome, **more))
         except OSError as error:
-            # The outcome itself must not be lost for that. Resumed later, the order is found again.
+            # The caller still gets the outcome. If the order is resumed later, it is found again.
             log.warning("order %s is settled, but the journal failed: %r", intent.idempotency_key, error)
 
     def _tries(self, deadline: float | None) -> Flow[Tries]:
@@ -282,9 +262,3 @@ def _order_path(order_id: str) -> str:
 def _query(**parameters: str | None) -> str:
     given = {name: value for name, value in parameters.items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
-
-
-def _journal(caller: Caller) -> Journal:
-    journal = caller._journal  # noqa: SLF001 - of this module
-    assert journal is not None  # noqa: S101 - asked for by those alone who have one
-    return journal
