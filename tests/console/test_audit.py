@@ -5,13 +5,11 @@ import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
 
-from bullion.desk.desk import Desk
 from bullion.desk.registry import all_actions, entry_names
 from bullion.records.token import Role
 from tests.support.console import Visitor
@@ -103,13 +101,3 @@ def test_every_action_of_the_desk_has_a_name() -> None:
     assert len(changing) > 20
     assert named
     assert {*named, *changing} <= set(entry_names())
-
-
-@pytest.mark.anyio
-async def test_a_change_outside_of_every_action_is_not_recorded_without_a_name() -> None:
-    nothing: Any = None
-    desk = Desk(nothing, nothing, nothing, nothing, nothing)
-    with pytest.raises(LookupError):
-        await desk.change(nothing, "somebody", nothing, broker="main")
-    with pytest.raises(LookupError):
-        await desk.note(nothing, "somebody", {})

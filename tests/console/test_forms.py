@@ -18,15 +18,27 @@ from bullion.console.forms import (
     Tick,
     beside_fields,
     difference,
+    field_of,
     fields_html,
+    flat,
     read_fields,
     saved,
 )
 from bullion.console.page import Visit
+from bullion.console.pages.accounts import account_actions
 from bullion.console.pages.market.rates import _warnings
 from bullion.console.pages.market.symbol_text import part_text
-from bullion.console.stale_form import only_new, seen, unchanged
-from bullion.desk.bodies import Price, SignedRupees
+from bullion.console.stale_form import SEEN, only_new, seen, unchanged
+from bullion.desk.bodies import (
+    AccountBody,
+    HedgeBody,
+    LandedBody,
+    NewAccountBody,
+    Price,
+    SignedRupees,
+    SymbolBody,
+)
+from bullion.desk.body_fields import body_fields, defaults_of
 from bullion.refusals.desk import CONFLICT, INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
@@ -172,3 +184,31 @@ def test_parts_of_a_price_are_cut_for_display_only() -> None:
     assert part_text("142094.283233304492") == "1,42,094.283233…"
     assert part_text("-8350.00") == "−8,350.00"
     assert part_text("XAUUSD") == "XAUUSD"
+
+
+def test_the_field_of_a_body_has_its_type_bounds_and_whether_it_is_required() -> None:
+    fields = [
+        field_of(SymbolBody, "minimum", "Minimum"),
+        field_of(SymbolBody, "stock", "Stock"),
+        field_of(SymbolBody, "rate_age_s_max", "Age"),
+        field_of(LandedBody, "duty", "Duty"),
+        field_of(HedgeBody, "delay_ms", "Delay"),
+    ]
+    assert [type(each) for each in fields] == [Amount, Amount, Count, Code, Count]
+    assert [each.required for each in fields] == [True, False, False, True, True]
+    with pytest.raises(FormErrors) as errors:
+        read_fields(fields, {"minimum": "0", "stock": "1.00001", "rate_age_s_max": "0", "duty": "a b"})
+    assert errors.value.by_field == {
+        "minimum": "Must be above 0.",
+        "stock": "'1.00001' has more than 4 decimal places.",
+        "rate_age_s_max": "'0' is not a whole number from 1 to 1,00,00,000.",
+        "duty": "Use up to 32 letters, digits, dots, dashes and underscores.",
+        "delay_ms": "Required.",
+    }
+
+
+def test_every_setting_of_an_account_is_in_its_forms() -> None:
+    typed = {each.name for each in flat(account_actions.EDIT.fields)} - {SEEN.name}
+    assert typed | account_actions.SWITCHES.keys() | {"allocation"} == body_fields(AccountBody).keys()
+    defaults = {"active": True, "api_access": True, "production_trading": False, "scenarios": False}
+    assert defaults_of(NewAccountBody) == {**defaults, "gold": "0", "silver": "0"}

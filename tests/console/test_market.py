@@ -237,7 +237,7 @@ def test_groups_limits_and_the_venue_are_changed_with_words(
 ) -> None:
     group = dealing.desk.do("GET", "/groups")["items"][0]["code"]
     page = someone.open(admin, "market/groups")
-    dialog = asked(page, f"Own terms for a symbol: {group}")
+    dialog = asked(page, f"Add terms for a symbol: {group}")
     dialog.locator("select[name=symbol]").select_option("GOLD")
     dialog.get_by_label("Premium when clients buy").fill("150")
     dialog.get_by_label("Premium when clients sell").fill("")

@@ -32,7 +32,7 @@ HOSTILE = "<script>document.title = 'owned'</script><b>'\"&amp;"
 def test_everything_is_reached_by_keyboard(someone: Visitor, office: Office, admin: str) -> None:
     page = someone.open(admin)
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     reached = []
     for _ in range(10):
         page.keyboard.press("Tab")

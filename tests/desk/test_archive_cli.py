@@ -154,7 +154,7 @@ def test_archived_orders_are_copied_into_a_file_that_can_be_checked(
     assert SECRET not in path.read_bytes().decode("latin-1") + json.dumps(lines(path))
     checked = shell.desk("archive check orders.jsonl.gz")
     assert (checked["lines"], checked["sha256"]) == (10, done["sha256"])
-    assert "there already" in shell.refused("archive export orders.jsonl.gz", code=2)
+    assert "exists already" in shell.refused("archive export orders.jsonl.gz", code=2)
     assert shell.desk("archive export few.jsonl.gz --before 2026-05-28T20:26:44")["lines"] == 3
     assert "cannot be written" in shell.refused("archive export nowhere/orders.jsonl.gz", code=2)
     assert sorted(each.name for each in tmp_path.iterdir() if "jsonl" in each.name) == [

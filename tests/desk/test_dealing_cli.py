@@ -116,7 +116,7 @@ def test_the_hedge(shell: Shell) -> None:
     changed = shell.desk("hedge set mode=hold instruments.OTHER=suspended delay_ms=5")
     assert changed["instruments"] == {"OTHER": "suspended"}
     done = shell.run(PLACE.format("b"))
-    assert (done.exit_code, "nobody has confirmed" in done.stderr) == (0, True)
+    assert (done.exit_code, "not confirmed yet" in done.stderr) == (0, True)
     (waiting,) = shell.desk("hedge queue")["items"]
     queue = shell.told("hedge queue")
     assert waiting["order_id"] in queue

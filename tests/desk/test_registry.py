@@ -1,10 +1,12 @@
 """What every declared action of the desk has, and that roles hold for all of them over HTTP."""
 
 import re
+from typing import Any
 
 import pytest
 
 from bullion.desk.actions import groups, switches
+from bullion.desk.desk import Desk
 from bullion.desk.registry import all_actions, audit_text_of, role_of
 from bullion.records.token import Role
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
@@ -61,3 +63,13 @@ def test_others_ask_the_registry_for_a_role_and_for_words() -> None:
     assert audit_text_of("put_group") == "set a group"
     assert audit_text_of("archived_orders") == "finished archiving orders"
     assert audit_text_of("never_heard_of") == "never heard of"
+
+
+@pytest.mark.anyio
+async def test_a_change_outside_of_every_action_is_not_recorded_without_a_name() -> None:
+    nothing: Any = None
+    desk = Desk(nothing, nothing, nothing, nothing, nothing)
+    with pytest.raises(LookupError):
+        await desk.change(nothing, "somebody", nothing, broker="main")
+    with pytest.raises(LookupError):
+        await desk.note(nothing, "somebody", {})

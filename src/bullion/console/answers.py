@@ -103,7 +103,7 @@ def login_page(*, theme: str, go_to: str, error: str | None = None) -> bytes:
         "main",
         el(
             "form",
-            el("h1", "The desk"),
+            el("h1", "Bullion desk"),
             el("p", "Log in with your desk token. It is not stored: this browser gets a session."),
             el("p", error, class_="refused", role="alert") if error else None,
             el("p", _CONTINUE, class_="hint") if go_to != "/" and not error else None,

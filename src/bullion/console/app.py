@@ -10,7 +10,7 @@ import structlog
 
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
-from bullion.desk.unavailable import unavailable
+from bullion.desk.problems import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED

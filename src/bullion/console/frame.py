@@ -39,7 +39,7 @@ def document(
 def framed(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -> Html:
     return join(
         [
-            el("a", "Skip to the page", class_="skip", href="#main"),
+            el("a", "Skip to content", class_="skip", href="#main"),
             el("div", top(visit, pages, page), id="top"),
             el("div", banner(visit), id="banner", aria_live="assertive"),
             el("main", content, id="main", tabindex="-1"),
@@ -56,12 +56,7 @@ def framed(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -> Ht
 
 def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
     links = [
-        el(
-            "a",
-            each.title,
-            href=f"/{each.name}",
-            aria_current="page" if each is page else None,
-        )
+        el("a", each.title, href=f"/{each.name}", aria_current="page" if each is page else None)
         for each in pages
     ]
     return el(

@@ -118,8 +118,5 @@ class SharedRead(Generic[T]):
     def _set_error(self, message: str, refused: RefusalError | None = None) -> None:
         since = self.reading.error_since
         self.reading = replace(
-            self.reading,
-            error=message,
-            error_since=monotonic() if since is None else since,
-            refused=refused,
+            self.reading, error=message, error_since=monotonic() if since is None else since, refused=refused
         )

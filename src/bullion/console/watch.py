@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bullion.accounts.broker import Broker
-from bullion.desk.actions import breaks, exposure, hedge, quotes, switches, traces
+from bullion.desk.actions import breaks, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.identities import Identities
 from bullion.desk.unreadable import read_or_unreadable
@@ -72,7 +72,7 @@ class BrokerWatch:
         self.breaks: SharedRead[Listed] = SharedRead(
             lambda actor: breaks.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
-        self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: exposure.get_exposure(desk, actor))
+        self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: hedge.get_exposure(desk, actor))
         self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
 
     @property

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import inspect as kinds
 
+from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault
+from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
 from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
@@ -211,3 +213,17 @@ def _json_name(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     names = {str: "a string", dict: "an object", int: "a number", float: "a number"}
     return names.get(type(value), "an array")
+
+
+def unavailable(fault: StoreFault) -> RefusalError:
+    match fault:
+        case OutcomeUnknown():
+            message = (
+                "The connection to the store was lost while this was recorded. Check whether it was done "
+                "before you repeat it."
+            )
+        case StoreBusy() | StoreConflict():
+            message = "The store is busy. Nothing was changed; try again."
+        case _:
+            message = "The store cannot be reached. Nothing was changed; try again."
+    return RefusalError(SERVICE_UNAVAILABLE, message)

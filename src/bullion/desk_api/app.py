@@ -7,7 +7,7 @@ import structlog
 
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk, require
-from bullion.desk.unavailable import unavailable
+from bullion.desk.problems import unavailable
 from bullion.faults import StoreFault
 from bullion.refusals.refusal import RefusalError
 from bullion.web.body import read_body

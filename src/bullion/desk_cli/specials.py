@@ -18,10 +18,7 @@ from .session import Session
 from .tables import print_list, print_one
 
 _SWITCHES = {
-    (
-        "production",
-        True,
-    ): "Clients with production trading switched on can then place real orders.",
+    ("production", True): "Clients with production trading switched on can then place real orders.",
     ("production", False): "Every production order is then refused.",
     ("paused", True): "While production is paused, every production order is refused.",
     ("paused", False): "Production orders are accepted again immediately.",

@@ -18,9 +18,7 @@ def breaks_card(visit: Visit, reading: Reading[Listed]) -> Child:
     rows, total = reading.value or ([], 0)
     if not total:
         return None
-    shown = table(
-        visit, "breaks-table", _COLUMNS, rows, key=lambda each: str(each["break_id"]), css=lambda _: "late"
-    )
+    shown = table(visit, "breaks-table", _COLUMNS, rows, key="break_id", css=lambda _: "late")
     aside = [state(BAD, f"{total} to settle"), hint("open the order to settle it")]
     return card("Breaks", shown, aside=aside, name="breaks")
 

@@ -27,6 +27,7 @@ from bullion.console.widgets.components import (
     small,
     state,
     table,
+    table_card,
     unreadable_card,
 )
 from bullion.console.widgets.formatting import (
@@ -50,6 +51,7 @@ _NOT_COUNTED = frozenset({"replayed", "scenario"})
 """Neither accepted nor refused: an answer that was repeated, or a scenario that a client asked for."""
 _OUTCOMES_SHOWN = 12
 _MINUTE = timedelta(minutes=1)
+_PENDING_TEXT = "A production order is listed here from its booking until the venue or the desk answers."
 
 
 async def _render(visit: Visit) -> Html:
@@ -85,19 +87,24 @@ async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
 
 
 def _rates(visit: Visit, reading: Reading[Listed]) -> Html:
-    if reading.value is None:
-        return card("Rates", not_read(reading), name="rates")
-    quotes, total = reading.value
-    if not quotes:
-        next_step = [
-            "A symbol defines what clients trade and at which price. Create one under Market, or with ",
-            el("code", "bullion desk symbols put"),
-            ".",
-        ]
-        return card("Rates", empty("There are no symbols yet.", next_step), name="rates")
-    shown = table(visit, "rates-table", _RATE_COLUMNS, quotes, key=lambda each: str(each["symbol_code"]))
+    quotes, total = reading.value or ([], 0)
     more = "before premiums, in rupees" if total == len(quotes) else f"the first {len(quotes)} of {total}"
-    return card("Rates", shown, aside=[freshness(reading), hint(more)], name="rates")
+    next_step = [
+        "A symbol defines what clients trade and at which price. Create one under Market, or with ",
+        el("code", "bullion desk symbols put"),
+        ".",
+    ]
+    return table_card(
+        visit,
+        "Rates",
+        "rates",
+        _RATE_COLUMNS,
+        quotes,
+        key="symbol_code",
+        nothing=("There are no symbols yet.", next_step),
+        aside=hint(more) if quotes else None,
+        reading=reading,
+    )
 
 
 def _symbol(_visit: Visit, quote: View) -> Child:
@@ -124,9 +131,7 @@ _RATE_COLUMNS = (
     Column("Bid", lambda _, each: price(each, "bid"), number=True),
     Column("Ask", lambda _, each: price(each, "ask"), number=True),
     Column(
-        "Spread",
-        lambda _, each: NOTHING if each["spread"] is None else grouped(each["spread"]),
-        number=True,
+        "Spread", lambda _, each: NOTHING if each["spread"] is None else grouped(each["spread"]), number=True
     ),
     Column(f"Last {HISTORY_S // 60} minutes", _history),
     Column("Age", lambda _, each: NOTHING if each["age_s"] is None else age(each["age_s"]), number=True),
@@ -135,14 +140,17 @@ _RATE_COLUMNS = (
 
 
 def _exposure(visit: Visit, reading: Reading[list[View]]) -> Html:
-    title = "Clients' position"
-    if reading.value is None:
-        return card(title, not_read(reading), name="exposure")
-    shown = table(
-        visit, "exposure-table", _EXPOSURE_COLUMNS, reading.value, key=lambda each: str(each["metal"])
+    return table_card(
+        visit,
+        "Clients' position",
+        "exposure",
+        _EXPOSURE_COLUMNS,
+        reading.value or [],
+        key="metal",
+        nothing=("There are no metals.", None),
+        aside=None if reading.error else hint("production; + = client long"),
+        reading=reading,
     )
-    aside = freshness(reading) or hint("production; + = client long")
-    return card(title, shown, aside=aside, name="exposure")
 
 
 def _metal(_visit: Visit, each: View) -> Child:
@@ -172,38 +180,25 @@ _EXPOSURE_COLUMNS = (
 
 
 def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
-    title = "Waiting for the hedge"
-    if reading.value is None:
-        return card(title, not_read(reading), name="pending")
-    waiting, total = reading.value
+    waiting, total = reading.value or ([], 0)
     late_after = age(visit.settings.late_s)
-    if not waiting:
-        shown = empty(
-            "No orders are waiting.",
-            "A production order is listed here from its booking until the venue or the desk answers. "
-            f"One that waits longer than {late_after} turns red.",
-        )
-        return card(title, shown, aside=freshness(reading), name="pending")
-
-    def late(each: View) -> bool:
-        return bool(each["age_s"] >= visit.settings.late_s)
-
-    shown = table(
+    late = [each["age_s"] >= visit.settings.late_s for each in waiting].count(True)
+    shown = f"{total} waiting" if total == len(waiting) else f"the oldest {len(waiting)} of {total}"
+    return table_card(
         visit,
-        "pending-table",
+        "Waiting for the hedge",
+        "pending",
         _PENDING_COLUMNS,
         waiting,
-        key=lambda each: str(each["order_id"]),
-        css=lambda each: "late" if late(each) else None,
+        key="order_id",
+        nothing=(
+            "No orders are waiting.",
+            f"{_PENDING_TEXT} One that waits longer than {late_after} turns red.",
+        ),
+        css=lambda each: "late" if each["age_s"] >= visit.settings.late_s else None,
+        aside=[state(BAD, f"{late} over {late_after}") if late else None, hint(shown) if waiting else None],
+        reading=reading,
     )
-    late_count = sum(map(late, waiting))
-    shown_count = f"{total} waiting" if total == len(waiting) else f"the oldest {len(waiting)} of {total}"
-    aside = [
-        freshness(reading),
-        state(BAD, f"{late_count} over {late_after}") if late_count else None,
-        hint(shown_count),
-    ]
-    return card(title, shown, aside=aside, name="pending")
 
 
 def _age(visit: Visit, each: View) -> Html:

@@ -115,12 +115,7 @@ def waterfall(steps: Sequence[Step], *, label: str) -> Html:
     ]
     width, height = _BARS_AT + _BARS_WIDTH + _TEXT_WIDTH, len(steps) * _STEP_HEIGHT
     return el(
-        "svg",
-        el("title", label),
-        drawn,
-        viewBox=f"0 0 {width} {height}",
-        class_="waterfall",
-        role="img",
+        "svg", el("title", label), drawn, viewBox=f"0 0 {width} {height}", class_="waterfall", role="img"
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bullion.console.html import Child, Html, el
+from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
 from bullion.desk.desk import View
@@ -37,7 +37,8 @@ def small(text: Child) -> Html | None:
 
 def card(title: str, *content: Child, aside: Child = None, name: str | None = None) -> Html:
     """A part of a page under its own heading; `aside` stands at the right of the heading."""
-    heading = el("header", el("h2", title), el("div", aside, class_="aside") if aside else None)
+    beside = join([aside])
+    heading = el("header", el("h2", title), el("div", beside, class_="aside") if beside else None)
     return el("section", heading, *content, class_="card", id=name, data_card=name)
 
 
@@ -76,34 +77,32 @@ class Column:
         return "number" if self.number else None
 
 
+Key = str | int | Callable[[Any], str]
+"""Identifies a row when a table is refreshed: the name or place of a value in it, or a function of it."""
+
+
 def table(
     visit: Visit,
     name: str,
     columns: Sequence[Column],
     rows: Sequence[Any],
     *,
-    key: Callable[[Any], str],
+    key: Key,
     css: Callable[[Any], str | None] = lambda _: None,
 ) -> Html:
-    """`key` identifies a row when the table is refreshed; `css` is the class of a row."""
+    """`css` is the class of a row."""
     head = el("tr", [el("th", each.title, scope="col", class_=each.css) for each in columns])
     body = [
         el(
             "tr",
             [el("td", column.cell(visit, row), class_=column.css) for column in columns],
-            data_key=key(row),
+            data_key=key(row) if callable(key) else str(row[key]),
             class_=css(row),
         )
         for row in rows
     ]
-    return el(
-        "div",
-        el("table", el("thead", head), el("tbody", body), id=name),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=name.replace("-", " "),
-    )
+    shown = el("table", el("thead", head), el("tbody", body), id=name)
+    return el("div", shown, class_="scroll", tabindex="0", role="region", aria_label=name.replace("-", " "))
 
 
 def table_card(
@@ -113,12 +112,20 @@ def table_card(
     columns: Sequence[Column],
     rows: Sequence[Any],
     *,
-    key: Callable[[Any], str],
+    key: Key,
     nothing: tuple[str, Child],
     css: Callable[[Any], str | None] = lambda _: None,
     aside: Child = None,
+    reading: Reading[Any] | None = None,
 ) -> Html:
-    """A card with one table; where that has no rows, what that means and what to do next."""
+    """A card with one table. Without rows, it says what that means and what to do next.
+
+    `reading` is where the rows come from: the card says how old they are, or why there are none.
+    """
+    if reading is not None:
+        aside = [freshness(reading), aside]
+        if reading.value is None:
+            return card(title, not_read(reading), aside=aside, name=name)
     shown = table(visit, f"{name}-table", columns, rows, key=key, css=css) if rows else empty(*nothing)
     return card(title, shown, aside=aside, name=name)
 
@@ -184,5 +191,5 @@ def unreadable_card(visit: Visit, rows: Sequence[tuple[str, View]]) -> Html | No
     """Each with what it is, such as `symbol GOLD`. None when everything can be read."""
     if not rows:
         return None
-    shown = table(visit, "unreadable-table", _COLUMNS, rows, key=lambda each: each[0], css=lambda _: "late")
+    shown = table(visit, "unreadable-table", _COLUMNS, rows, key=0, css=lambda _: "late")
     return card("Cannot be read", shown, aside=state(BAD, f"{len(rows)} not traded"), name="unreadable")

@@ -14,7 +14,7 @@ from bullion.desk import texts
 from bullion.desk.bodies import ArchiveBody, Option
 from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
 from bullion.desk.problems import invalid_field
-from bullion.desk.registry import action
+from bullion.desk.registry import action, role_of
 from bullion.orders.instant import instant_text
 from bullion.orders.packed_orders import PACK_SIZE_MAX, PackedOrders, pack
 from bullion.records.archive import BookToArchive
@@ -118,7 +118,7 @@ async def archive_orders(
     The trail gets an entry before the first order is moved, and one with the number of orders after the last.
     After a crash in between, only the first exists.
     """
-    require(actor, Role.ADMIN)
+    require(actor, role_of(archive_old_orders))
     subject = what.login_id or _ALL
 
     async def intended(_records: Records) -> ChangeResult:

@@ -6,13 +6,14 @@ from hashlib import sha256
 import msgspec
 
 from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
+from bullion.desk.registry import role_of
 from bullion.records.archive import TraceBatch
 from bullion.records.orders import FoundOrder
-from bullion.records.token import Actor, Role
+from bullion.records.token import Actor
 from bullion.store.records import Records
 
 from . import traces
-from .archive import Wanted, archived_packs
+from .archive import Wanted, archive_old_orders, archived_packs
 from .order_view import view
 
 _BATCHES_AT_ONCE = 20
@@ -42,7 +43,7 @@ def _order(found: FoundOrder) -> View:
 
 async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes) -> AsyncIterator[View]:
     """The broker's traces from before a time. The batches that were read are added to `seen`."""
-    require(actor, Role.ADMIN)
+    require(actor, role_of(archive_old_orders))
     async for batch in _batches(desk, actor, before_us):
         if batch.wanted:
             seen[batch.ordinal] = _hash(batch)
@@ -56,7 +57,7 @@ async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHas
     async def intended(_records: Records) -> ChangeResult:
         return ChangeResult(None, {**Wanted(before_us).view(), **written})
 
-    require(actor, Role.ADMIN)
+    require(actor, role_of(archive_old_orders))
     await desk.change(actor, "decisions", intended, catalogue=False, entry="archive_traces")
     async for batch in _batches(desk, actor, before_us):
         if seen.get(batch.ordinal) == _hash(batch):

@@ -69,11 +69,7 @@ async def list_duties(desk: Desk, actor: Actor) -> list[View]:
 
 
 async def _require_unused(
-    records: Records,
-    before: DutyTable | Unreadable | None,
-    after: DutyTable,
-    now_us: int,
-    since_us: int = 0,
+    records: Records, before: DutyTable | Unreadable | None, after: DutyTable, now_us: int, since_us: int = 0
 ) -> None:
     """Refuse to change a past entry that production orders were priced by, since `since_us`.
 

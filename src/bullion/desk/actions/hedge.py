@@ -1,4 +1,4 @@
-"""The hedge: the simulated venue's behaviour, its executions, and orders that wait for an answer."""
+"""The hedge: the simulated venue's behaviour, its executions, orders that wait for it, and the exposure."""
 
 from bullion.desk.bodies import HedgeBody, Option
 from bullion.desk.conversion import Changes
@@ -8,10 +8,10 @@ from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
 from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import BY_HAND, Tradeability
-from bullion.metals.rupees import rupees_text
+from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.hedges import Execution, FoundHedge
+from bullion.records.hedges import Execution, Exposure, FoundHedge
 from bullion.records.orders import FoundOrder
 from bullion.records.page import FIRST_PAGE, Page
 from bullion.records.token import Actor, Role
@@ -20,10 +20,12 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
+from .order_view import view as every_field_of
 from .orders import ORDER_ID
 
 _US_PER_S = 1_000_000
 ORDER_COLUMNS = "login_id symbol_code trade_type quantity unit price status"
+_ORDER_FIELDS = (*ORDER_COLUMNS.split(), "total", "source", "created_at")
 
 
 @action("GET /hedge", command="hedge show")
@@ -133,20 +135,8 @@ def _execution_view(execution: Execution) -> View:
 
 
 def order_view(found: FoundOrder) -> View:
-    order, asked = found.order, found.order.asked
-    return {
-        "order_id": order.id,
-        "login_id": found.login_id,
-        "symbol_code": asked.symbol_code,
-        "trade_type": asked.trade_type,
-        "quantity": weight_text(asked.quantity_e4),
-        "unit": order.metal.unit,
-        "price": rupees_text(order.price_paise),
-        "total": rupees_text(order.total_paise),
-        "status": order.status,
-        "source": order.source,
-        "created_at": instant_text(order.created_at_us),
-    }
+    whole = every_field_of(found)
+    return {"order_id": whole["id"], **{name: whole[name] for name in whole if name in _ORDER_FIELDS}}
 
 
 def _waiting_view(each: FoundHedge, now_us: int) -> View:
@@ -158,4 +148,26 @@ def _waiting_view(each: FoundHedge, now_us: int) -> View:
         "tries": hedge.tries,
         "words": hedge.words,
         "due_at": instant_text(hedge.due_at_us),
+    }
+
+
+@action(
+    "GET /hedge/exposure", command="hedge exposure", columns="metal net hedged unhedged unit waiting breaks"
+)
+async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
+    """Show the net position of all clients in production: in total, hedged and unhedged."""
+    # Above zero is what clients have bought of the broker.
+    found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))
+    return [_exposure_view(metal, found.get(metal, Exposure())) for metal in Metal]
+
+
+def _exposure_view(metal: Metal, exposure: Exposure) -> View:
+    return {
+        "metal": metal.value,
+        "unit": metal.unit,
+        "net": weight_text(exposure.net_e4),
+        "hedged": weight_text(exposure.hedged_e4),
+        "unhedged": weight_text(exposure.net_e4 - exposure.hedged_e4),
+        "waiting": exposure.waiting,
+        "breaks": exposure.breaks,
     }

@@ -86,12 +86,7 @@ def _recorded(found: FoundOrder) -> View:
 
 
 def _event(event: OrderEvent) -> View:
-    return {
-        "at": instant_text(event.at_us),
-        "status": event.status,
-        "by": event.actor,
-        "words": event.words,
-    }
+    return {"at": instant_text(event.at_us), "status": event.status, "by": event.actor, "words": event.words}
 
 
 def _instant(at_us: int | None) -> str | None:

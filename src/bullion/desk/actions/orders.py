@@ -66,10 +66,7 @@ async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
         trace = await records.trace(actor.broker, found.order.request_id)
-        return {
-            **await whole_view(records, found),
-            "trace": None if trace is None else traces.view(trace),
-        }
+        return {**await whole_view(records, found), "trace": None if trace is None else traces.view(trace)}
 
     return await desk.read(actor, "order", work)
 

@@ -1,6 +1,9 @@
 """The broker's switches: production, pause, halt, tolerance, trading hours and budgets."""
 
+from dataclasses import asdict
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
@@ -80,7 +83,6 @@ async def find_switches(records: Records, broker: str) -> tuple[Switches, Unread
 
 
 def _switches(broker: str, body: SwitchesBody) -> Switches:
-    budgets = body.budgets
     return Switches(
         broker=broker,
         production=body.production,
@@ -88,13 +90,7 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
         halted=body.halted,
         price_tolerance_percent_e4=texts.percent(body.price_tolerance_percent),
         trading_hours=None if body.trading_hours is None else _trading_hours(body.trading_hours),
-        budgets=BudgetLimits(
-            reads_per_minute=budgets.reads_per_minute,
-            orders_per_minute=budgets.orders_per_minute,
-            orders_per_10_seconds=budgets.orders_per_10_seconds,
-            account_orders_per_minute=budgets.account_orders_per_minute,
-            failed_auth_per_minute=budgets.failed_auth_per_minute,
-        ),
+        budgets=BudgetLimits(**msgspec.structs.asdict(body.budgets)),
     )
 
 
@@ -120,20 +116,13 @@ def _view(switches: Switches, unreadable: Unreadable | None) -> View:
 
 
 def view(switches: Switches) -> View:
-    budgets = switches.budgets
     return {
         "production": switches.production,
         "paused": switches.paused,
         "halted": switches.halted,
         "price_tolerance_percent": plain(switches.price_tolerance_percent_e4, 4),
         "trading_hours": _trading_hours_view(switches.trading_hours),
-        "budgets": {
-            "reads_per_minute": budgets.reads_per_minute,
-            "orders_per_minute": budgets.orders_per_minute,
-            "orders_per_10_seconds": budgets.orders_per_10_seconds,
-            "account_orders_per_minute": budgets.account_orders_per_minute,
-            "failed_auth_per_minute": budgets.failed_auth_per_minute,
-        },
+        "budgets": asdict(switches.budgets),
     }
 
 

@@ -32,18 +32,18 @@ _LOGIN = field_of(
     "Cannot be changed later.",
     rule="Use up to 64 letters, digits and . _ @ -, beginning with a letter or digit.",
 )
-_FORM = {
+_SPECIAL_FIELDS = {
     "firm_name": field_of(AccountBody, "firm_name", rule="Use up to 200 visible characters."),
     "group": Choice("group", "Group", body_fields(AccountBody)["group"].description, required=True),
 }
 """Settings that need more than their type says."""
 _SETTINGS = [
-    _FORM.get(name) or field_of(AccountBody, name)
+    _SPECIAL_FIELDS.get(name) or field_of(AccountBody, name)
     for name, field in body_fields(AccountBody).items()
     if bool not in field.kinds and field.body is None
 ]
 """Those that are typed."""
-OTHER_SETTINGS = [each for each in _SETTINGS if each.name not in _FORM]
+OTHER_SETTINGS = [each for each in _SETTINGS if each.name not in _SPECIAL_FIELDS]
 """Those that the heading of an account's page does not show."""
 _ALLOCATION = Group(
     "pair",
@@ -113,7 +113,6 @@ async def _ask_edit(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Firm and group of {now['login_id']}",
         text=["A new group's premiums and sizes apply from the next order on."],
-        confirm="Save",
         values={**shown, **seen(shown)},
         options=await _group_options(visit, now["group"]),
     )
@@ -140,7 +139,6 @@ async def _ask_allocate(visit: Visit) -> Dialog:
             "Where it is below what is used now, only orders that reduce the position are accepted.",
             hint(" ".join(used) or "Nothing is used now."),
         ],
-        confirm="Save",
         values={**now["allocation"], **seen(_allocation(now))},
     )
 
@@ -168,7 +166,7 @@ class Switch:
     """Which of the two is dangerous; None: neither."""
 
 
-_KNOWN = {
+_SWITCH_TEXTS = {
     "active": Switch(
         "Activate",
         ("Its requests are accepted again, as far as its other switches allow.",),
@@ -212,8 +210,8 @@ def _plain_switch(field: BodyField) -> Switch:
     return Switch(f"Turn on {field.title}", text, f"Turn off {field.title}", text)
 
 
-_FIELDS = {name: field for name, field in body_fields(AccountBody).items() if bool in field.kinds}
-SWITCHES = {name: (field, _KNOWN.get(name) or _plain_switch(field)) for name, field in _FIELDS.items()}
+_FLAGS = {name: field for name, field in body_fields(AccountBody).items() if bool in field.kinds}
+SWITCHES = {name: (field, _SWITCH_TEXTS.get(name) or _plain_switch(field)) for name, field in _FLAGS.items()}
 
 
 def _switch(visit: Visit) -> tuple[BodyField, Switch, bool]:
@@ -279,7 +277,7 @@ CREATE = Action(
     (
         Group("trio", [_LOGIN, *_SETTINGS]),
         _ALLOCATION,
-        Group("pair", [Tick(name, field.title, field.description) for name, field in _FIELDS.items()]),
+        Group("pair", [Tick(name, field.title, field.description) for name, field in _FLAGS.items()]),
     ),
 )
 EDIT = Action(ACCOUNTS, "edit", "Change firm or group", patch_account, _ask_edit, _edit, (SEEN, *_SETTINGS))

@@ -75,7 +75,7 @@ def _found(visit: Visit, search: str, after: str, found: list[View], more: bool)
             "accounts-table",
             _COLUMNS,
             [each for each in found if not is_unreadable(each)],
-            key=lambda each: str(each["login_id"]),
+            key="login_id",
         ),
         paging(start if after else None, (f"Next {PAGE_SIZE} →", next_page) if more else None),
     ]

@@ -19,7 +19,6 @@ from bullion.console.widgets.components import (
     facts,
     freshness,
     hint,
-    not_read,
     on_off,
     small,
     state,
@@ -49,8 +48,7 @@ async def render(visit: Visit) -> Html:
             lambda desk, actor: account_summaries.get_account_summary(desk, actor, login_id),
         ),
         visit.read(
-            ("keys", login_id),
-            lambda desk, actor: keys.list_keys(desk, actor, login_id, Page(KEYS_SHOWN, 0)),
+            ("keys", login_id), lambda desk, actor: keys.list_keys(desk, actor, login_id, Page(KEYS_SHOWN, 0))
         ),
         visit.read(
             ("decisions", login_id),
@@ -163,22 +161,21 @@ _CODES = frozenset(refusal.code for refusal in CATALOGUE)
 
 
 def refusals_card(visit: Visit, reading: Reading[list[View]]) -> Html:
-    title = "Recent refusals"
-    if reading.value is None:
-        return card(title, not_read(reading), name="refusals")
-    refused = [each for each in reading.value if each["outcome"] in _CODES]
+    decisions = reading.value or []
+    refused = [each for each in decisions if each["outcome"] in _CODES]
     return table_card(
         visit,
-        title,
+        "Recent refusals",
         "refusals",
         _COLUMNS,
         refused[:_SHOWN],
-        key=lambda each: str(each["request_id"]),
+        key="request_id",
         nothing=(
             "No recent refusals.",
             "Refused orders are listed here. Requests refused for their key or a rate limit are in the log.",
         ),
-        aside=hint(f"{len(refused)} of its last {len(reading.value)} decisions") if refused else None,
+        aside=hint(f"{len(refused)} of its last {len(decisions)} decisions") if refused else None,
+        reading=reading,
     )
 
 

@@ -17,9 +17,7 @@ from bullion.console.widgets.components import (
     OFF,
     WARN,
     Column,
-    card,
     hint,
-    not_read,
     shown_once,
     small,
     state,
@@ -211,7 +209,7 @@ ISSUE = Action(
                 _ENVIRONMENT,
             ],
         ),
-        Group("", _SCOPE_TICKS, legend=Hidden("scopes", "It may", rule="Choose at least one.")),
+        Group("", _SCOPE_TICKS, legend=Hidden("scopes", "Scopes", rule="Choose at least one.")),
         _LIMITS,
     ),
 )
@@ -222,11 +220,7 @@ ROTATE = Action(
     rotate_key,
     _ask_rotate,
     _rotate,
-    (
-        Choice("overlap_s", "Overlap", options=[*_OVERLAPS.items()]),
-        _LIMITS,
-        Hidden("day_before", ""),
-    ),
+    (Choice("overlap_s", "Overlap", options=[*_OVERLAPS.items()]), _LIMITS, Hidden("day_before", "")),
 )
 REVOKE = Action(ACCOUNTS, "revoke-key", "Revoke", revoke_key, _ask_revoke, _revoke)
 ACTIONS = (ISSUE, ROTATE, REVOKE)
@@ -238,9 +232,7 @@ _SOON = timedelta(seconds=SOON_S)
 
 def keys_card(visit: Visit, login_id: str, reading: Reading[Listed]) -> Html:
     issue = ISSUE.button(visit, {"login": login_id}, kind="primary")
-    if reading.value is None:
-        return card("Keys", not_read(reading), aside=issue, name="keys")
-    found, total = reading.value
+    found, total = reading.value or ([], 0)
 
     def ended(key: View) -> bool:
         return key_state(key, visit.now)[0] in (OFF, BAD)
@@ -251,13 +243,14 @@ def keys_card(visit: Visit, login_id: str, reading: Reading[Listed]) -> Html:
         "keys",
         _COLUMNS,
         sorted(found, key=ended),
-        key=lambda each: str(each["key_id"]),
+        key="key_id",
         nothing=(
             "This account has no key.",
             "Its program needs one to call the API. Start with a key for the test environment.",
         ),
         css=lambda each: "gone" if ended(each) else None,
         aside=[None if total == len(found) else hint(f"the newest {len(found)} of {total}"), issue],
+        reading=reading,
     )
 
 
@@ -322,8 +315,8 @@ def _buttons(visit: Visit, key: View) -> Child:
 _COLUMNS = (
     Column("Key", _name),
     Column("Environment", lambda _, key: key.get("environment")),
-    Column("May", _codes("scopes")),
-    Column("From", _codes("allowed_addresses", "anywhere")),
+    Column("Scopes", _codes("scopes")),
+    Column("Allowed addresses", _codes("allowed_addresses", "anywhere")),
     Column("Last used", lambda visit, key: None if is_unreadable(key) else _time(visit, key["last_used_at"])),
     Column("Expires", _expires),
     Column("State", _state),

@@ -117,7 +117,7 @@ def _trail_card(visit: Visit, reading: Reading[Head | None], check: TrailCheck) 
     broken = check.checked is not None and bool(check.checked.breaks)
     outcome = el("div", _outcome(visit, check), id="outcome", role="alert" if broken else None)
     shown = el("div", outcome, noted, class_="chain")
-    return card("Is the trail intact?", shown, aside=CHECK.button(visit), name="chain")
+    return card("Integrity of the trail", shown, aside=CHECK.button(visit), name="chain")
 
 
 def _outcome(visit: Visit, check: TrailCheck) -> Child:
@@ -182,7 +182,7 @@ def _entries(visit: Visit, reading: Reading[Found], chosen: dict[str, str], chec
             "audit-table",
             _COLUMNS,
             rows,
-            key=lambda each: str(each["ordinal"]),
+            key="ordinal",
             css=lambda each: "late" if each["broken"] else None,
         )
     elif found.below is not None:

@@ -53,10 +53,7 @@ async def _render(chosen: _Tab, visit: Visit) -> Html:
 PAGE = Page(
     MARKET,
     "Market",
-    {
-        "": partial(_render, _TABS[0]),
-        **{f"/{tab.name}": partial(_render, tab) for tab in _TABS},
-    },
+    {"": partial(_render, _TABS[0]), **{f"/{tab.name}": partial(_render, tab) for tab in _TABS}},
     live_s=1,
     actions=tuple(action for tab in _TABS for action in tab.actions),
 )

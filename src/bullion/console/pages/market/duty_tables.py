@@ -53,12 +53,7 @@ def _table(visit: Visit, found: View, symbols: Sequence[View]) -> Html:
         for row in reversed(found["duties"])
     ]
     body = table(
-        visit,
-        f"duty-{name}",
-        _COLUMNS,
-        rows,
-        key=lambda row: str(row["from"]),
-        css=lambda row: "holds" if row["applies"] else None,
+        visit, f"duty-{name}", _COLUMNS, rows, key="from", css=lambda row: "holds" if row["applies"] else None
     )
     return card(f"Duty {name}", body, aside=[used, add], name=f"duty-card-{name}")
 
@@ -187,7 +182,6 @@ async def _ask_change(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Duty {found['name']} from {day_text(day)}",
         text=["It applies to orders from now on; recorded orders keep their price.", _PAST],
-        confirm="Save",
         values={**current, **seen(_entries(found))},
     )
 

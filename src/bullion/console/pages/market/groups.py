@@ -9,17 +9,7 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
-from bullion.console.widgets.components import (
-    GOOD,
-    NOTHING,
-    OFF,
-    WARN,
-    Column,
-    card,
-    empty,
-    state,
-    table,
-)
+from bullion.console.widgets.components import GOOD, NOTHING, OFF, WARN, Column, card, empty, state, table
 from bullion.console.widgets.formatting import rupees, short, weight
 from bullion.desk.actions.groups import get_group, put_group
 from bullion.desk.actions.symbols import get_symbol
@@ -122,10 +112,10 @@ def _buttons(visit: Visit, row: View) -> Html:
 
 _COLUMNS = (
     Column("Symbol", _name),
-    Column("On buys", _premium_cell("buy_premium"), number=True),
-    Column("On sells", _premium_cell("sell_premium"), number=True),
-    Column("Smallest", _size_cell("minimum"), number=True),
-    Column("Largest", _size_cell("maximum"), number=True),
+    Column("Buy premium", _premium_cell("buy_premium"), number=True),
+    Column("Sell premium", _premium_cell("sell_premium"), number=True),
+    Column("Minimum", _size_cell("minimum"), number=True),
+    Column("Maximum", _size_cell("maximum"), number=True),
     Column("Step", _size_cell("step"), number=True),
     Column("", _buttons, number=True),
 )
@@ -176,7 +166,6 @@ async def _ask_edit(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Terms of {_title(code, symbol)}",
         text=["The symbol's own sizes apply as well: a group's can only be narrower."],
-        confirm="Save",
         values={**(_terms(group, symbol) or {}), **seen(group)},
     )
 
@@ -188,9 +177,8 @@ async def _ask_add(visit: Visit) -> Dialog:
     if not left:
         raise RefusalError(CONFLICT, f"{code} has its own terms for every symbol.")
     return Dialog(
-        title=f"Own terms of {code} for a symbol",
+        title=f"Terms of {code} for a symbol",
         text=["The group's default terms then no longer apply to this symbol."],
-        confirm="Save",
         values={**(group["default_terms"] or {}), **seen(group)},
         options={_SYMBOL.name: [(each, each) for each in left]},
     )
@@ -284,7 +272,7 @@ _NEW_FIELDS = (
 )
 EDIT = Action(MARKET, "edit-terms", "Edit", put_group, _ask_edit, _save_terms, (SEEN, *_TERMS))
 ADD = Action(
-    MARKET, "add-terms", "Own terms for a symbol", put_group, _ask_add, _save_terms, (_SYMBOL, SEEN, *_TERMS)
+    MARKET, "add-terms", "Add terms for a symbol", put_group, _ask_add, _save_terms, (_SYMBOL, SEEN, *_TERMS)
 )
 REMOVE = Action(
     MARKET, "remove-terms", "Remove", put_group, _ask_remove, partial(_put_terms, terms=None), (SEEN,)

@@ -53,7 +53,7 @@ async def render(visit: Visit) -> Html:
     )
     shown = el("div", el("p", tolerance), el("p", meaning, class_="hint"), class_="inside")
     rows = [(name, *texts, held["budgets"][name]) for name, texts in _RATE_LIMITS.items()]
-    limits = table(visit, "budgets-table", _COLUMNS, rows, key=lambda row: str(row[0]))
+    limits = table(visit, "budgets-table", _COLUMNS, rows, key=0)
     note = hint("above a limit clients get rate_limited, and when to retry")
     aside = [note, BUDGETS.button(visit, kind="small")]
     return el(
@@ -81,7 +81,6 @@ async def _ask_tolerance(visit: Visit) -> Dialog:
     return Dialog(
         title="Price tolerance",
         text=["It applies to every order from now on, in production and in test."],
-        confirm="Save",
         values={**shown, **seen(shown)},
     )
 
@@ -106,7 +105,6 @@ async def _ask_budgets(visit: Visit) -> Dialog:
     return Dialog(
         title="Rate limits",
         text=["They apply to every key and account of this broker. 0 refuses every request."],
-        confirm="Save",
         values={**shown, **seen(shown)},
     )
 

@@ -49,7 +49,7 @@ async def render(visit: Visit) -> Html:
         "board",
         _COLUMNS,
         rows,
-        key=lambda row: str(row["instrument"]),
+        key="instrument",
         nothing=("There are no rates yet.", "Rates come from the feed, or by hand with Set another rate."),
         aside=[source, other],
     )

@@ -43,11 +43,11 @@ _DEFAULTS: View = {**defaults_of(SymbolBody), "quoted_weight": "10", "sides": "b
 def _fields(unit: str) -> Fields:
     symbol, fixed, landed = (partial(field_of, shape) for shape in (SymbolBody, FixedBody, LandedBody))
     return (
-        symbol("quoted_weight", f"Price is for, {unit}"),
+        symbol("quoted_weight", f"Quoted weight, {unit}"),
         symbol("trading", "Trading"),
         Choice(
             "sides",
-            "Clients may",
+            "Clients can",
             options=[("both", "buy and sell"), ("buy", "only buy"), ("sell", "only sell")],
         ),
         symbol("frozen", "Frozen", options=[("no", "no"), ("yes", "yes")]),
@@ -56,7 +56,7 @@ def _fields(unit: str) -> Fields:
         symbol("step", f"Step, {unit}", "orders are multiples of it"),
         symbol("stock", f"Stock, {unit}", "empty: not counted"),
         symbol("rate_age_s_max", "Maximum rate age, s", "empty: no limit"),
-        symbol("freeze_after_s", "Frozen if unmoved for, s", "empty: never"),
+        symbol("freeze_after_s", "Freeze if unchanged for, s", "empty: never"),
         Choice("kind", "Priced by", options=[*KINDS.items()]),
         Group(
             "whole kind direct",
@@ -136,7 +136,6 @@ async def _ask_edit(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Symbol {code}",
         text=["Changes apply to every order from now on. Recorded orders keep their price and size."],
-        confirm="Save",
         wide=True,
         fields=(*_EDIT_FIELDS[:3], *_fields(found["unit"])),
         values={**_values(found), **seen(_without_stock(found))},

@@ -29,7 +29,7 @@ async def render(visit: Visit) -> Html:
         "symbols",
         _COLUMNS,
         [{**each, "quote": quotes.get(each["code"])} for each in found],
-        key=lambda each: str(each["code"]),
+        key="code",
         nothing=(
             "There are no symbols yet.",
             "A symbol defines what clients trade, in which sizes, and how its price is made.",
@@ -118,13 +118,7 @@ async def _set_frozen(visit: Visit, *, frozen: bool) -> Result:
 
 
 FREEZE = Action(
-    MARKET,
-    "freeze",
-    "Freeze",
-    patch_symbol,
-    _ask_freeze,
-    partial(_set_frozen, frozen=True),
-    changes="frozen",
+    MARKET, "freeze", "Freeze", patch_symbol, _ask_freeze, partial(_set_frozen, frozen=True), changes="frozen"
 )
 UNFREEZE = replace(
     FREEZE, name="unfreeze", label="Unfreeze", ask=_ask_unfreeze, do=partial(_set_frozen, frozen=False)

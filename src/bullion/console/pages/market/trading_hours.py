@@ -97,7 +97,7 @@ async def render(visit: Visit) -> Html:
         "week-table",
         _WEEK_COLUMNS,
         [(day, hours["week"].get(day, [])) for day in DAYS],
-        key=lambda row: str(row[0]),
+        key=0,
         css=lambda row: "today" if DAYS[local.weekday()] == row[0] else None,
     )
     aside = [hint(f"time zone {hours['zone']}"), change]
@@ -196,7 +196,6 @@ async def _ask_week(visit: Visit) -> Dialog:
             "A day that is left empty is closed.",
             "Outside of the hours new orders are refused with trading_halted, in production and in test.",
         ],
-        confirm="Save",
         wide=True,
         values={**shown, **seen(hours)},
         options={"zone": [(each, "") for each in _ZONES]},
@@ -238,7 +237,6 @@ async def _ask_holidays(visit: Visit) -> Dialog:
     return Dialog(
         title="Holidays",
         text=["On a holiday the market is closed from midnight to midnight in the time zone of the hours."],
-        confirm="Save",
         values={"holidays": hours["holidays"], **seen(hours)},
     )
 

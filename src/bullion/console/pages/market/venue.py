@@ -56,7 +56,7 @@ async def render(visit: Visit) -> Html:
         (name, _STATES[found["instruments"].get(name, "tradable")], covered.get(name, []))
         for name in sorted({*covered, *found["instruments"]})
     ]
-    instruments = table(visit, "venue-table", _COLUMNS, rows, key=lambda row: str(row[0]))
+    instruments = table(visit, "venue-table", _COLUMNS, rows, key=0)
     return el(
         "div",
         card("Simulated venue", now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
@@ -86,7 +86,6 @@ async def _ask_behaviour(visit: Visit) -> Dialog:
     return Dialog(
         title="Venue behaviour",
         text=text,
-        confirm="Save",
         values={"mode": now["mode"], "delay_ms": now["delay_ms"] or 0, **seen(now)},
     )
 
@@ -117,7 +116,6 @@ async def _ask_instrument(visit: Visit) -> Dialog:
     now = await get_hedge(visit.desk, visit.actor)
     return Dialog(
         title=f"{name} at the simulated venue",
-        confirm="Save",
         fields=(SEEN, Choice("state", name, options=_STATE_OPTIONS)),
         values={"state": now["instruments"].get(name, "tradable"), **seen(now)},
     )

@@ -75,11 +75,7 @@ def comparison_sentences(trace: View, unit: str | None) -> list[str]:
     """The result of the comparison, where a sentence says it better than a table."""
     compared: Mapping[str, Any] = trace["compared"]
     with localcontext(prec=_DIGITS):
-        sentences = [
-            _position(compared, unit),
-            _staleness(trace, compared),
-            _price_move(compared),
-        ]
+        sentences = [_position(compared, unit), _staleness(trace, compared), _price_move(compared)]
     return [each for each in sentences if each is not None]
 
 

@@ -176,7 +176,7 @@ def _found(visit: Visit, reading: Reading[Listed], chosen: Mapping[str, str], nu
         "orders-table",
         _COLUMNS,
         found,
-        key=lambda each: str(each["id"]),
+        key="id",
         css=lambda each: "test" if each["deal_label"] else None,
     )
     return [shown, _pager(visit, len(found), total, number)]

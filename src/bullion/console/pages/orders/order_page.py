@@ -19,10 +19,7 @@ from .order_format import account_link, deal_number, environment, is_test, order
 from .price_breakdown import price_card
 
 _EXECUTIONS = Page(50, 0)
-_FIRST_EVENTS = {
-    Status.FILLED: "Recorded and filled",
-    Status.PENDING: "Recorded and sent to the hedge",
-}
+_FIRST_EVENTS = {Status.FILLED: "Recorded and filled", Status.PENDING: "Recorded and sent to the hedge"}
 _LATER_EVENTS = {
     Status.OPEN: "Hedge confirmed: a deal",
     Status.REJECTED: "Refused by the hedge",
