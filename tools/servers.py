@@ -17,6 +17,8 @@ _NEEDED = {
     "redis-server": "redis-server",
     "chromium": "chromium",
     "pgbackrest": "pgbackrest",
+    "nginx": "nginx",
+    "haproxy": "haproxy",
 }
 _LOCK_WAIT_S = 600.0
 _LOOK_AGAIN_S = 2.0

@@ -29,6 +29,7 @@ def test_after_sigterm_it_says_so_and_goes_on_answering_for_a_while(tmp_path: Pa
         with node.api() as new:
             answer = new.get(READY)
             assert (answer.status_code, answer.json()) == (503, {"ready": False, "staying": False})
+            assert answer.headers["connection"] == "close"
             assert new.get(LIVE).status_code == 200
         assert stopped_after(node) > 0.4
         assert node.process.returncode == 0

@@ -26,7 +26,8 @@ _PICTURE = "a drawing in letters: nothing in it can be run"
 _PART = "a part of a module, which a test finds there as it is shown"
 _FORMULA = "a formula"
 _ENV = "settings, which are read and not run"
-_NGINX = "for another program, which the tests do not ask their machine to have; what we rely on is read"
+_PROXY = "for a proxy: a real one runs it in front of nodes, with other addresses and without TLS"
+_NGINX = "for another program, whose rest of a configuration is made up; what we rely on is read"
 _SQL = (
     "for an administrator of PostgreSQL: run with psql by a test of its own, on a server that is thrown away"
 )
@@ -100,8 +101,14 @@ APART = (
     Apart(
         "docs/deployment.md",
         "upstream bullion {",
-        f"{_DEPLOYMENT}test_the_proxy_hands_on_what_the_gate_looks_at",
-        _NGINX,
+        "tests/nodes/test_proxies.py::test_stops_and_restarts",
+        _PROXY,
+    ),
+    Apart(
+        "docs/deployment.md",
+        "defaults\n    mode http",
+        "tests/nodes/test_proxies.py::test_stops_and_restarts",
+        _PROXY,
     ),
     Apart(
         "docs/deployment.md",

@@ -71,6 +71,10 @@ def _answers(port: int) -> bool:
     return False
 
 
+def wait_for_port(port: int, what: str) -> None:
+    _wait(lambda: _answers(port), what)
+
+
 @dataclass
 class Postgres:
     """A server of the tests' own. Each test gets a database of its own on it."""
@@ -167,7 +171,7 @@ class Redis:
                 stdout=log,
                 stderr=log,
             )
-        _wait(lambda: _answers(self.port), "Redis")
+        wait_for_port(self.port, "Redis")
         return self
 
     def stop(self, number: int = signal.SIGTERM) -> None:

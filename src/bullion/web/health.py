@@ -20,6 +20,7 @@ Checks = Callable[[], Awaitable[Mapping[str, bool]]]
 class _Notice:
     """Whether this process is about to stop: it still answers, but load balancers should send no new calls.
 
+    Each response is then the last of its connection, so that few connections are open when it stops.
     There is one node in a process, and both of its ports report the same.
     """
 

@@ -41,6 +41,7 @@ from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import path_and_query
+from .health import NOTICE
 from .request_reader import RequestReader
 from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
 from .write_batch import BatchedWriter
@@ -232,7 +233,8 @@ class GuardedProtocol(asyncio.Protocol):
         reader = self.reader
         path, query = path_and_query(reader.url)
         method = reader.parser.get_method().decode("ascii")
-        keep_alive = reader.version == "1.1" and not self._stopping and reader.parser.should_keep_alive()
+        ends = self._stopping or NOTICE.given
+        keep_alive = reader.version == "1.1" and not ends and reader.parser.should_keep_alive()
         if body_follows and body_length is not None and body_length > self.DRAINED_BODY_BYTES_MAX:
             keep_alive = False  # Decided this early, the headers of the response say so.
         exchange = Exchange(self, method, keep_alive=keep_alive, expects_continue=reader.expects_continue)

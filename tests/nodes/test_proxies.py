@@ -1,0 +1,160 @@
+"""Nodes are stopped, restarted, upgraded and put back behind nginx and haproxy: no call fails."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.kills.scale import SCALE
+from tests.support.forked_process import serving
+from tests.support.node import SECRET, Launch, Node, interpreter, own_address, start
+from tests.support.orders import Market
+from tests.support.proxies import proxies
+from tests.support.release import Installation, command, later, older
+from tests.support.servers import NotInstalled, Postgres, Redis, free_port
+
+from .crowd import Crowd, Rotation
+from .ledger import Ledger
+
+CALLS = 1_000 if SCALE == 1 else 5_000
+_DRAIN_S = "3"
+"""As the page says of its examples."""
+
+
+class _Proxies(Rotation):
+    """Clients call the proxies in turn, which alone know of the nodes."""
+
+    async def watch(self) -> None:
+        return
+
+
+@dataclass
+class Deployment:
+    """Two nodes with addresses of their own, the first with two workers."""
+
+    folder: Path
+    settings: dict[str, str]
+    launch: Launch
+    nodes: list[Node]
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, folder: Path, launch: Launch, **settings: str) -> Iterator["Deployment"]:
+        given = {"BULLION_DRAIN_S": _DRAIN_S, "BULLION_TRUSTED_PROXIES": "127.0.0.1", **settings}
+        deployment = cls(folder, given, launch, [])
+        try:
+            for workers in ("2", "1"):
+                # An address that nobody else uses: whoever calls from 127.0.0.1 could take the port while the
+                # node is away.
+                own = {"BULLION_HOST": own_address(), "BULLION_PORT": str(free_port())}
+                node = start(folder, "bullion", launch, BULLION_WORKERS=workers, **own, **given)
+                deployment.nodes.append(node)
+            yield deployment
+        finally:
+            for node in deployment.nodes:
+                node.stop(signal.SIGKILL if node.process.poll() is None else signal.SIGTERM)
+
+    @property
+    def addresses(self) -> list[str]:
+        return [urlsplit(node.api_url).netloc for node in self.nodes]
+
+    async def stop_and_start(self, place: int, **settings: str) -> None:
+        """As a person does it: the next node is touched when this one is ready."""
+        node = self.nodes[place]
+        assert await asyncio.to_thread(node.stop) == 0
+        assert not node.entries("calls_cut_off")
+        given = node.settings | settings
+        self.nodes[place] = await asyncio.to_thread(
+            lambda: start(self.folder, "bullion", self.launch, **given)
+        )
+
+    async def hang_up(self, place: int) -> None:
+        node = self.nodes[place]
+        before = len(node.entries("restarted"))
+        node.process.send_signal(signal.SIGHUP)
+        async with asyncio.timeout(120):
+            while len(node.entries("restarted")) == before:
+                assert not node.entries("restart_given_up"), "".join(node.log)
+                await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
+    return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+
+
+def _trade_through_proxies(deployment: Deployment, during: Callable[[], Awaitable[None]]) -> Crowd:
+    """Call until `during` is over, and there were as many calls as there should be."""
+
+    async def run(crowd: Crowd) -> None:
+        async with crowd.calling():
+            await during()
+            async with asyncio.timeout(600):
+                while len(crowd.answers) < CALLS:
+                    await asyncio.sleep(0.05)
+
+    first = deployment.nodes[0]
+    try:
+        with proxies(deployment.addresses) as urls, Market.open(first) as market:
+            rotation = _Proxies(*(replace(first, api_url=url) for url in urls))
+            crowd = Crowd(rotation, [market.trader() for _ in range(5)], pause_s=0.04)
+            asyncio.run(run(crowd))
+    except NotInstalled as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"{error}: on Debian, apt-get install nginx haproxy")
+    print(f"\n{len(crowd.answers)} calls, {len(crowd.failures)} failures")
+    return crowd
+
+
+def _check(crowd: Crowd, postgres: Postgres, settings: dict[str, str]) -> None:
+    """No call failed, and each order that was asked for is booked once."""
+    assert crowd.failures == []
+    assert crowd.said() == {"201": len(crowd.answers)}
+    assert len(crowd.answers) >= CALLS
+    ledger = Ledger(postgres, settings["BULLION_DATABASE_URL"])
+    ledger.check()
+    ledger.check_answers(crowd.answers)
+
+
+def test_stops_and_restarts(postgres: Postgres, settings: dict[str, str], tmp_path: Path) -> None:
+    with Deployment.open(tmp_path, serving, **settings) as deployment:
+
+        async def restart() -> None:
+            await deployment.stop_and_start(0)
+            await deployment.stop_and_start(1)
+            await deployment.hang_up(0)
+            await deployment.hang_up(1)
+
+        crowd = _trade_through_proxies(deployment, restart)
+    _check(crowd, postgres, settings)
+
+
+def test_an_upgrade_that_is_put_back(postgres: Postgres, settings: dict[str, str], tmp_path: Path) -> None:
+    """By the steps of docs/deployment.md: the store, then the code, then one node after the other."""
+    newer = later(tmp_path)
+    database = settings["BULLION_DATABASE_URL"].rpartition("/")[2]
+    installed = Installation(tmp_path)
+    installed.install(older())
+    with Deployment.open(tmp_path, interpreter, **settings, **installed.settings) as deployment:
+
+        async def upgrade_and_put_back() -> None:
+            done = await asyncio.to_thread(
+                command, newer, tmp_path, "migrate", **settings, BULLION_SECRET=SECRET
+            )
+            assert (done.returncode, done.stderr) == (0, ""), done
+            for source in (newer, older()):
+                installed.install(source)
+                await deployment.hang_up(0)
+                await deployment.stop_and_start(1)
+
+        crowd = _trade_through_proxies(deployment, upgrade_and_put_back)
+        assert not any(node.entries("schema_unfit") for node in deployment.nodes)
+    assert postgres.sql("SELECT note FROM orders LIMIT 1", database) == ""
+    _check(crowd, postgres, settings)
