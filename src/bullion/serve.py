@@ -65,7 +65,7 @@ class Ports:
     def bind(cls, settings: Settings, *, console: bool = False) -> "Ports":
         return cls(
             _bind(settings.host, settings.port, "BULLION_PORT"),
-            _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT"),
+            _bind_desk(settings),
             bind_console(settings) if console else None,
         )
 
@@ -380,13 +380,19 @@ def make_server(app: object, settings: Settings) -> _Server:
     )
 
 
-def _bind(host: str, port: int, setting: str) -> socket.socket:
+def _bind_desk(settings: Settings) -> socket.socket:
+    if settings.desk_host is None:
+        return _bind(settings.host, settings.desk_port, "BULLION_DESK_PORT")
+    return _bind(settings.desk_host, settings.desk_port, "BULLION_DESK_PORT", "BULLION_DESK_HOST")
+
+
+def _bind(host: str, port: int, setting: str, host_setting: str = "BULLION_HOST") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         if error.errno in (errno.EADDRNOTAVAIL, socket.EAI_NONAME, socket.EAI_NODATA, socket.EAI_AGAIN):
-            raise WrongSetting(f"BULLION_HOST: {host!r} is not an address of this machine.") from error
+            raise WrongSetting(f"{host_setting}: {host!r} is not an address of this machine.") from error
         raise WrongSetting(
             f"{setting}: cannot listen on {host} port {port} ({os.strerror(error.errno or 0)}). "
             "Stop what uses it, or choose another."

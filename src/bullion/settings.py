@@ -39,6 +39,8 @@ class Settings:
     redis_url: str | None = None
     host: str = "127.0.0.1"
     port: int = 8000
+    desk_host: str | None = None
+    """None: the desk listens on `host` too."""
     desk_port: int = 8001
     console_port: int = 8002
     console_api_url: str | None = None
@@ -143,7 +145,7 @@ def _check_together(settings: Settings) -> None:
             f"BULLION_WORKERS is {settings.workers}, but rate limits in memory work for one only: "
             "set it to 1, or set BULLION_REDIS_URL so that the workers share them."
         )
-    if settings.port == settings.desk_port != 0:
+    if settings.port == settings.desk_port != 0 and settings.desk_host in (None, settings.host):
         raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
 
 
@@ -242,6 +244,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_REDIS_URL": _redis_url,
     "BULLION_HOST": _text,
     "BULLION_PORT": _whole_number(0, 65535),
+    "BULLION_DESK_HOST": _text,
     "BULLION_DESK_PORT": _whole_number(0, 65535),
     "BULLION_CONSOLE_PORT": _whole_number(0, 65535),
     "BULLION_CONSOLE_API_URL": _http_url,

@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -40,11 +41,23 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path, setting: str) -> None:
     assert "in use" in said
 
 
+@pytest.mark.parametrize("setting", ["BULLION_HOST", "BULLION_DESK_HOST"])
 @pytest.mark.parametrize("host", ["nowhere.invalid", "203.0.113.7"])
-def test_a_host_that_is_not_ours_is_named(tmp_path: Path, host: str) -> None:
-    said = sentence(bullion(tmp_path, "serve", BULLION_HOST=host, **FREE))
-    assert said.startswith("BULLION_HOST")
+def test_a_host_that_is_not_ours_is_named(tmp_path: Path, host: str, setting: str) -> None:
+    said = sentence(bullion(tmp_path, "serve", **(FREE | {setting: host})))
+    assert said.startswith(f"{setting}: ")
     assert host in said
+
+
+def test_the_desk_listens_on_an_address_of_its_own(tmp_path: Path) -> None:
+    with running(tmp_path, BULLION_DESK_HOST="127.0.0.3") as node, node.desk() as desk:
+        assert (urlsplit(node.api_url).hostname, urlsplit(node.desk_url).hostname) == (
+            "127.0.0.1",
+            "127.0.0.3",
+        )
+        assert desk.do("GET", "/groups")["total"] == 0
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", urlsplit(node.desk_url).port or 0))
 
 
 def test_a_second_node_on_the_same_file_is_refused_in_words(tmp_path: Path) -> None:
