@@ -125,6 +125,21 @@ def test_a_file_that_was_taken_away_is_unavailable(
     assert deployment.same_key_tells(trader, "before") == order
 
 
+def test_a_node_that_cannot_write_is_not_ready(deployment: Deployment, trader: LiveTrader, key: str) -> None:
+    node = deployment.node
+    before = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
+    with node.api() as api:
+        assert api.get("/health/ready").status_code == 200
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        try:
+            assert trader.place(key).status_code == 503
+            answer = api.get("/health/ready")
+            assert (answer.status_code, answer.json()["store"]) == (503, False)
+        finally:
+            resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, before)
+        until(lambda: api.get("/health/ready").status_code == 200, within_s=10)
+
+
 def test_a_file_that_cannot_grow_has_no_orders_that_were_not_told(
     deployment: Deployment, trader: LiveTrader, key: str
 ) -> None:

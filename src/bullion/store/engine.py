@@ -60,6 +60,9 @@ class Engine(Protocol):
     async def levels_in_use(self) -> set[int]:
         """The schema levels of the nodes that serve the store now. 0 is a node whose level is not known."""
 
+    async def can_write(self) -> bool:
+        """False if the last write failed, as on a full disk, and another one fails now."""
+
     async def write(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
     ) -> T:

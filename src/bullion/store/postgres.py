@@ -166,6 +166,10 @@ class PostgresEngine:
         async with self._connection() as connection:
             return await postgres_migration.levels_in_use(connection)
 
+    async def can_write(self) -> bool:
+        """A PostgreSQL that cannot write does not answer for long, and reads show that."""
+        return True
+
     async def write(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
     ) -> T:

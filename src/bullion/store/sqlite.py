@@ -61,6 +61,7 @@ class SqliteEngine:
         self._inode: int | None = None
         self._check_at_ns = 0
         self._joined: TextIO | None = None
+        self._write_failed = False
 
     async def open(self) -> None:
         try:
@@ -186,6 +187,12 @@ class SqliteEngine:
         elif there != self._log_inode:
             raise StoreUnavailable(f"the file {self._log_file} was removed or replaced while it was in use")
 
+    async def can_write(self) -> bool:
+        if self._write_failed:
+            with suppress(StoreFault):
+                await self.in_writer("write_probe", _probe)
+        return not self._write_failed
+
     async def write(
         self,
         name: str,
@@ -209,7 +216,13 @@ class SqliteEngine:
 
     async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
-        return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+        try:
+            answer = await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+        except (StoreUnavailable, OutcomeUnknown):
+            self._write_failed = True
+            raise
+        self._write_failed = False
+        return answer
 
     async def run_in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Run `work` on the reader's thread, over one snapshot."""
@@ -479,6 +492,10 @@ class _OpenTransaction:
 
     async def run(self, query: str, *values: Value) -> None:
         await self.all(query, *values)
+
+
+def _probe(connection: SqliteConnection) -> None:
+    connection.fetch("put_deployment_value", ("write_probe", "1"))
 
 
 def _lock_alone(path: Path) -> None:

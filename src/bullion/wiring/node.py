@@ -93,6 +93,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             fresh = catalogue.age_s() < _MEMORY_AGE_S_READY
             try:
                 async with asyncio.timeout(_CHECK_S):
+                    fresh = fresh and await store.engine.can_write()
                     current = fresh and not await store.engine.missing_steps()
             except SchemaMismatch:
                 current = False
