@@ -185,6 +185,8 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(settings: dict[str, 
         until(lambda: len(workers_of(node)) == 2 and children[0] not in workers_of(node), within_s=10)
         for _ in range(20):
             assert status(node, key) == 200
+        until(lambda: metric(node, me_answered) == 60, within_s=5)
+        assert not any(f"_{children[0]}.db" in name for name in metrics_files(node))
     assert node.process.returncode == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
 
@@ -194,6 +196,12 @@ def workers_of(node: Node) -> list[int]:
         ["/usr/bin/pgrep", "-P", str(node.process.pid)], capture_output=True, text=True, check=False
     )
     return [int(pid) for pid in done.stdout.split()]
+
+
+def metrics_files(node: Node) -> list[str]:
+    environ = Path(f"/proc/{workers_of(node)[0]}/environ").read_bytes().split(b"\0")
+    (folder,) = [line.partition(b"=")[2] for line in environ if line.startswith(b"PROMETHEUS_MULTIPROC_DIR=")]
+    return [file.name for file in Path(folder.decode()).iterdir()]
 
 
 def metric(node: Node, name: str) -> float:

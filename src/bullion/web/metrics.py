@@ -1,8 +1,13 @@
 """Metrics in Prometheus form: of this process, or of all workers when there are several."""
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from .response import Response
@@ -10,6 +15,9 @@ from .response import Response
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The library's own name for the folder in which workers keep their counts."""
 
+_COUNTED = ("counter", "histogram", "summary")
+_ENDED = "0"
+"""In place of a process number: the file with what all workers that have ended counted."""
 _TEXT = ((b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),)
 
 
@@ -18,8 +26,44 @@ class Metrics:
         self.registry = CollectorRegistry()
 
     def response(self) -> Response:
-        registry = self.registry
-        if os.environ.get(SHARED_FOLDER):
-            registry = CollectorRegistry()
-            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return Response(200, generate_latest(registry), _TEXT)
+        folder = os.environ.get(SHARED_FOLDER)
+        if not folder:
+            return Response(200, generate_latest(self.registry), _TEXT)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        with _locked(folder, fcntl.LOCK_SH):
+            return Response(200, generate_latest(registry), _TEXT)
+
+
+def merge_ended_worker(folder: str, pid: int) -> None:
+    """Add what a worker counted to the file of all that have ended, and remove its own files.
+
+    Otherwise the folder would grow with every worker that is replaced.
+    """
+    with _locked(folder, fcntl.LOCK_EX):
+        for kind in _COUNTED:
+            own = Path(folder, f"{kind}_{pid}.db")
+            if own.exists():
+                _add(own, Path(folder, f"{kind}_{_ENDED}.db"))
+                own.unlink()
+        for gauge in Path(folder).glob(f"gauge_*_{pid}.db"):
+            gauge.unlink()
+
+
+def _add(own: Path, into: Path) -> None:
+    total = MmapedDict(str(into))  # type: ignore[no-untyped-call]
+    for key, value, timestamp, _ in MmapedDict.read_all_values_from_file(str(own)):  # type: ignore[no-untyped-call]
+        before, _ = total.read_value(key)  # type: ignore[no-untyped-call]
+        total.write_value(key, before + value, timestamp)  # type: ignore[no-untyped-call]
+    total.close()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _locked(folder: str, kind: int) -> Iterator[None]:
+    """Whoever reads all files must not meet one whose counts are being moved to another."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, kind)
+        yield
+    finally:
+        os.close(descriptor)

@@ -15,7 +15,7 @@ import structlog
 from bullion.serve import Ports, unblock_signals
 from bullion.settings import Settings
 from bullion.supervisor import report_reloading, report_serving, report_stopping
-from bullion.web.metrics import SHARED_FOLDER
+from bullion.web.metrics import SHARED_FOLDER, merge_ended_worker
 
 from .terminal import Terminal
 from .worker import LOOK_EVERY_S, Stage, Worker
@@ -146,6 +146,7 @@ class Workers:
                 continue
             _log.error("worker_ended", pid=worker.process.pid, code=code)
             worker.line.close()
+            self._merge_metrics(worker)
             if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
                 time.sleep(_CRASH_PAUSE_S)
             self._workers[place] = self._start()
@@ -210,6 +211,7 @@ class Workers:
             time.sleep(LOOK_EVERY_S)
             self._replace_dead()
         _wait_for(worker, give_up_at)
+        self._merge_metrics(worker)
         self._passing = []
 
     # The end
@@ -253,6 +255,11 @@ class Workers:
         give_up_at = time.monotonic() + _GRACE_S
         for worker in workers:
             _wait_for(worker, give_up_at)
+            self._merge_metrics(worker)
+
+    def _merge_metrics(self, worker: Worker) -> None:
+        if self._metrics is not None:
+            merge_ended_worker(self._metrics, worker.process.pid)
 
 
 def _wait_for(worker: Worker, give_up_at: float) -> None:
