@@ -303,6 +303,37 @@ def restore_command(file: Path, replace_store: bool, allow_differences: bool) ->
     sys.exit(asyncio.run(done))
 
 
+@main.group("secret")
+def secret_group() -> None:
+    """The deployment's secret: exchange it for another."""
+
+
+@secret_group.command("exchange")
+def secret_exchange_command() -> None:
+    """Make BULLION_SECRET the secret of a store that was made with BULLION_SECRET_OLD.
+
+    All nodes have to know both secrets before. The audit trails are sealed with the new secret; keys and
+    tokens get new hashes when they are used.
+
+    Exit code 0: done. 1: a broken audit trail was left as it is. 2: it could not be done.
+    """
+    from bullion.maintenance.secret_exchange import exchange
+    from bullion.wiring.desk import command_line_name
+
+    sys.exit(asyncio.run(exchange(read_settings(os.environ), command_line_name())))
+
+
+@secret_group.command("status")
+def secret_status_command() -> None:
+    """Count what still needs BULLION_SECRET_OLD.
+
+    Exit code 0: nothing that is in force. 1: something. 2: it could not be found out.
+    """
+    from bullion.maintenance.secret_exchange import status
+
+    sys.exit(asyncio.run(status(read_settings(os.environ))))
+
+
 @main.command("doctor")
 def doctor_command() -> None:
     """Check settings, store and Redis, and say how to fix problems.

@@ -22,7 +22,13 @@ from bullion.keys.text import BROKER_TAG
 _PREFIX = "BULLION_"
 _NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN"}
 """Read by other command lines, which may share the environment."""
-SECRETS = ("BULLION_DATABASE_URL", "BULLION_REDIS_URL", "BULLION_DESK_TOKEN", "BULLION_SECRET")
+SECRETS = (
+    "BULLION_DATABASE_URL",
+    "BULLION_REDIS_URL",
+    "BULLION_DESK_TOKEN",
+    "BULLION_SECRET",
+    "BULLION_SECRET_OLD",
+)
 """Each may hold a secret, so each can be read from a file."""
 SECRET_FILES = {f"{name}_FILE": name for name in SECRETS}
 _DESK_TOKEN_LENGTH_MIN = 24
@@ -54,6 +60,7 @@ class Settings:
     feed_seed: int = 1
     desk_token: str | None = None
     secret: str | None = None
+    secret_old: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
     connections_per_address: int = 1000
     log_calls: str = "refused"
@@ -145,6 +152,8 @@ def _check_together(settings: Settings) -> None:
             f"BULLION_WORKERS is {settings.workers}, but rate limits in memory work for one only: "
             "set it to 1, or set BULLION_REDIS_URL so that the workers share them."
         )
+    if settings.secret_old is not None and settings.secret is None:
+        raise WrongSetting("BULLION_SECRET_OLD is set, so BULLION_SECRET must be set to the new secret.")
     if settings.port == settings.desk_port != 0 and settings.desk_host in (None, settings.host):
         raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
 
@@ -258,6 +267,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_FEED_SEED": _whole_number(0, 999_999_999),
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
+    "BULLION_SECRET_OLD": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_TRUSTED_PROXIES": _networks,
     "BULLION_CONNECTIONS_PER_ADDRESS": _whole_number(1, 65_536),
     "BULLION_LOG_CALLS": _one_of("refused", "all"),

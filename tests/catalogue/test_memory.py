@@ -30,7 +30,7 @@ def fill(path: Path) -> None:
             [(number, f"client{number}", f"Client {number} Bullion Private Limited") for number in numbers],
         )
         connection.executemany(
-            "INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, '', ?, NULL, NULL, NULL, NULL)",
+            "INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, '', ?, NULL, NULL, NULL, NULL, '')",
             [
                 (
                     f"{kind}{number:015x}",

@@ -13,9 +13,10 @@ from unittest.mock import ANY
 
 import pytest
 
+from bullion.keys.hashing import fingerprint
 from bullion.settings import read_settings
 from bullion.store import schema
-from bullion.wiring.store import Hashers, StoreEngine, make_engine
+from bullion.wiring.store import StoreEngine, make_engine
 from tests.booking.fixtures import rows
 from tests.support.command import bullion, environment, sentence
 from tests.support.node import SECRET
@@ -134,11 +135,11 @@ async def _opened(settings: Mapping[str, str]) -> AsyncIterator[StoreEngine]:
 
 async def _make_store(settings: Mapping[str, str]) -> None:
     """A store as this version leaves it, made with the tests' secret."""
-    fingerprint = Hashers.of(SECRET.encode()).fingerprint.hash(b"fingerprint").hex()
+    made_with = fingerprint(SECRET.encode())
     async with _opened(settings) as engine:
         assert await engine.migrate() >= 1
         await rows(
-            engine, f"INSERT INTO deployment (name, value) VALUES ('secret_fingerprint', '{fingerprint}')"
+            engine, f"INSERT INTO deployment (name, value) VALUES ('secret_fingerprint', '{made_with}')"
         )
 
 

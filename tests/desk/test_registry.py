@@ -72,4 +72,4 @@ async def test_a_change_outside_of_every_action_is_not_recorded_without_a_name()
     with pytest.raises(LookupError):
         await desk.change(nothing, "somebody", nothing, broker="main")
     with pytest.raises(LookupError):
-        await desk.note(nothing, "somebody", {})
+        await desk.add_audit_entry(nothing, "somebody", {})

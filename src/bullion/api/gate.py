@@ -79,6 +79,8 @@ class Gate:
     addresses: SourceAddress
     default_broker: str
     record_key_use: Callable[[str], None]
+    record_other_hash: Callable[[str, bytes, bytes], None] = lambda _id, _stored, _wanted: None
+    """Called for a key whose stored hash was made with the other secret, with the hash it should have."""
 
     async def admit(
         self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
@@ -94,11 +96,11 @@ class Gate:
             await self._count(failures, failed=True)
             raise RefusalError(text)
         call.key_id = text.key_id
-        secret_hash = self.key_hasher.hash(text.secret)
+        secret_hash, other_hash = self.key_hasher.hash(text.secret), self.key_hasher.other_hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
-        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        refusal = verify(text, secret_hash, key, self.catalogue.now_us(), other_hash)
         if refusal is not None or key is None or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
-            key = await self._key(call, text, secret_hash, failures, scope)
+            key = await self._key(call, text, secret_hash, other_hash, failures, scope)
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
         if refusal is not None:
@@ -113,6 +115,8 @@ class Gate:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
         self.record_key_use(key.key_id)
+        if other_hash is not None and key.secret_hash == other_hash:
+            self.record_other_hash(key.key_id, other_hash, secret_hash)
         return Caller(key, account, switches, standing, scenario)
 
     def recheck(
@@ -136,11 +140,17 @@ class Gate:
         )
 
     async def _key(
-        self, call: Call, text: KeyText, secret_hash: bytes, failures: Charge, scope: Scope
+        self,
+        call: Call,
+        text: KeyText,
+        secret_hash: bytes,
+        other_hash: bytes | None,
+        failures: Charge,
+        scope: Scope,
     ) -> Key:
         """The verified key, if the first look into memory did not find it valid."""
         key = self.catalogue.keys.get(text.key_id)
-        refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+        refusal = verify(text, secret_hash, key, self.catalogue.now_us(), other_hash)
         unread = False
         if refusal is not None:
             # Memory may be a moment behind, or not hold every key, so the store is read once. Every failure
@@ -153,7 +163,7 @@ class Gate:
                 call.note = "store unreadable, checked from memory"
                 unread = True
             key = self.catalogue.keys.get(text.key_id)
-            refusal = verify(text, secret_hash, key, self.catalogue.now_us())
+            refusal = verify(text, secret_hash, key, self.catalogue.now_us(), other_hash)
         # Without the store, memory that does not hold every key cannot tell whether a key is wrong. A wrong
         # secret of a known key gets the same answer, or the difference would reveal which keys exist.
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete

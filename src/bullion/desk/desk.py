@@ -99,7 +99,9 @@ class Desk:
             await self._refresh(action)
         return done.answer or done.after or {}
 
-    async def note(self, actor: Actor, subject: str, after: View, *, entry: str | None = None) -> None:
+    async def add_audit_entry(
+        self, actor: Actor, subject: str, after: View, *, entry: str | None = None
+    ) -> None:
         """Record in the trail what is done and cannot be undone, whatever became of the actor since."""
         action = self._entry_name(entry)
 

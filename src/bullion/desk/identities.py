@@ -1,11 +1,13 @@
 """Looks up the actor of a desk token: in the store each time, so that a deletion takes effect at once."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
 
+from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role, Token, read_token
-from bullion.store.records import RecordStore
+from bullion.store.records import Records, RecordStore
 from bullion.unreadable import Unreadable
 
 from .unreadable import read_or_unreadable
@@ -31,10 +33,25 @@ class Identities:
         token_id, secret = parts
         token = await self._token(token_id)
         sent = self.hasher.hash(secret.encode("ascii"))
-        proved = compare_digest(sent, bytes(32) if token is None else token.secret_hash)
+        other = self.hasher.other_hash(secret.encode("ascii"))
+        stored = bytes(32) if token is None else token.secret_hash
+        proved = compare_digest(sent, stored)
+        if other is not None:
+            proved |= compare_digest(other, stored)
         if token is None or not proved or token.deleted_at_us is not None:
             return None
+        if stored != sent:
+            await self._rehash(token, sent)
         return Actor(f"{token.name} ({token_id})", token.role, token.broker, token_id=token_id)
+
+    async def _rehash(self, token: Token, secret_hash: bytes) -> None:
+        """Its hash was made with the other secret of the deployment, which is being exchanged."""
+
+        async def body(records: Records) -> None:
+            await records.rehash_token(token, secret_hash, self.hasher.secret_id)
+
+        with suppress(StoreFault):  # Then it is done at the next use.
+            await self.store.write("rehash_token", body, catalogue=False)
 
     async def still(self, actor: Actor) -> bool:
         """Whether the actor's token is still valid."""

@@ -161,6 +161,7 @@ _OTHER_ENTRIES = {
     "archive_orders": "archived orders",
     "archive_traces": "archived decisions",
     "archived_orders": "finished archiving orders",
+    "exchange_secret": "exchanged the deployment's secret",
 }
 """Audit entries that are not named after an action."""
 

@@ -17,9 +17,17 @@ _DECOY_HASH = bytes(32)
 """Compared with if the key does not exist, so that an unknown id takes as long as a wrong secret."""
 
 
-def verify(sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int) -> RefusalCode | None:
-    """None if the key may be used. Only a caller with the secret learns that a key expired or was revoked."""
-    proved = compare_digest(secret_hash, _DECOY_HASH if key is None else key.secret_hash)
+def verify(
+    sent: KeyText, secret_hash: bytes, key: Key | None, now_us: int, other_hash: bytes | None = None
+) -> RefusalCode | None:
+    """None if the key may be used. Only a caller with the secret learns that a key expired or was revoked.
+
+    `other_hash`: made with the other secret of the deployment, while that is exchanged.
+    """
+    stored = _DECOY_HASH if key is None else key.secret_hash
+    proved = compare_digest(secret_hash, stored)
+    if other_hash is not None:
+        proved |= compare_digest(other_hash, stored)
     if key is None or not proved:
         return INVALID_CREDENTIAL
     if key.environment is not sent.environment or key.broker != sent.broker:

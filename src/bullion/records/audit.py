@@ -13,7 +13,8 @@ import msgspec
 
 from bullion.keys.hashing import Hasher
 
-_BEGINNING = "0" * 64
+BEGINNING = "0" * 64
+"""In place of a hash before the first entry."""
 _BROKEN = "broken"
 """Replaces the seal permanently after tampering was detected."""
 
@@ -62,8 +63,11 @@ class Break:
 
 
 class Chain:
+    """While the deployment's secret is exchanged, a chain made with either secret holds."""
+
     def __init__(self, hasher: Hasher) -> None:
         self._hasher = hasher
+        self._other = None if hasher.other is None else Chain(hasher.other)
 
     def append(self, head: Head | None, entry: Entry, *, beginning: bool = False) -> tuple[Entry, Head]:
         """Append the entry after the head.
@@ -72,16 +76,20 @@ class Chain:
         must be able to continue, but the chain is never sealed again: otherwise the next honest action would
         hide the forgery.
         """
+        if self._other is not None and head is not None and self._other.sealed(entry.broker, head):
+            return self._other.append(head, entry)  # With the secret that the chain was made with so far.
         count = (head.count if head else 0) + 1
         placed = replace(entry, ordinal=count)
-        linked = replace(placed, hash=self._hash(head.hash if head else _BEGINNING, placed))
+        linked = replace(placed, hash=self._hash(head.hash if head else BEGINNING, placed))
         whole = beginning if head is None else self.sealed(entry.broker, head)
         return linked, Head(
             count, linked.hash, self._seal(entry.broker, count, linked.hash) if whole else _BROKEN
         )
 
     def sealed(self, broker: str, head: Head) -> bool:
-        return compare_digest(head.seal, self._seal(broker, head.count, head.hash))
+        if compare_digest(head.seal, self._seal(broker, head.count, head.hash)):
+            return True
+        return self._other is not None and self._other.sealed(broker, head)
 
     def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
         """All breaks of the chain."""
@@ -90,7 +98,16 @@ class Chain:
         yield from walk.end(head)
 
     def holds(self, before: str, entry: Entry) -> bool:
-        return compare_digest(entry.hash, self._hash(before, entry))
+        if compare_digest(entry.hash, self._hash(before, entry)):
+            return True
+        return self._other is not None and self._other.holds(before, entry)
+
+    def link(self, before: str, entry: Entry) -> Entry:
+        """The entry with the hash that it has behind another."""
+        return replace(entry, hash=self._hash(before, entry))
+
+    def head(self, broker: str, count: int, last_hash: str) -> Head:
+        return Head(count, last_hash, self._seal(broker, count, last_hash))
 
     def _hash(self, before: str, entry: Entry) -> str:
         words = [
@@ -116,7 +133,7 @@ class Walk:
     def __init__(self, chain: Chain, broker: str) -> None:
         self._chain = chain
         self._broker = broker
-        self._before = _BEGINNING
+        self._before = BEGINNING
         self.ordinal = 0
         """Of the last entry that was passed."""
 

@@ -7,6 +7,8 @@ no action can forget to notify the nodes.
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+import msgspec
+
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
@@ -188,9 +190,9 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         found, total = await self._page("keys_page", "count_keys", account_id, page)
         return [_used_key(row) for row in found], total
 
-    async def insert_key(self, key: Key) -> None:
+    async def insert_key(self, key: Key, secret_id: str = "") -> None:
         await self._record_change("key", key.broker, key.key_id)
-        await self._transaction.run("insert_key", *rows.key_values(key))
+        await self._transaction.run("insert_key", *rows.key_values(key), secret_id)
 
     async def revoke_key(self, key: Key, at_us: int) -> None:
         await self._record_change("key", key.broker, key.key_id)
@@ -215,7 +217,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         found, total = await self._page("tokens_page", "count_tokens", broker, page)
         return [row_decoders.token(row) for row in found], total
 
-    async def insert_token(self, token: Token) -> None:
+    async def insert_token(self, token: Token, secret_id: str = "") -> None:
         await self._transaction.run(
             "insert_token",
             token.token_id,
@@ -224,6 +226,12 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
             token.role.value,
             token.secret_hash.hex(),
             token.created_at_us,
+            secret_id,
+        )
+
+    async def rehash_token(self, token: Token, secret_hash: bytes, secret_id: str) -> None:
+        await self._transaction.run(
+            "rehash_token", token.token_id, token.secret_hash.hex(), secret_hash.hex(), secret_id
         )
 
     async def repair_token(self, token_id: str) -> None:
@@ -259,6 +267,10 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
             entry.hash,
         )
         await self._transaction.run("put_audit_head", entry.broker, head.count, head.hash, head.seal)
+
+    async def reseal_audit(self, broker: str, hashes: list[tuple[int, str]]) -> None:
+        """Give entries, by ordinal, other hashes."""
+        await self._transaction.run("reseal_audit", broker, msgspec.json.encode(hashes).decode())
 
     async def audit(self, broker: str, page: Page) -> tuple[list[Entry], int]:
         """Newest first."""

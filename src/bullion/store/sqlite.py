@@ -190,7 +190,7 @@ class SqliteEngine:
     async def can_write(self) -> bool:
         if self._write_failed:
             with suppress(StoreFault):
-                await self.in_writer("write_probe", _probe)
+                await self.run_in_writer("write_probe", _probe)
         return not self._write_failed
 
     async def write(

@@ -55,9 +55,7 @@ async def open_desk(
     """
     async with open_store(settings, migrate=False) as store:
         settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
-        actor: Actor | None = Actor(
-            f"command line ({_user_name()})", Role.ADMIN, broker or settings.broker, first=True
-        )
+        actor: Actor | None = Actor(command_line_name(), Role.ADMIN, broker or settings.broker, first=True)
         if token is not None:
             actor = await store.identities(settings).actor(token)
         if actor is None:
@@ -90,6 +88,11 @@ async def open_desk(
 
 async def nothing() -> None:
     """No-op: commands hold no catalogue."""
+
+
+def command_line_name() -> str:
+    """Who runs a command, for the audit trail."""
+    return f"command line ({_user_name()})"
 
 
 def _user_name() -> str:

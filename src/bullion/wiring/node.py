@@ -28,6 +28,7 @@ from bullion.rates.feeds.feed import FeedRunner
 from bullion.rates.feeds.simulated import SimulatedFeed
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings
+from bullion.store.key_hashes import KeyHashes
 from bullion.store.key_uses import KeyUses
 from bullion.store.order_reader import StoredOrders
 from bullion.store.schema import SchemaMismatch
@@ -67,6 +68,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
         trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
         catalogue, catalogue_follower = trading.catalogue, trading.catalogue_follower
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.mark_used)
+        key_hashes = KeyHashes(store.engine, store.hashers.keys.secret_id)
         call_log = CallLog(metrics.registry, log_all=settings.log_calls == "all")
         addresses = SourceAddress(settings.trusted_proxies)
         limiter, link = make_limiter(settings)
@@ -86,6 +88,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             addresses=addresses,
             default_broker=settings.broker,
             record_key_use=key_uses.add,
+            record_other_hash=key_hashes.add,
         )
         authenticator = DeskAuthenticator(store.identities(settings), limiter, addresses)
 
@@ -128,6 +131,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             *trading.background_tasks(),
             *trading.settlement_tasks(),
             key_uses.run(),
+            key_hashes.run(),
             call_log.run(),
             traces.run(),
         ]
@@ -141,6 +145,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
                 first_actor=first_actor,
             )
         await key_uses.write()
+        await key_hashes.write()
         await traces.write()
         call_log.write()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bullion.desk.identities import Identities
 from bullion.faults import StoreUnavailable
-from bullion.keys.hashing import Hasher
+from bullion.keys.hashing import Hasher, fingerprint
 from bullion.records.audit import Chain
 from bullion.secret import deployment_secret
 from bullion.settings import Settings, WrongSetting
@@ -26,14 +26,11 @@ class Hashers:
     keys: Hasher
     tokens: Hasher
     audit: Hasher
-    fingerprint: Hasher
     console: Hasher
 
     @classmethod
-    def of(cls, secret: bytes) -> "Hashers":
-        return cls(
-            *(Hasher(secret, purpose) for purpose in ("keys", "tokens", "audit", "fingerprint", "console"))
-        )
+    def of(cls, secret: bytes, other: bytes | None = None) -> "Hashers":
+        return cls(*(Hasher(secret, purpose, other) for purpose in ("keys", "tokens", "audit", "console")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +147,7 @@ async def check_secret(settings: Settings, engine: Engine) -> None:
     """Before the first migration, so that a wrong secret changes nothing in the store."""
     made_with = await engine.read("secret_fingerprint", _read_fingerprint)
     if made_with is not None:  # None: the process that created the store stopped before it saved this.
-        secret = deployment_secret(settings.secret, _secret_folder(settings), may_make=False)
-        _require_same(made_with, _fingerprint(Hashers.of(secret)))
+        _in_order(secrets_of(settings, may_make=False), made_with)
 
 
 async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
@@ -160,38 +156,36 @@ async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Has
     With another secret every key would be refused, and every audit entry would look forged.
     """
     made_with = await engine.read("secret_fingerprint", _read_fingerprint)
-    secret = deployment_secret(
-        settings.secret, _secret_folder(settings), may_make=may_make and made_with is None
-    )
-    hashers = Hashers.of(secret)
-    fingerprint = _fingerprint(hashers)
+    secrets = secrets_of(settings, may_make=may_make and made_with is None)
 
     async def keep(transaction: Transaction) -> str | None:
-        await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint)
+        await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint(secrets[0]))
         return await _read_fingerprint(transaction)
 
     if made_with is None and may_make:
         made_with = await engine.write("secret_fingerprint", keep)
-    if made_with is not None:
-        _require_same(made_with, fingerprint)
-    return hashers
+    return Hashers.of(*(secrets if made_with is None else _in_order(secrets, made_with)))
 
 
-def _fingerprint(hashers: Hashers) -> str:
-    return hashers.fingerprint.hash(b"fingerprint").hex()
+def secrets_of(settings: Settings, *, may_make: bool) -> list[bytes]:
+    """The deployment's secret, and the old one while it is exchanged."""
+    secret = deployment_secret(settings.secret, _secret_folder(settings), may_make=may_make)
+    return [secret] if settings.secret_old is None else [secret, settings.secret_old.encode("ascii")]
+
+
+def _in_order(secrets: list[bytes], made_with: str) -> list[bytes]:
+    """The store's own secret first: what is hashed now has to be accepted by every node."""
+    if made_with not in map(fingerprint, secrets):
+        raise WrongSetting(
+            "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
+            "Put the old one back: without it no key and no audit entry can be verified."
+        )
+    return sorted(secrets, key=lambda secret: fingerprint(secret) != made_with)
 
 
 async def _read_fingerprint(transaction: Transaction) -> str | None:
     row = await transaction.one("deployment_value", "secret_fingerprint")
     return None if row is None else str(row["value"])
-
-
-def _require_same(made_with: str, fingerprint: str) -> None:
-    if made_with != fingerprint:
-        raise WrongSetting(
-            "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
-            "Put the old one back: without it no key and no audit entry can be verified."
-        )
 
 
 def _cannot_join(settings: Settings) -> str:

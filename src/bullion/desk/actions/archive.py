@@ -137,7 +137,7 @@ async def archive_orders(
         if orders == limit:
             break
     done = {**what.view(), "orders": orders, "accounts": len(accounts), "more": orders == limit}
-    await desk.note(actor, subject, done, entry="archived_orders")
+    await desk.add_audit_entry(actor, subject, done, entry="archived_orders")
     return done
 
 

@@ -64,7 +64,7 @@ async def issue_key(
             created_at_us=now_us,
             expires_at_us=expires_at_us,
         )
-        await records.insert_key(key)
+        await records.insert_key(key, desk.key_hasher.secret_id)
         shown = view(UsedKey(key, login_id, None))
         return ChangeResult(
             None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)}
@@ -99,7 +99,7 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
             secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
             created_at_us=now_us,
         )
-        await records.insert_key(successor)
+        await records.insert_key(successor, desk.key_hasher.secret_id)
         await records.replace_key(old, new_id, now_us + body.overlap_s * _US_PER_S)
         shown = view(UsedKey(successor, used.login_id, None))
         text = write_key(successor.environment, successor.broker, new_id, secret)

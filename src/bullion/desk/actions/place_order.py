@@ -142,7 +142,7 @@ async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) ->
     # wait for the trail's lock. If the entry is lost with the store, the order exists and must be reported;
     # a retry with the same key then writes an entry, because replays have one too.
     try:
-        await desk.note(actor, booked.order.id, {**order, "replayed": booked.replayed})
+        await desk.add_audit_entry(actor, booked.order.id, {**order, "replayed": booked.replayed})
     except StoreFault as fault:
         _log.error("audit_entry_missing", order_id=booked.order.id, actor=actor.name, fault=repr(fault))
     if booked.order.status == Status.REJECTED:

@@ -42,7 +42,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
             secret_hash=desk.token_hasher.hash(secret.encode("ascii")),
             created_at_us=await records.now_us(),
         )
-        await records.insert_token(token)
+        await records.insert_token(token, desk.token_hasher.secret_id)
         return ChangeResult(None, view(token), {**view(token), "token": write_token(token_id, secret)})
 
     return await desk.change(actor, f"{body.name} {token_id}", work, broker=broker)

@@ -137,6 +137,7 @@ CREATE TABLE accounts (
     FOREIGN KEY (broker, group_code) REFERENCES groups (broker, code)
 );
 
+-- `secret_id`: which of the deployment's secrets the hash was made with, while the secret is exchanged.
 CREATE TABLE keys (
     key_id TEXT PRIMARY KEY,
     account_id BIGINT NOT NULL REFERENCES accounts (id),
@@ -150,6 +151,7 @@ CREATE TABLE keys (
     revoked_at_us BIGINT,
     replaced_by TEXT,
     overlap_ends_at_us BIGINT,
+    secret_id TEXT NOT NULL DEFAULT '',
     CHECK ((replaced_by IS NULL) = (overlap_ends_at_us IS NULL))
 );
 CREATE INDEX keys_by_account ON keys (account_id, created_at_us);
@@ -167,7 +169,8 @@ CREATE TABLE tokens (
     role TEXT NOT NULL CHECK (role IN ('viewer', 'dealer', 'admin')),
     secret_hash TEXT NOT NULL CHECK (length(secret_hash) = 64),
     created_at_us BIGINT NOT NULL,
-    deleted_at_us BIGINT
+    deleted_at_us BIGINT,
+    secret_id TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX tokens_by_broker ON tokens (broker, created_at_us);
 

@@ -42,6 +42,13 @@ WHERE
 ORDER BY ordinal DESC
 LIMIT $7
 
+-- name: reseal_audit
+-- Gives entries of a broker, by ordinal, other hashes: the same chain, made with another secret.
+UPDATE audit
+SET hash = @item(1)
+FROM @json_rows($2)
+WHERE audit.broker = $1 AND audit.ordinal = CAST(@item(0) AS BIGINT)
+
 -- name: audit_brokers
 SELECT tag AS broker FROM brokers
 UNION SELECT broker FROM audit

@@ -21,6 +21,12 @@ INNER JOIN
 -- fragment: lookup_join (sqlite)
 CROSS JOIN
 
+-- fragment: is_secret_of_store(secret)
+-- Whether this names the secret that new hashes are made with: see Hasher.secret_id.
+EXISTS (
+    SELECT 1 FROM deployment WHERE deployment.name = 'secret_fingerprint' AND substr(deployment.value, 1, 16) = {secret}
+)
+
 -- fragment: json_list(list) (postgres)
 -- A list of text or numbers, given as JSON: `items.value`.
 jsonb_array_elements_text(CAST({list} AS TEXT)::JSONB) AS items (value)

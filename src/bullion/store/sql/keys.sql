@@ -42,8 +42,43 @@ FROM @json_list($1)
 
 -- name: insert_key
 INSERT INTO keys (
-    key_id, account_id, environment, name, scopes, secret_hash, allowed_addresses, created_at_us, expires_at_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    key_id, account_id, environment, name, scopes, secret_hash, allowed_addresses, created_at_us, expires_at_us,
+    secret_id
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+
+-- name: rehash_keys
+-- Gives keys the hashes that the deployment's new secret makes: id, hash so far, new hash; $2 names the secret.
+-- Nothing if that is not the store's secret: a node that started before the exchange must not undo it.
+UPDATE keys
+SET secret_hash = @item(2), secret_id = $2
+FROM @json_rows($1)
+WHERE keys.key_id = (@item(0)) AND keys.secret_hash = (@item(1)) AND @is_secret_of_store($2)
+
+-- name: count_hashes
+-- Keys and tokens whose hashes were made with another secret than $1, and how many of them are in force at $2.
+SELECT
+    'keys' AS kind,
+    count(*) AS total,
+    coalesce(sum(CASE WHEN secret_id <> $1 THEN 1 ELSE 0 END), 0) AS others,
+    coalesce(sum(
+        CASE
+            WHEN
+                secret_id <> $1
+                AND revoked_at_us IS NULL
+                AND (expires_at_us IS NULL OR expires_at_us > $2)
+                AND (overlap_ends_at_us IS NULL OR overlap_ends_at_us > $2)
+                THEN 1
+            ELSE 0
+        END
+    ), 0) AS in_force
+FROM keys
+UNION ALL
+SELECT
+    'tokens',
+    count(*),
+    coalesce(sum(CASE WHEN secret_id <> $1 THEN 1 ELSE 0 END), 0),
+    coalesce(sum(CASE WHEN secret_id <> $1 AND deleted_at_us IS NULL THEN 1 ELSE 0 END), 0)
+FROM tokens
 
 -- name: revoke_key
 UPDATE keys SET revoked_at_us = $2 WHERE key_id = $1

@@ -13,8 +13,13 @@ SELECT count(*) AS total FROM tokens WHERE broker = $1
 SELECT * FROM tokens WHERE deleted_at_us IS NULL
 
 -- name: insert_token
-INSERT INTO tokens (token_id, broker, name, role, secret_hash, created_at_us)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO tokens (token_id, broker, name, role, secret_hash, created_at_us, secret_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+
+-- name: rehash_token
+UPDATE tokens
+SET secret_hash = $3, secret_id = $4
+WHERE token_id = $1 AND secret_hash = $2 AND @is_secret_of_store($4)
 
 -- name: delete_token
 UPDATE tokens SET deleted_at_us = $2 WHERE token_id = $1

@@ -1,0 +1,144 @@
+"""`bullion secret exchange` and `bullion secret status`: another secret for a store.
+
+Nodes know both secrets meanwhile. The exchange makes the new one the store's own and seals the audit trails
+with it. Nodes that start after it make new hashes with it, and give each key and token a new hash at its use.
+"""
+
+from dataclasses import dataclass
+
+import click
+import msgspec
+
+from bullion.keys.hashing import Hasher, fingerprint
+from bullion.records.audit import BEGINNING, Break, Chain, Entry, Walk
+from bullion.settings import Settings, WrongSetting
+from bullion.store.engine import Transaction, one_row
+from bullion.store.records import Records, audit_head
+from bullion.wiring.store import Store, open_store, secrets_of
+
+_AT_ONCE = 1_000
+_BEFORE_ALL = -(2**63)
+
+_json = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What still needs the old secret."""
+
+    kind: str
+    total: int
+    others: int
+    in_force: int
+
+
+async def exchange(settings: Settings, actor: str) -> int:
+    """Make BULLION_SECRET the store's own, and return the exit code."""
+    if settings.secret_old is None:
+        raise WrongSetting(
+            "Set BULLION_SECRET to the new secret and BULLION_SECRET_OLD to the old one first."
+        )
+    new, _ = secrets_of(settings, may_make=False)
+    async with open_store(settings, migrate=False) as store:
+        await _set_secret(store, new)
+        broken = await _seal_trails(store, Chain(Hasher(new, "audit")), actor)
+    for each in broken:
+        place = f"entry {each.ordinal}: {each.why}"
+        click.echo(f"{each.broker}: the audit trail is broken ({place}), and was left as it is.")
+    click.echo(
+        "BULLION_SECRET is the secret of the store now. Restart all nodes one by one, and the console."
+    )
+    return 1 if broken else 0
+
+
+async def status(settings: Settings) -> int:
+    """Print what still needs the old secret, and return the exit code."""
+    new = secrets_of(settings, may_make=False)[0]
+    async with open_store(settings, migrate=False) as store:
+        exchanged = store.hashers.keys.secret_id == Hasher(new, "keys").secret_id
+        left = await _left(store, new)
+    if not exchanged:
+        click.echo("BULLION_SECRET is not the secret of the store yet: run 'bullion secret exchange'.")
+    for each in left:
+        click.echo(
+            f"{each.kind} under another secret: {each.others} of {each.total}, in force: {each.in_force}."
+        )
+    done = exchanged and not any(each.in_force for each in left)
+    click.echo(
+        "Nothing in force needs the old secret."
+        if done
+        else "Keep BULLION_SECRET_OLD until nothing in force needs it."
+    )
+    return 0 if done else 1
+
+
+async def _set_secret(store: Store, new: bytes) -> None:
+    async def body(transaction: Transaction) -> None:
+        await transaction.run("put_deployment_value", "secret_fingerprint", fingerprint(new))
+
+    await store.engine.write("exchange_secret", body)
+
+
+async def _seal_trails(store: Store, chain: Chain, actor: str) -> list[Break]:
+    """One transaction for each broker, in which nobody else appends. What is done already is left alone."""
+    broken: list[Break] = []
+    for broker in await store.records.read("audit_brokers", lambda records: records.audited_brokers()):
+
+        async def body(records: Records, broker: str = broker) -> list[Break]:
+            return await _seal_trail(records, broker, store.chain, chain, actor)
+
+        broken += await store.records.write("exchange_secret", body, catalogue=False)
+    return broken
+
+
+async def _seal_trail(records: Records, broker: str, old: Chain, new: Chain, actor: str) -> list[Break]:
+    """Only a whole chain gets new hashes: a broken one would look whole afterwards."""
+    head = await records.lock_audit_head(broker)
+    if head is not None and new.sealed(broker, head):
+        return []
+    walk = Walk(old, broker)
+    breaks: list[Break] = []
+    last = _BEFORE_ALL
+    while entries := await records.audit_after(broker, last, _AT_ONCE):
+        breaks += walk.on(entries)
+        last = entries[-1].ordinal
+    breaks += walk.end(head)
+    if breaks or head is None:
+        return breaks[:1]
+    before, last = BEGINNING, _BEFORE_ALL
+    while entries := await records.audit_after(broker, last, _AT_ONCE):
+        hashes = []
+        for entry in entries:
+            before = new.link(before, entry).hash
+            hashes.append((entry.ordinal, before))
+        await records.reseal_audit(broker, hashes)
+        last = entries[-1].ordinal
+    note = Entry(
+        broker=broker,
+        ordinal=0,
+        at_us=await records.now_us(),
+        actor=actor,
+        action="exchange_secret",
+        subject="the deployment's secret",
+        before=_json({"entries": head.count, "hash": head.hash}).decode(),
+        after=_json({"entries": head.count, "hash": before}).decode(),
+    )
+    await records.append_audit(*new.append(new.head(broker, head.count, before), note))
+    return []
+
+
+async def _left(store: Store, new: bytes) -> list[Left]:
+    secret_id, chain = Hasher(new, "keys").secret_id, Chain(Hasher(new, "audit"))
+
+    async def body(transaction: Transaction) -> list[Left]:
+        now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
+        rows = await transaction.all("count_hashes", secret_id, now_us)
+        found = [Left(row["kind"].capitalize(), row["total"], row["others"], row["in_force"]) for row in rows]
+        heads = [
+            (row["broker"], audit_head(await transaction.one("audit_head", row["broker"])))
+            for row in await transaction.all("audit_brokers")
+        ]
+        others = sum(1 for broker, head in heads if head is not None and not chain.sealed(broker, head))
+        return [*found, Left("Audit trails", len(heads), others, others)]
+
+    return await store.engine.read_whole("secret_status", body)

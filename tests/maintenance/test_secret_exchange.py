@@ -1,0 +1,129 @@
+"""Another secret for a store: with both known nobody is refused, and in the end the old one opens nothing."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import bullion, sentence
+from tests.support.node import DESK_TOKEN, Node, running, until
+from tests.support.orders import Market, Trader, booked
+from tests.support.stacks import STACKS, stack
+
+OLD = "the-old-secret-of-this-deployment-000"
+NEW = "the-new-secret-of-this-deployment-111"
+ONLY_OLD = {"BULLION_SECRET": OLD}
+ONLY_NEW = {"BULLION_SECRET": NEW}
+BOTH = {"BULLION_SECRET": NEW, "BULLION_SECRET_OLD": OLD}
+
+
+@pytest.fixture(params=STACKS)
+def settings(request: pytest.FixtureRequest) -> dict[str, str]:
+    return stack(request.param, request)
+
+
+class Deployment:
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        self.folder = folder
+        self.settings = settings
+
+    def status(self, secrets: dict[str, str]) -> tuple[int, list[str]]:
+        done = bullion(self.folder, "secret", "status", **self.settings, **secrets)
+        assert done.stderr == ""
+        return done.returncode, done.stdout.splitlines()
+
+    def whole(self, secrets: dict[str, str]) -> None:
+        done = bullion(self.folder, "books", "verify", **self.settings, **secrets)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def trades(self, node: Node, *traders: Trader) -> None:
+        """Each with its own key, on this node."""
+        for trader in traders:
+            with node.api(trader.key, Host=trader.http.headers["host"]) as http:
+                again = Trader(http, trader.login_id, {"key_id": trader.key_id, "key": trader.key})
+                booked(again.place())
+
+
+def test_nobody_is_refused_while_the_secret_is_exchanged(tmp_path: Path, settings: dict[str, str]) -> None:
+    here = Deployment(tmp_path, settings)
+    with running(tmp_path, **settings, **ONLY_OLD) as node, Market.open(node) as market:
+        first, second = market.trader(), market.trader()
+        here.trades(node, first, second)
+        tag, token = market.tag, market.desk.headers["authorization"].removeprefix("Bearer ")
+    # A node that knows both goes on as before: others may not know the new one yet.
+    with running(tmp_path, **settings, **BOTH) as node:
+        here.trades(node, first, second)
+        with node.desk(token) as desk:
+            desk.account("between", allocation={"gold": "1000", "silver": "1"})
+            third = _trader(node, tag, "between", desk.key("between"))
+            assert here.status(BOTH)[1][:2] == [
+                "BULLION_SECRET is not the secret of the store yet: run 'bullion secret exchange'.",
+                "Keys under another secret: 3 of 3, in force: 3.",
+            ]
+            done = bullion(tmp_path, "secret", "exchange", **settings, **BOTH)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert done.stdout.startswith("BULLION_SECRET is the secret of the store now.")
+            # The node has not heard of it, and its desk goes on with the trails.
+            here.trades(node, first, third)
+            desk.account("behind", allocation={"gold": "1", "silver": "1"})
+            newest = [entry["action"] for entry in desk.do("GET", "/audit?limit=2")["items"]]
+            assert newest == ["create_account", "exchange_secret"]
+        here.whole(BOTH)
+    # Whoever starts now gives each key that is used a new hash.
+    with running(tmp_path, **settings, **BOTH) as node:
+        here.trades(node, first)
+        with node.desk(token) as desk:
+            fourth = _trader(node, tag, "behind", desk.key("behind"))
+        until(lambda: "Keys under another secret: 2 of 4, in force: 2." in here.status(BOTH)[1], within_s=30)
+        code, lines = here.status(BOTH)
+        assert code == 1
+        assert lines[1:] == [
+            "Tokens under another secret: 0 of 1, in force: 0.",
+            "Audit trails under another secret: 0 of 2, in force: 0.",
+            "Keep BULLION_SECRET_OLD until nothing in force needs it.",
+        ]
+        with node.desk(token) as desk:
+            desk.do("POST", f"/keys/{third.key_id}/revoke")
+        here.trades(node, second)
+        until(lambda: here.status(BOTH)[0] == 0, within_s=30)
+        assert "Keys under another secret: 1 of 4, in force: 0." in here.status(BOTH)[1]
+    with running(tmp_path, **settings, **ONLY_NEW) as node:
+        here.trades(node, first, second, fourth)
+        with node.desk(token) as desk:
+            desk.do("GET", "/accounts")
+        with node.desk(DESK_TOKEN) as desk:
+            desk.do("GET", "/accounts")
+        here.whole(ONLY_NEW)
+    refused = bullion(tmp_path, "books", "verify", **settings, **ONLY_OLD)
+    assert "is not the one this store was made with" in sentence(refused)
+
+
+def _trader(node: Node, tag: str, login_id: str, issued: dict[str, str]) -> Trader:
+    return Trader(node.api(issued["key"], Host=f"{tag}.example"), login_id, issued)
+
+
+def test_a_broken_trail_is_not_made_whole(tmp_path: Path) -> None:
+    with running(tmp_path, **ONLY_OLD) as node, node.desk() as desk:
+        desk.furnish()
+    with closing(sqlite3.connect(tmp_path / "var/bullion.db", isolation_level=None)) as store:
+        store.execute("UPDATE audit SET actor = 'somebody else' WHERE ordinal = 1")
+    done = bullion(tmp_path, "secret", "exchange", **BOTH)
+    assert done.returncode == 1
+    assert done.stdout.startswith("main: the audit trail is broken (entry 1: changed, or not where it was")
+    told = bullion(tmp_path, "audit", "verify", **BOTH)
+    assert told.returncode == 1
+    assert "main, entry 1: changed, or not where it was written" in told.stdout
+
+
+def test_it_needs_both_secrets(tmp_path: Path) -> None:
+    with running(tmp_path, **ONLY_OLD):
+        pass
+    both = "Set BULLION_SECRET to the new secret and BULLION_SECRET_OLD to the old one first."
+    assert sentence(bullion(tmp_path, "secret", "exchange", **ONLY_OLD)) == both
+    other = {"BULLION_SECRET": NEW, "BULLION_SECRET_OLD": "a-third-secret-of-32-characters-or-more"}
+    assert "is not the one this store was made with" in sentence(
+        bullion(tmp_path, "secret", "exchange", **other)
+    )
+    alone = sentence(bullion(tmp_path, "secret", "status", BULLION_SECRET_OLD=OLD))
+    assert alone == "BULLION_SECRET_OLD is set, so BULLION_SECRET must be set to the new secret."
