@@ -303,6 +303,28 @@ def restore_command(file: Path, replace_store: bool, allow_differences: bool) ->
     sys.exit(asyncio.run(done))
 
 
+@main.group("store")
+def store_group() -> None:
+    """The store: move it to another engine."""
+
+
+@store_group.command("copy")
+@click.option("--from", "from_url", required=True, help="The stopped store, as sqlite:///<path>.")
+@click.option(
+    "--to", "to_url", help="The empty database, as postgresql://…; BULLION_DATABASE_URL unless given."
+)
+def store_copy_command(from_url: str, to_url: str | None) -> None:
+    """Copy an SQLite store that nobody uses to an empty PostgreSQL database.
+
+    Every row is compared, and the books of the copy are verified. If anything goes wrong, nothing is copied.
+
+    Exit code 0: done. 1: the books differ. 2: it could not be done.
+    """
+    from bullion.maintenance.store_copy import copy
+
+    sys.exit(asyncio.run(copy(read_settings(os.environ), from_url, to_url)))
+
+
 @main.group("secret")
 def secret_group() -> None:
     """The deployment's secret: exchange it for another."""

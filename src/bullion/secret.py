@@ -1,4 +1,4 @@
-"""The deployment's secret: the key of every stored hash. It must not change during a store's life."""
+"""The deployment's secret: the key of every stored hash. Only an exchange gives a store another one."""
 
 import fcntl
 import os

@@ -36,18 +36,18 @@ async def test_only_the_secret_of_the_store_makes_new_hashes(engine: Engine) -> 
     before = [(old.hex(), OLD.secret_id)] * 2
     await rows(engine, f"INSERT INTO deployment VALUES ('secret_fingerprint', '{fingerprint(b'o' * 32)}')")
     early = KeyHashes(engine, NEW.secret_id)
-    early.note(key_id(1), old, new)
+    early.add(key_id(1), old, new)
     await early.write()
     assert await stored(engine) == before
     await rows(engine, f"UPDATE deployment SET value = '{fingerprint(b'n' * 32)}'")
     hashes = KeyHashes(engine, NEW.secret_id)
-    hashes.note(key_id(1), old, new)
-    hashes.note(key_id(2), b"another".ljust(32), new)
-    hashes.note("unknown", old, new)
+    hashes.add(key_id(1), old, new)
+    hashes.add(key_id(2), b"another".ljust(32), new)
+    hashes.add("unknown", old, new)
     await hashes.write()
     after = [(new.hex(), NEW.secret_id), before[1]]
     assert await stored(engine) == after
     late = KeyHashes(engine, OLD.secret_id)
-    late.note(key_id(1), new, old)
+    late.add(key_id(1), new, old)
     await late.write()
     assert await stored(engine) == after

@@ -61,7 +61,7 @@ _SERVER_SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
-_WHOLE_READ_SETTINGS = {
+_PATIENT_SETTINGS = {
     name: value
     for name, value in _SERVER_SETTINGS.items()
     if name.startswith(("application_name", "tcp_keepalives"))
@@ -72,7 +72,7 @@ reads all of them and sorts."""
 _CUSTOM_PLANS = "; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_sort = off"
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
-_NODES_LOCK = 5_041_216_002
+NODES_LOCK = 5_041_216_002
 """Held while a node serves: shared by nodes that count in Redis, alone by one that counts in memory."""
 _log = structlog.get_logger("store")
 
@@ -244,15 +244,20 @@ class PostgresEngine:
                     connection.terminate()
 
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        """On a connection of its own, with the server's own plans and without our limits of time."""
-        options = self._connect_options() | {"command_timeout": None, "server_settings": _WHOLE_READ_SETTINGS}
+        async with self.patient_connection() as connection:
+            begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
+            return await body(_OpenTransaction(connection, self._queries))
+
+    @asynccontextmanager
+    async def patient_connection(self) -> AsyncIterator[Connection]:
+        """A connection of its own, with the server's own plans and without our limits of time."""
+        options = self._connect_options() | {"command_timeout": None, "server_settings": _PATIENT_SETTINGS}
         with faults():
             connection = await self._hosts.connect(**options)
             try:
                 keep_alive(connection)
-                begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
-                return await body(_OpenTransaction(connection, self._queries))
+                yield connection
             finally:
                 connection.terminate()
 
@@ -323,7 +328,7 @@ class PostgresEngine:
             await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
             if self._join_with:
                 await postgres_migration.announce_level(connection)
-            if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({_NODES_LOCK})"):
+            if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({NODES_LOCK})"):
                 _log.error(
                     "node_not_registered",
                     why="another node serves this store, and budgets in memory allow one",
