@@ -28,6 +28,8 @@ _FORMULA = "a formula"
 _ENV = "settings, which are read and not run"
 _PROXY = "for a proxy: a real one runs it in front of nodes, with other addresses and without TLS"
 _NGINX = "for another program, whose rest of a configuration is made up; what we rely on is read"
+_UNITS = "tests/deploy/test_systemd.py::test_the_service_starts_reloads_and_stops"
+_SYSTEMD = "changes a whole machine: run by a test of its own, in a systemd that is thrown away"
 _SQL = (
     "for an administrator of PostgreSQL: run with psql by a test of its own, on a server that is thrown away"
 )
@@ -118,10 +120,14 @@ APART = (
     ),
     Apart(
         "docs/deployment.md",
-        "[Unit]",
-        f"{_DEPLOYMENT}test_the_unit_gives_the_service_the_time_that_it_needs",
-        "for systemd, which a test cannot ask for; what we rely on is read",
+        "python3 -m venv /opt/bullion",
+        "tests/release/test_release.py::test_the_wheels_serve_trade_and_conform",
+        "would fetch from an index; the wheel is installed without that",
     ),
+    Apart("docs/deployment.md", "useradd --system", _UNITS, _SYSTEMD),
+    Apart("docs/deployment.md", "install -D -m 644", _UNITS, _SYSTEMD),
+    Apart("docs/deployment.md", "systemctl daemon-reload", _UNITS, _SYSTEMD),
+    Apart("docs/deployment.md", "(\n    cd /var/lib/bullion", _UNITS, _SYSTEMD),
     Apart(
         "docs/desk.md",
         "python3 -c 'import secrets",

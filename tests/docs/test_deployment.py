@@ -1,6 +1,5 @@
 """The guide to deployment: its numbers are those of the code, its examples work on PostgreSQL and Redis."""
 
-import configparser
 import os
 import re
 import stat
@@ -192,16 +191,6 @@ def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
         file = tmp_path / ".env"
         file.write_text(block.text, "utf-8")
         assert read_settings({}, file) != Settings()
-
-
-def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
-    (block,) = [block for block in of_language("ini") if block.text.startswith("[Unit]")]
-    unit = configparser.ConfigParser(interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's names have capital letters
-    unit.read_string(block.text)
-    assert unit["Service"]["ExecStart"].endswith("/.venv/bin/bullion serve")
-    assert int(unit["Service"]["TimeoutStopSec"]) > max(workers._GRACE_S, serve._GRACE_S)
-    assert "An **example** of a unit" in section("systemd")
 
 
 def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
