@@ -29,6 +29,7 @@ _ENV = "settings, which are read and not run"
 _PROXY = "for a proxy: a real one runs it in front of nodes, with other addresses and without TLS"
 _NGINX = "for another program, whose rest of a configuration is made up; what we rely on is read"
 _UNITS = "tests/deploy/test_systemd.py::test_the_service_starts_reloads_and_stops"
+_NO_ENGINE = "needs a container engine, which the tests do not have"
 _SYSTEMD = "changes a whole machine: run by a test of its own, in a systemd that is thrown away"
 _SQL = (
     "for an administrator of PostgreSQL: run with psql by a test of its own, on a server that is thrown away"
@@ -123,6 +124,18 @@ APART = (
         "python3 -m venv /opt/bullion",
         "tests/release/test_release.py::test_the_wheels_serve_trade_and_conform",
         "would fetch from an index; the wheel is installed without that",
+    ),
+    Apart(
+        "docs/deployment.md",
+        "deploy/compose/secrets.sh",
+        "tests/deploy/test_containers.py::test_the_shell_script_makes_settings_that_are_read",
+        f"{_NO_ENGINE}; the script and the compose file are checked",
+    ),
+    Apart(
+        "docs/deployment.md",
+        "kubectl apply",
+        "tests/deploy/test_containers.py::test_the_manifests_keep_the_schemas_of_kubernetes",
+        f"{_NO_ENGINE}; the manifests are checked",
     ),
     Apart("docs/deployment.md", "useradd --system", _UNITS, _SYSTEMD),
     Apart("docs/deployment.md", "install -D -m 644", _UNITS, _SYSTEMD),
