@@ -54,6 +54,8 @@ READERS = (
         (
             Page("docs/deployment.md", "Deployment", "options, settings, outages, backup, upgrade"),
             Page("docs/scaling.md", "Scaling", "capacity, and how to grow"),
+            Page("docs/support.md", "Support", "versions, compatibility, systems"),
+            Page("SECURITY.md", "Security", "report a vulnerability"),
         ),
     ),
     Reader(
