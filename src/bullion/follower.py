@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from bullion.faults import StoreFault
+from bullion.last_success import note_success
 
 _POLL_S = 0.25
 """Even without notifications, memory is never older than this plus one read."""
@@ -59,6 +60,7 @@ class Follower:
                 _log.exception("refresh_failed", what=self._what)
                 await asyncio.sleep(_RETRY_S)
             else:
+                note_success(self._what)
                 if self._store_lost:
                     _log.info("store_back", what=self._what)
                 self._store_lost = False

@@ -384,9 +384,10 @@ def test_no_alarm_is_raised(market: Market, player: Trader) -> None:
             place(player, code)
         with pytest.raises(httpx.TransportError):
             ask(player, "answer_lost")
-    assert moved['bullion_refusals_total{code="scenario"}'] == 4
-    assert moved[f'bullion_calls_total{{route="{ORDERS} scenario",status="500"}}'] == 1
-    assert moved[f'bullion_calls_total{{route="{ME} scenario",status="0"}}'] == 1
+    assert moved['bullion_refusals_total{code="scenario",environment="test"}'] == 4
+    answered = 'bullion_calls_total{{environment="test",method="{}",route="{} scenario",status="{}"}}'
+    assert moved[answered.format("POST", ORDERS, 500)] == 1
+    assert moved[answered.format("GET", ME, 0)] == 1
     real = [name for name, value in moved.items() if value and "scenario" not in name]
     assert not [name for name in real if "refusals" in name or 'status="5' in name]
 

@@ -9,6 +9,7 @@ import pytest
 from bullion.booking import batch_slots
 from bullion.booking import queue as queue_module
 from bullion.booking.attempt import Booked, Outcome
+from bullion.booking.booking_counts import RetryReason
 from bullion.faults import (
     AlreadyThere,
     OutcomeUnknown,
@@ -58,6 +59,8 @@ async def test_what_arrives_together_goes_together(node: Node, books: list[int],
     told = await asyncio.gather(*(node.told(book, f"k{number}") for number in range(8) for book in books))
     assert Counter(told) == {"booked": 24}
     assert len(node.ledger.batches) == 1
+    assert (node.queue.counts.orders, sum(node.queue.counts.batches)) == (24, 1)
+    assert not any(node.queue.counts.retries.values())
     await sound(engine, other_changes={})
 
 
@@ -537,6 +540,7 @@ async def test_a_book_that_another_node_moved_is_decided_again(
     assert await other_node.told(books[0], "b") == "booked"
     told = await asyncio.gather(*(node.told(books[0], key) for key in ("c", "d", "b")))
     assert list(told) == ["booked", "limit_exceeded", "replayed"]
+    assert node.queue.counts.retries[RetryReason.CONFLICT] == 1
     # Room that another node made is found, too.
     assert await other_node.told(books[0], "e", asked("sell")) == "booked"
     assert await node.told(books[0], "d") == "booked"

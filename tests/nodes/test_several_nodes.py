@@ -179,7 +179,8 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(settings: dict[str, 
         assert len(children) == 2
         for _ in range(40):
             assert status(node, key) == 200
-        me_answered = 'bullion_calls_total{route="/api/trading/test/v1/me",status="200"}'
+        me = 'environment="test",method="GET",route="/api/trading/test/v1/me",status="200"'
+        me_answered = f"bullion_calls_total{{{me}}}"
         until(lambda: metric(node, me_answered) == 40, within_s=5)
         os.kill(children[0], signal.SIGKILL)
         until(lambda: len(workers_of(node)) == 2 and children[0] not in workers_of(node), within_s=10)

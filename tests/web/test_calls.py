@@ -2,6 +2,7 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
+from bullion.refusals.catalogue import CATALOGUE
 from bullion.web.calls import Call, CallLog
 
 
@@ -12,27 +13,72 @@ def shown(registry: CollectorRegistry) -> dict[str, float]:
     }
 
 
-def call(route: str, status: int, ms: float, code: str | None = None) -> Call:
-    return Call(b"id", "GET", route, status=status, ms=ms, code=code)
+ME = "/api/trading/test/v1/me"
+
+
+def call(route: str, status: int, ms: float, code: str | None = None, method: str = "GET") -> Call:
+    return Call(b"id", method, route, status=status, ms=ms, code=code)
 
 
 def test_calls_seconds_and_refusals_are_published() -> None:
     registry = CollectorRegistry()
     call_log = CallLog(registry, log_all=False)
-    for ms in (0.4, 0.5, 0.6, 30.0, 9000.0):
-        call_log.add(call("/me", 200, ms))
-    call_log.add(call("/me", 401, 0.1, "missing_credential"))
+    for ms in (0.4, 0.5, 0.6, 30.0, 1290.0, 19000.0):
+        call_log.add(call(ME, 200, ms))
+    call_log.add(call(ME, 401, 0.1, "missing_credential"))
     call_log.publish()
-    call_log.add(call("/me", 200, 0.4))
+    call_log.add(call(ME, 200, 0.4))
     call_log.publish()
     call_log.publish()
     found = shown(registry)
-    assert found['bullion_calls_total{route="/me",status="200"}'] == 6
-    assert found['bullion_calls_total{route="/me",status="401"}'] == 1
-    assert found['bullion_refusals_total{code="missing_credential"}'] == 1
-    assert found['bullion_call_seconds_bucket{le="0.0005",route="/me"}'] == 4
-    assert found['bullion_call_seconds_bucket{le="0.001",route="/me"}'] == 5
-    assert found['bullion_call_seconds_bucket{le="5.0",route="/me"}'] == 6
-    assert found['bullion_call_seconds_bucket{le="+Inf",route="/me"}'] == 7
-    assert found['bullion_call_seconds_count{route="/me"}'] == 7
-    assert abs(found['bullion_call_seconds_sum{route="/me"}'] - 9.0320) < 1e-9
+    labels = f'method="GET",route="{ME}"'
+    assert found[f'bullion_calls_total{{environment="test",{labels},status="200"}}'] == 7
+    assert found[f'bullion_calls_total{{environment="test",{labels},status="401"}}'] == 1
+    assert found['bullion_refusals_total{code="missing_credential",environment="test"}'] == 1
+    for bound, number in {
+        "0.0005": 4,
+        "0.001": 5,
+        "0.05": 6,
+        "1.0": 6,
+        "2.0": 7,
+        "10.0": 7,
+        "+Inf": 8,
+    }.items():
+        assert found[f'bullion_call_seconds_bucket{{le="{bound}",{labels}}}'] == number
+    assert found[f"bullion_call_seconds_count{{{labels}}}"] == 8
+    assert abs(found[f"bullion_call_seconds_sum{{{labels}}}"] - 20.3220) < 1e-9
+
+
+def test_methods_and_environments_are_told_apart() -> None:
+    registry = CollectorRegistry()
+    call_log = CallLog(registry, log_all=False)
+    orders = "/api/trading/v1/orders"
+    call_log.add(call(orders, 200, 1.0))
+    call_log.add(call(orders, 503, 1.0, "booking_unavailable", method="POST"))
+    call_log.add(call(f"{orders} scenario", 503, 1.0, "scenario", method="POST"))
+    call_log.add(call("/desk/v1/accounts", 401, 1.0, "token_required"))
+    call_log.add(call("unknown", 404, 1.0, method="BREW"))
+    call_log.add(call("unknown", 404, 1.0, method="MAKE-TEA"))
+    call_log.publish()
+    found = {name: value for name, value in shown(registry).items() if value}
+    assert {name: value for name, value in found.items() if name.startswith("bullion_refusals_total")} == {
+        'bullion_refusals_total{code="booking_unavailable",environment="production"}': 1,
+        'bullion_refusals_total{code="scenario",environment="production"}': 1,
+        'bullion_refusals_total{code="token_required",environment="desk"}': 1,
+    }
+    assert found[f'bullion_call_seconds_count{{method="GET",route="{orders}"}}'] == 1
+    assert found[f'bullion_call_seconds_count{{method="POST",route="{orders}"}}'] == 1
+    # Callers cannot make new series: methods of their own are one label.
+    assert found['bullion_calls_total{environment="none",method="other",route="unknown",status="404"}'] == 2
+
+
+def test_every_refusal_is_counted_from_zero() -> None:
+    """Otherwise `increase` of Prometheus would not see the first one."""
+    registry = CollectorRegistry()
+    CallLog(registry, log_all=False)
+    found = shown(registry)
+    for row in CATALOGUE:
+        environments = {"both": ["test", "production"], "prod": ["production"], "test": ["test"]}[row.env]
+        for environment in environments:
+            name = f'bullion_refusals_total{{code="{row.code}",environment="{environment}"}}'
+            assert found[name] == 0

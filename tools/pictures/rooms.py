@@ -36,6 +36,7 @@ _WORDS = {
     "follower": "memory that follows the store",
     "faults": "what a store may answer",
     "unreadable": "rows that cannot be read",
+    "last_success": "of each background task",
 }
 """Short: the page below the picture tells more. A room without words here is drawn all the same."""
 _EDGES = {"api", "desk", "store", "web", "records"}

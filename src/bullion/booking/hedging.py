@@ -25,6 +25,7 @@ from bullion.hedge.venue import (
     VenueUnreachable,
     cancelled_by_adapter,
 )
+from bullion.last_success import note_success
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
@@ -86,15 +87,16 @@ class Hedging:
     async def run(self) -> None:
         """Finish requests that this or another node left, in the background, until cancelled."""
         for turn in itertools.count():
-            await self._try(self.settle)
+            await self._try(self.settle, "hedging")
             if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
-                await self._try(self._watch)
+                await self._try(self._watch, "hedge_watch")
             # No pause if more is due: an order must not wait behind the many of another broker.
             await asyncio.sleep(0 if self._more_due else _EVERY_S)
 
-    async def _try(self, duty: Callable[[], Awaitable[None]]) -> None:
+    async def _try(self, duty: Callable[[], Awaitable[None]], task: str) -> None:
         try:
             await duty()
+            note_success(task)
         except StoreFault as fault:
             _log.warning("settlement_failed", fault=repr(fault))
         except Exception:  # noqa: BLE001 - one request must not end the node

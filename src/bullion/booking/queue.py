@@ -24,6 +24,7 @@ from bullion.orders.order_id import RANDOM_BITS, order_id
 
 from .attempt import Booked, KeyName, OrderAttempt, OrderCheck, Outcome, QueueEntry, StockName
 from .batch_slots import BatchSlots
+from .booking_counts import BookingCounts, RetryReason
 from .decide import Plan, decide, takes_stock
 from .ledger import Ledger, Recorded
 from .replay import replay
@@ -64,6 +65,7 @@ class BookingQueue:
         self._locks_first = locks_first
         self._catalogue = catalogue
         self._catalogue_follower = catalogue_follower
+        self.counts = BookingCounts()
         self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[QueueEntry]] = {}
@@ -76,6 +78,11 @@ class BookingQueue:
         self._locked_batches = asyncio.Semaphore(_LOCKED_BATCHES_MAX)
         self._start_scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def waiting_number(self) -> int:
+        """How many orders wait for a batch."""
+        return self._waiting_number
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
         """The outcome of the attempt. May raise StoreFault.
@@ -162,6 +169,7 @@ class BookingQueue:
         """Run a batch. Orders that need a lock first are deferred, and wait outside of the batch's slot."""
         deferred: Sequence[QueueEntry] = ()
         outcomes: Outcomes = ()
+        self.counts.add_batch(len(batch))
         self._running.update(batch)
         try:
             deferred, outcomes = await self._record(batch, locked=self._locks_first)
@@ -202,6 +210,7 @@ class BookingQueue:
     async def _recover(self, error: Exception, entries: Sequence[QueueEntry]) -> None:
         """After a batch failed for a reason that its orders may not share."""
         self._forget_books(entries)
+        self.counts.retries[RetryReason.FAILED] += 1
         _log.warning("batch_failed", orders=len(entries), error=repr(error))
         if self._verifier is not None and isinstance(error, OutcomeUnknown):
             await self._verifier.resolve(entries)
@@ -253,17 +262,22 @@ class BookingQueue:
                 batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES
             )
             if recorded.catalogue_version != version:
+                self.counts.retries[RetryReason.CATALOGUE] += 1
                 if recorded.catalogue_version != self._catalogue.version:
                     await self._catalogue_follower.catch_up()
                 continue
-            deferred += [
+            locked_by_others = [
                 entry for plan in plans if plan.before.id not in recorded.books for entry, _ in plan.outcomes
             ]
+            if locked_by_others:
+                self.counts.retries[RetryReason.LOCKED] += 1
+                deferred += locked_by_others
             tried = [plan for plan in plans if plan.before.id in recorded.books]
             current = [plan for plan in tried if self._is_current(plan, recorded)]
             outcomes = [answer for plan in current for answer in plan.outcomes]
             if len(current) == len(tried):
                 return deferred, outcomes
+            self.counts.retries[RetryReason.CONFLICT] += 1
             misses += len(tried) - len(current)
             _answer_all(outcomes)
             # After the recorded orders are answered: a fault here must affect only callers that still wait.

@@ -13,6 +13,7 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_by_adapter
+from bullion.last_success import note_success
 from bullion.metals.metal import Metal
 
 from .attempt import ToHedge
@@ -84,7 +85,9 @@ class Reconciliation:
     async def _try(self, broker: str, turns: asyncio.Semaphore) -> bool:
         try:
             async with turns:
-                return await self.reconcile(broker)
+                more = await self.reconcile(broker)
+                note_success("reconciliation")
+                return more
         except VenueUnreachable:
             return False  # `VenueWatch` logs it.
         except StoreFault as fault:

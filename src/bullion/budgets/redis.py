@@ -31,6 +31,8 @@ class RedisLimiter:
     def __init__(self, link: RedisLink, memory: MemoryLimiter) -> None:
         self._link = link
         self._memory = memory
+        self.failures = 0
+        """How many calls could not be counted."""
         self._log_errors = True
         self._log_repaired_at_s = 0.0
 
@@ -48,6 +50,7 @@ class RedisLimiter:
         except (LinkDown, hiredis.ReplyError, ValueError) as error:
             if isinstance(error, ValueError):
                 self._link.reconnect()
+            self.failures += 1
             self._log_error(error)
             if charges:
                 raise LimiterUnavailable(str(error)) from error

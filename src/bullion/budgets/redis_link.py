@@ -50,6 +50,10 @@ class RedisLink:
         self.tried = asyncio.Event()
         """Set after the first attempt to connect, successful or not."""
 
+    @property
+    def connected(self) -> bool:
+        return self._connection is not None
+
     def send(self, command: bytes) -> "asyncio.Future[Any]":
         """Send a packed command. LinkDown, or the ReplyError that Redis answered with, if it fails."""
         connection = self._connection

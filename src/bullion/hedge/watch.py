@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 
 import structlog
 
+from bullion.last_success import note_success
+
 from .venue import Tradeability, Venue, cancelled_by_adapter
 
 _EVERY_S = 0.5
@@ -74,5 +76,6 @@ class VenueWatch:
         if broker not in self._reached_at:
             _log.info("venue_reached", broker=broker)
         self._reached_at[broker] = asked_at
+        note_success("venue_watch")
         for instrument, each in said.items():
             self._tradeability[broker, instrument] = (each, asked_at)

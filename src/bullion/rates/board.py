@@ -1,6 +1,6 @@
 """The board: the newest tick of every instrument, in this node's memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bullion.unreadable import Unreadable, UnreadableRows
 
@@ -66,6 +66,10 @@ class Board:
         if own is None or (market is not None and market.at_us > own.at_us):
             return market
         return own
+
+    def held(self) -> Iterator[tuple[str, Tick]]:
+        """Every tick, with its broker's tag or `MARKET`."""
+        return ((broker, tick) for broker, ticks in self._ticks.items() for tick in ticks.values())
 
     def ticks(self, broker: str) -> list[Tick]:
         """What `tick` returns for every instrument, in order."""

@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
+from bullion.last_success import note_success
 
 from .engine import Engine, Transaction
 
@@ -41,6 +42,7 @@ class KeyUses:
 
     async def write(self) -> None:
         if not self._used:
+            note_success("key_uses")
             return
         used, self._used = self._used, set()
         self._on_written(used)
@@ -54,3 +56,5 @@ class KeyUses:
         except StoreFault as fault:
             self._used |= used  # Only a hint for the desk: the next write retries.
             _log.warning("key_uses_not_written", fault=repr(fault), keys=len(used))
+        else:
+            note_success("key_uses")

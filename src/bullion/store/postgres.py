@@ -18,7 +18,7 @@ from . import postgres_migration, prepared_queries, queries, schema
 from .engine import Row, Transaction, Value
 from .postgres_faults import LOST, OUTDATED, address_faults, faults, reported_by_server
 from .postgres_hosts import Hosts
-from .postgres_pool import Connection, Pool
+from .postgres_pool import Connection, Pool, PoolUse
 from .postgres_stalls import (
     KEEPALIVE_COUNT,
     KEEPALIVE_IDLE_S,
@@ -92,7 +92,9 @@ class PostgresEngine:
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
         self._hosts = Hosts(url)
-        self._pool_size = pool_size
+        self.pool_size = pool_size
+        self.conflicts = 0
+        """How many transactions were repeated because they conflicted with others."""
         self._queries: dict[str, str] = queries.load("postgres")
         self._ready = [self._queries[name] for name in prepared_queries.ALL]
         self._pool: Pool | None = None
@@ -111,7 +113,7 @@ class PostgresEngine:
         }
 
     async def open(self) -> None:
-        pool = Pool(self._connect, self._pool_size, within_s=_TAKE_S)
+        pool = Pool(self._connect, self.pool_size, within_s=_TAKE_S)
         with faults(), address_faults():
             pool.release(await pool.acquire())
         self._pool = pool
@@ -142,6 +144,9 @@ class PostgresEngine:
             self._listener.terminate()
         if self._pool is not None:
             await self._pool.close(_CLOSE_S)
+
+    def pool_use(self) -> PoolUse:
+        return PoolUse(0, 0, 0) if self._pool is None else self._pool.use()
 
     async def is_made(self) -> bool:
         async with self._connection() as connection:
@@ -189,6 +194,7 @@ class PostgresEngine:
             try:
                 return await self._transact(name, begin, body, writes=writes)
             except StoreConflict:
+                self.conflicts += 1
                 if not tries_left:
                     raise
                 # Long enough for the other transaction to take the locks that this one released.

@@ -9,12 +9,19 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from bullion.faults import StoreUnavailable
 
 Connection = Any
 """A connection of asyncpg's; its type is generic in the record class."""
+
+
+class PoolUse(NamedTuple):
+    in_use: int
+    idle: int
+    waiting: int
+    """Callers that wait for a connection."""
 
 
 class Pool:
@@ -94,6 +101,9 @@ class Pool:
             self._unopened += 1
         else:
             self._idle.append(connection)
+
+    def use(self) -> PoolUse:
+        return PoolUse(len(self._in_use), len(self._idle), len(self._waiting))
 
     def in_use_for(self, long_s: float) -> list[tuple[Connection, float]]:
         """Connections that have been in use for at least this long, with the time since when."""

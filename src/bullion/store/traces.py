@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import AlreadyThere, StoreFault
+from bullion.last_success import note_success
 from bullion.orders.trace import Trace
 
 from .engine import Engine, Transaction, one_row
@@ -60,6 +61,8 @@ class StoredTraces:
                 break
             else:
                 self._failing = False
+        if not self._waiting:
+            note_success("traces")
         if self._dropped:
             _log.warning("traces_dropped", count=self._dropped)
             self._dropped = 0

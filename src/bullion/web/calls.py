@@ -3,14 +3,28 @@
 import asyncio
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterator
 
 import msgspec
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from bullion.environment import Environment
+from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR
+from bullion.refusals.refusal import Env
+
+from .metrics import add_counts
+
 _WRITE_EVERY_S = 0.25
 _WAITING_MAX = 10_000
-_BOUNDS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+# fmt: off
+_BOUNDS_S = (
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 2.5, 3.0, 6.0, 10.0,
+)
+# fmt: on
+"""Includes the time limits of the service: 2 s for the venue, 6 s for a booking."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ENVIRONMENTS = (*((f"{each.base_path}/", each.value) for each in Environment), ("/desk/", "desk"))
 
 _log = structlog.get_logger("calls")
 
@@ -34,7 +48,7 @@ class Call(msgspec.Struct):
 
 
 class _RouteCounts:
-    """The calls of one route and status since the last publication.
+    """The calls of one route, method and status since the last publication.
 
     Plain numbers: counters of the Prometheus library take locks, which costs more than a short response.
     """
@@ -53,27 +67,39 @@ class CallLog:
         self._log_all = log_all
         self._waiting: deque[Call] = deque()
         self._dropped = 0
-        self._counts: dict[tuple[str, int], _RouteCounts] = {}
-        self._refused: dict[str, int] = {}
-        self._calls = Counter("bullion_calls", "Calls answered.", ["route", "status"], registry=registry)
-        self._refusals = Counter("bullion_refusals", "Calls refused.", ["code"], registry=registry)
+        self._counts: dict[tuple[str, str, int], _RouteCounts] = {}
+        self._refused: dict[tuple[str, str], int] = {}
+        self._calls = Counter(
+            "bullion_calls",
+            "Calls answered.",
+            ["route", "method", "status", "environment"],
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "bullion_refusals", "Calls refused.", ["code", "environment"], registry=registry
+        )
+        # From 0 on: a counter that appears with its first count shows no increase to Prometheus.
+        for code, environment in _refusals():
+            self._refusals.labels(code, environment)
         self._seconds = Histogram(
             "bullion_call_seconds",
             "Time from a call's headers to its response.",
-            ["route"],
+            ["route", "method"],
             registry=registry,
             buckets=_BOUNDS_S,
         )
 
     def add(self, call: Call) -> None:
-        counts = self._counts.get((call.route, call.status))
+        name = (call.route, call.method, call.status)
+        counts = self._counts.get(name)
         if counts is None:
-            counts = self._counts[call.route, call.status] = _RouteCounts()
+            counts = self._counts[name] = _RouteCounts()
         seconds = call.ms / 1000
         counts.seconds += seconds
         counts.by_seconds[bisect_left(_BOUNDS_S, seconds)] += 1
         if call.code is not None:
-            self._refused[call.code] = self._refused.get(call.code, 0) + 1
+            refused = (call.code, call.route)
+            self._refused[refused] = self._refused.get(refused, 0) + 1
         elif not self._log_all:
             return
         if len(self._waiting) >= _WAITING_MAX:
@@ -84,17 +110,15 @@ class CallLog:
     def publish(self) -> None:
         """Add the counts to the metrics. Also called just before the metrics are read."""
         pending, self._counts = self._counts, {}
-        for (route, status), counts in pending.items():
-            self._calls.labels(route, str(status)).inc(sum(counts.by_seconds))
-            # The library has no way of its own to add many observations at once.
-            histogram = self._seconds.labels(route)
-            histogram._sum.inc(counts.seconds)  # noqa: SLF001
-            for bucket, number in zip(histogram._buckets, counts.by_seconds, strict=True):  # noqa: SLF001
-                if number:
-                    bucket.inc(number)
+        for (route, sent_method, status), counts in pending.items():
+            # Callers choose the method, so unusual ones share a label.
+            method = sent_method if sent_method in _METHODS else "other"
+            number = sum(counts.by_seconds)
+            self._calls.labels(route, method, str(status), _environment(route)).inc(number)
+            add_counts(self._seconds.labels(route, method), counts.seconds, counts.by_seconds)
         refused, self._refused = self._refused, {}
-        for code, number in refused.items():
-            self._refusals.labels(code).inc(number)
+        for (code, route), number in refused.items():
+            self._refusals.labels(code, _environment(route)).inc(number)
 
     async def run(self) -> None:
         """Write and publish in the background, until cancelled."""
@@ -121,3 +145,17 @@ class CallLog:
         if self._dropped:
             _log.warning("calls_not_logged", count=self._dropped)
             self._dropped = 0
+
+
+def _environment(route: str) -> str:
+    return next((name for base, name in _ENVIRONMENTS if route.startswith(base)), "none")
+
+
+def _refusals() -> Iterator[tuple[str, str]]:
+    """The codes of the trading API with the environments in which they can be met."""
+    for row in CATALOGUE:
+        if row.env != Env.PROD:
+            yield row.code, Environment.TEST.value
+        if row.env != Env.TEST:
+            yield row.code, Environment.PRODUCTION.value
+    yield INTERNAL_ERROR.code, "desk"

@@ -2,11 +2,11 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -23,6 +23,7 @@ _TEXT = ((b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),)
 
 class Metrics:
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # One more series for each counter.
         self.registry = CollectorRegistry()
 
     def response(self) -> Response:
@@ -67,3 +68,14 @@ def _locked(folder: str, kind: int) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def add_counts(histogram: Histogram, total: float, by_bucket: Sequence[int]) -> None:
+    """Add many observations to a histogram at once: their sum, and how many fall into each bucket.
+
+    The library has no function for it.
+    """
+    histogram._sum.inc(total)  # noqa: SLF001
+    for bucket, number in zip(histogram._buckets, by_bucket, strict=True):  # noqa: SLF001
+        if number:
+            bucket.inc(number)

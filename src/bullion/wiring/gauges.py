@@ -1,44 +1,298 @@
-"""Gauges for the operator's monitoring. With several workers the newest value counts: all read one store."""
+"""Metrics of a node's state, for the operator's monitoring. Calls are counted by `bullion.web.calls`.
 
-import time
-from collections.abc import Callable
+Values are copied from the parts of the node once a second, and just before the metrics are read: nothing here
+costs a call anything. Times are those of the store's clock. With several workers, each metric says how the
+values of the workers become one: the newest (all read one store), the worst, or the sum.
+"""
 
-from prometheus_client import CollectorRegistry, Gauge
+import asyncio
+import platform
+from collections.abc import Callable, Mapping
+from time import monotonic_ns
+from typing import Literal
 
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from bullion import __version__
+from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
 from bullion.booking.hedge_requests import HedgeBacklog
+from bullion.booking.queue import BookingQueue
+from bullion.budgets.limiter import Limiter
+from bullion.budgets.redis import RedisLimiter
+from bullion.budgets.redis_link import RedisLink
+from bullion.catalogue.catalogue import US_PER_S
+from bullion.faults import StoreFault
+from bullion.last_success import last_successes
+from bullion.rates.board import MARKET
+from bullion.store.postgres import PostgresEngine
+from bullion.store.schema import steps
+from bullion.web.health import NOTICE, Checks
+from bullion.web.metrics import add_counts
 
+from .store import StoreEngine
+from .trading import Trading
 
-def _gauge(registry: CollectorRegistry, name: str, help_text: str) -> Gauge:
-    return Gauge(name, help_text, registry=registry, multiprocess_mode="mostrecent")
+_EVERY_S = 1.0
+_READ_S = 2.0
+
+_NEWEST: Literal["mostrecent"] = "mostrecent"
+_LEAST: Literal["livemin"] = "livemin"
+_SUM: Literal["livesum"] = "livesum"
+
+_log = structlog.get_logger("metrics")
 
 
 class HedgeGauges:
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._waiting = _gauge(registry, "bullion_hedges_waiting", "Orders that wait for the venue.")
-        self._oldest_s = _gauge(
-            registry, "bullion_hedge_oldest_seconds", "How long the oldest of them has waited."
+        self._seen = HedgeBacklog(0, None, 0)
+        self._waiting = Gauge(
+            "bullion_hedges_waiting",
+            "Orders that wait for the venue.",
+            registry=registry,
+            multiprocess_mode=_NEWEST,
         )
-        self._broken = _gauge(
-            registry,
+        self._oldest_s = Gauge(
+            "bullion_hedge_oldest_seconds",
+            "How long the oldest of them has waited.",
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+        self._broken = Gauge(
             "bullion_hedges_broken",
             "Unresolved breaks: the venue's answer contradicts the state of the order.",
+            registry=registry,
+            multiprocess_mode=_NEWEST,
         )
 
     def show(self, backlog: HedgeBacklog) -> None:
-        self._waiting.set(backlog.requests)
-        oldest_s = 0.0 if backlog.oldest_at_us is None else time.time() - backlog.oldest_at_us / 1_000_000
-        self._oldest_s.set(max(0.0, oldest_s))
-        self._broken.set(backlog.breaks)
+        self._seen = backlog
+
+    def publish(self, now_us: int) -> None:
+        """While the store cannot be read, the age of what was seen last goes on growing."""
+        seen = self._seen
+        oldest_us = 0 if seen.oldest_at_us is None else now_us - seen.oldest_at_us
+        self._waiting.set(seen.requests)
+        self._oldest_s.set(max(0, oldest_us) / US_PER_S)
+        self._broken.set(seen.breaks)
 
 
-class UnreadableGauge:
-    def __init__(self, registry: CollectorRegistry, count: Callable[[], int]) -> None:
-        self._count = count
-        self._gauge = _gauge(
-            registry,
+class NodeGauges:
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        trading: Trading,
+        engine: StoreEngine,
+        limiter: tuple[Limiter, RedisLink | None],
+        hedges: HedgeGauges,
+        checks: Checks,
+    ) -> None:
+        self._registry = registry
+        self._trading = trading
+        self._engine = engine
+        self._hedges = hedges
+        self._checks = checks
+        self._engine_name = "postgres" if isinstance(engine, PostgresEngine) else "sqlite"
+        self._ready = self._gauge(
+            "bullion_ready", "Whether each check of readiness passes.", ["check"], _LEAST
+        )
+        self._store_time = self._gauge(
+            "bullion_store_time_seconds", "The store's clock, as this node knows it.", [], _NEWEST
+        )
+        self._schema = self._gauge(
+            "bullion_schema_step", "The last schema step of the code, and of the store.", ["of"], _NEWEST
+        )
+        self._unreadable = self._gauge(
             "bullion_rows_unreadable",
             "Rows of the store that cannot be read: what they describe is not traded.",
+            [],
+            _NEWEST,
         )
+        self._tasks = self._gauge(
+            "bullion_task_success_timestamp_seconds",
+            "When each background task last succeeded.",
+            ["task"],
+            _LEAST,
+        )
+        self._rates = self._gauge(
+            "bullion_rate_timestamp_seconds",
+            "The time of the newest rate.",
+            ["instrument", "source", "broker"],
+            _LEAST,
+        )
+        self._rates_moved = self._gauge(
+            "bullion_rate_moved_timestamp_seconds",
+            "When its bid or ask last changed.",
+            ["instrument", "source", "broker"],
+            _LEAST,
+        )
+        self._venue = self._gauge(
+            "bullion_venue_reachable", "Whether a broker's venue can be reached.", ["broker"], _LEAST
+        )
+        self._gauge("bullion_workers", "Processes that answer calls.", [], _SUM).set(1)
+        build = self._gauge(
+            "bullion_build_info", "The version that runs.", ["version", "python", "engine"], _NEWEST
+        )
+        build.labels(__version__, platform.python_version(), self._engine_name).set(1)
+        self._publications = [
+            *self._booking_publications(),
+            *self._limiter_publications(*limiter),
+            *self._pool_publications(),
+        ]
 
     def publish(self) -> None:
-        self._gauge.set(self._count())
+        """Copy the state of the node into the metrics."""
+        trading = self._trading
+        now_us = trading.catalogue.now_us()
+        self._store_time.set(now_us / US_PER_S)
+        self._hedges.publish(now_us)
+        self._unreadable.set(trading.unreadable_count())
+        now_ns = monotonic_ns()
+        for task, at_ns in last_successes().items():
+            self._tasks.labels(task).set((now_us - (now_ns - at_ns) / 1000) / US_PER_S)
+        for broker, tick in trading.board.held():
+            labels = (tick.instrument, "feed" if broker == MARKET else "desk", broker)
+            self._rates.labels(*labels).set(tick.at_us / US_PER_S)
+            self._rates_moved.labels(*labels).set(tick.moved_at_us / US_PER_S)
+        for broker in trading.catalogue.brokers:
+            self._venue.labels(broker).set(trading.venue_watch.reachable(broker))
+        for publish in self._publications:
+            publish()
+
+    async def run(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            try:
+                self.publish()
+                checks = await self._checks()
+                for check, passes in (*checks.items(), ("staying", not NOTICE.given)):
+                    self._ready.labels(check).set(passes)
+                if checks.get("store"):
+                    await self._read_schema()
+            except Exception:  # noqa: BLE001 - the node must not stop because of its metrics
+                _log.exception("metrics_failed")
+            await asyncio.sleep(_EVERY_S)
+
+    async def _read_schema(self) -> None:
+        self._schema.labels("code").set(steps(self._engine_name)[-1].number)
+        try:
+            async with asyncio.timeout(_READ_S):
+                row = await self._engine.read(
+                    "schema_step", lambda open_: open_.one("schema_step"), custom_plans=True
+                )
+        except (StoreFault, TimeoutError):
+            return  # The checks of readiness show it.
+        if row is not None:
+            self._schema.labels("store").set(row["number"])
+
+    def _booking_publications(self) -> list[Callable[[], None]]:
+        waiting = self._gauge(
+            "bullion_booking_waiting", "Orders that wait for a batch.", ["environment"], _SUM
+        )
+        batches = Histogram(
+            "bullion_booking_batch_orders",
+            "Orders in a batch of bookings.",
+            ["environment"],
+            registry=self._registry,
+            buckets=BATCH_BOUNDS,
+        )
+        retries = Counter(
+            "bullion_booking_retries",
+            "Batches of bookings that were tried again, in whole or in part.",
+            ["environment", "reason"],
+            registry=self._registry,
+        )
+
+        def of_queue(environment: str, queue: BookingQueue) -> Callable[[], None]:
+            copies = {
+                reason: _CounterCopy(retries.labels(environment, reason.value))
+                for reason in queue.counts.retries
+            }
+            sizes = _BatchCopy(batches.labels(environment))
+
+            def publish() -> None:
+                waiting.labels(environment).set(queue.waiting_number)
+                sizes.update(queue.counts)
+                for reason, number in queue.counts.retries.items():
+                    copies[reason].update(number)
+
+            return publish
+
+        queues: Mapping[str, BookingQueue] = self._trading.queues
+        return [of_queue(environment, queue) for environment, queue in queues.items()]
+
+    def _limiter_publications(self, limiter: Limiter, link: RedisLink | None) -> list[Callable[[], None]]:
+        up = self._gauge("bullion_limiter_up", "Whether calls can be counted.", ["kind"], _LEAST)
+        if link is None or not isinstance(limiter, RedisLimiter):
+            return [lambda: up.labels("memory").set(1)]
+        failures = _CounterCopy(
+            Counter("bullion_limiter_failures", "Calls that could not be counted.", registry=self._registry)
+        )
+
+        def publish() -> None:
+            up.labels("redis").set(link.connected)
+            failures.update(limiter.failures)
+
+        return [publish]
+
+    def _pool_publications(self) -> list[Callable[[], None]]:
+        engine = self._engine
+        if not isinstance(engine, PostgresEngine):
+            return []
+        connections = self._gauge("bullion_store_connections", "Connections to PostgreSQL.", ["state"], _SUM)
+        most = self._gauge("bullion_store_connections_max", "How many there may be.", [], _SUM)
+        waiting = self._gauge(
+            "bullion_store_callers_waiting", "Callers that wait for a connection to PostgreSQL.", [], _SUM
+        )
+        conflicts = _CounterCopy(
+            Counter(
+                "bullion_store_conflicts",
+                "Transactions that were repeated because they conflicted with others.",
+                registry=self._registry,
+            )
+        )
+
+        def publish() -> None:
+            use = engine.pool_use()
+            connections.labels("in_use").set(use.in_use)
+            connections.labels("idle").set(use.idle)
+            most.set(engine.pool_size)
+            waiting.set(use.waiting)
+            conflicts.update(engine.conflicts)
+
+        return [publish]
+
+    def _gauge(
+        self,
+        name: str,
+        help_text: str,
+        labels: list[str],
+        of_workers: Literal["mostrecent", "livemin", "livesum"],
+    ) -> Gauge:
+        return Gauge(name, help_text, labels, registry=self._registry, multiprocess_mode=of_workers)
+
+
+class _CounterCopy:
+    """A counter of the metrics that follows a plain number of ours."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+        self._published = 0
+
+    def update(self, number: int) -> None:
+        self._counter.inc(number - self._published)
+        self._published = number
+
+
+class _BatchCopy:
+    """The same for the sizes of batches."""
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._histogram = histogram
+        self._orders = 0
+        self._batches = [0] * (len(BATCH_BOUNDS) + 1)
+
+    def update(self, counts: BookingCounts) -> None:
+        new = [now - before for now, before in zip(counts.batches, self._batches, strict=True)]
+        add_counts(self._histogram, counts.orders - self._orders, new)
+        self._orders, self._batches = counts.orders, list(counts.batches)

@@ -40,7 +40,7 @@ from bullion.web.response import Response, encode_json
 
 from .background import run_in_background
 from .desk import make_default_broker, make_desk
-from .gauges import HedgeGauges, UnreadableGauge
+from .gauges import HedgeGauges, NodeGauges
 from .limiter import make_limiter
 from .store import open_store, save_hedge
 from .trading import Trading
@@ -65,7 +65,8 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
     async with open_store(settings, migrate=may_migrate, serving=True) as store:
         metrics = Metrics()
         await save_hedge(store, settings.hedge)
-        trading = Trading(settings, store, HedgeGauges(metrics.registry).show)
+        hedge_gauges = HedgeGauges(metrics.registry)
+        trading = Trading(settings, store, hedge_gauges.show)
         catalogue, catalogue_follower = trading.catalogue, trading.catalogue_follower
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.mark_used)
         key_hashes = KeyHashes(store.engine, store.hashers.keys.secret_id)
@@ -104,11 +105,11 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
                 fresh = current = False
             return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
 
-        unreadable = UnreadableGauge(metrics.registry, trading.unreadable_count)
+        gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
         def measured() -> Response:
             call_log.publish()
-            unreadable.publish()
+            gauges.publish()
             return metrics.response()
 
         tracer = Tracer(traces, catalogue.now_us)
@@ -133,6 +134,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             key_uses.run(),
             key_hashes.run(),
             call_log.run(),
+            gauges.run(),
             traces.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]

@@ -9,6 +9,7 @@ import asyncio
 import structlog
 
 from bullion.faults import StoreFault
+from bullion.last_success import note_success
 from bullion.store.engine import Engine
 from bullion.store.schema import SchemaMismatch
 
@@ -39,6 +40,7 @@ class SchemaWatch:
         elif unfit is None and not self._current:
             _log.info("schema_fit")
         self._current = unfit is None
+        note_success("schema")
 
     async def run(self) -> None:
         """Run for as long as the node does."""

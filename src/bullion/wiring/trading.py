@@ -12,6 +12,7 @@ from bullion.booking.queue import BookingQueue
 from bullion.booking.reconciliation import Reconciliation
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
+from bullion.environment import Environment
 from bullion.hedge.by_hand import VenueByHand
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, Venue
@@ -74,9 +75,9 @@ class Trading:
         self.test_queue = queue(verifies=False)
         self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
         venue = self._venue(settings)
-        self._watch = VenueWatch(venue, self._traded)
+        self.venue_watch = VenueWatch(venue, self._traded)
         self._schema = SchemaWatch(engine)
-        self.market = Market(self.catalogue, self.board, self._watch.tradeability)
+        self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
         self._queue = queue(verifies=True)
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
         self._hedging = Hedging(venue, requests, now_us, report)
@@ -90,10 +91,15 @@ class Trading:
             market=self.market,
             queue=self._queue,
             hedging=self._hedging,
-            reachable=self._watch.reachable,
+            reachable=self.venue_watch.reachable,
             schema_current=self._schema.current,
             look_up_account=self.catalogue_follower.look_up_account,
         )
+
+    @property
+    def queues(self) -> Mapping[str, BookingQueue]:
+        """The booking queue of each environment."""
+        return {Environment.TEST.value: self.test_queue, Environment.PRODUCTION.value: self._queue}
 
     def unreadable_count(self) -> int:
         """How many of the rows that this node keeps in memory could not be read."""
@@ -103,12 +109,14 @@ class Trading:
         """Bring memory to what the store holds. May raise StoreFault."""
         await self.catalogue_follower.catch_up()
         await self.board_follower.catch_up()
-        if self._watch.has_new_instruments():  # The desk has added a symbol: it can be traded after this.
-            await self._watch.check()
+        if (
+            self.venue_watch.has_new_instruments()
+        ):  # The desk has added a symbol: it can be traded after this.
+            await self.venue_watch.check()
 
     async def check(self) -> None:
         """Check the venue and the schema once."""
-        await self._watch.check()
+        await self.venue_watch.check()
         await self._schema.check()
 
     def background_tasks(self) -> list[Coroutine[Any, Any, None]]:
@@ -118,7 +126,7 @@ class Trading:
             self.board_follower.run(),
             self.test_queue.run(),
             self._queue.run(),
-            self._watch.run(),
+            self.venue_watch.run(),
             self._schema.run(),
         ]
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import structlog
 
 from bullion.faults import StoreFault
+from bullion.last_success import note_success
 from bullion.rates.board import MARKET, Board
 from bullion.rates.source import TickPublisher
 from bullion.rates.tick import Tick
@@ -51,6 +52,7 @@ class FeedRunner:
                 self._failing, held = True, False
             else:
                 self._failing = False
+                note_success("feed")
             if held and not self._running:
                 _log.info("feed_started")
             self._running = held

@@ -39,6 +39,9 @@ SELECT 1
 -- name: deployment_value
 SELECT value FROM deployment WHERE name = $1
 
+-- name: schema_step
+SELECT max(number) AS number FROM migrations
+
 -- name: keep_deployment_value
 INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING
 

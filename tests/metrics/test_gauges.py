@@ -1,0 +1,58 @@
+"""Gauges of a node's state tell ages by the store's clock, and go on while the store is away."""
+
+import time
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
+from bullion.booking.hedge_requests import HedgeBacklog
+from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.source import Changes
+from bullion.wiring.gauges import HedgeGauges
+
+MINUTE_US = 60_000_000
+
+
+def value(registry: CollectorRegistry, name: str) -> float:
+    found = registry.get_sample_value(name)
+    assert found is not None
+    return found
+
+
+def test_the_oldest_hedge_is_aged_by_the_stores_clock_and_never_freezes() -> None:
+    registry = CollectorRegistry()
+    monotonic_ns = 5_000_000_000
+    catalogue = Catalogue(lambda: monotonic_ns)
+    # The node's own clock is ten minutes behind the store's.
+    store_us = time.time_ns() // 1000 + 10 * MINUTE_US
+    catalogue.apply(Changes(version=1, clock_us=store_us, whole=True, entries=()), monotonic_ns)
+    gauges = HedgeGauges(registry)
+    gauges.show(HedgeBacklog(2, store_us - 10_900_000, 1))
+    gauges.publish(catalogue.now_us())
+    assert value(registry, "bullion_hedge_oldest_seconds") == pytest.approx(10.9)
+    assert value(registry, "bullion_hedges_waiting") == 2
+    assert value(registry, "bullion_hedges_broken") == 1
+    monotonic_ns += 30_000_000_000  # The store is away: nobody calls `show`.
+    gauges.publish(catalogue.now_us())
+    assert value(registry, "bullion_hedge_oldest_seconds") == pytest.approx(40.9)
+    gauges.show(HedgeBacklog(0, None, 0))
+    gauges.publish(catalogue.now_us())
+    assert value(registry, "bullion_hedge_oldest_seconds") == 0
+
+
+def test_batches_are_counted_by_their_size() -> None:
+    counts = BookingCounts()
+    for orders in (1, 1, 3, 32, 64):
+        counts.add_batch(orders)
+    assert counts.orders == 101
+    assert dict(zip((*BATCH_BOUNDS, None), counts.batches, strict=True)) == {
+        1: 2,
+        2: 0,
+        4: 1,
+        8: 0,
+        16: 0,
+        32: 1,
+        64: 1,
+        None: 0,
+    }
