@@ -19,6 +19,7 @@ _NEEDED = {
     "pgbackrest": "pgbackrest",
     "nginx": "nginx",
     "haproxy": "haproxy",
+    "prometheus": "prometheus",
 }
 _LOCK_WAIT_S = 600.0
 _LOOK_AGAIN_S = 2.0

@@ -121,6 +121,12 @@ APART = (
     ),
     Apart(
         "docs/deployment.md",
+        "scrape_configs:",
+        "tests/metrics/test_monitoring.py::test_the_configuration_that_is_shown_is_valid",
+        "settings of Prometheus, which its own checker reads",
+    ),
+    Apart(
+        "docs/deployment.md",
         "python3 -m venv /opt/bullion",
         "tests/release/test_release.py::test_the_wheels_serve_trade_and_conform",
         "would fetch from an index; the wheel is installed without that",
