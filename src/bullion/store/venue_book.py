@@ -134,10 +134,11 @@ class StoredVenueBook:
         await self._engine.write("number_executions", body)
 
     async def _read_behaviours(self, brokers: Sequence[str]) -> Mapping[str, VenueBehaviour]:
+        wanted = _encode(brokers).decode()
         if isinstance(self._engine, SqliteEngine):
-            rows = [row for broker in brokers for row in self._engine.look_up("venue_behaviour", broker)]
+            rows: Sequence[Row] = self._engine.look_up("venue_behaviours", wanted)
         else:
-            rows = [row for each in brokers for row in await self._engine.statement("venue_behaviour", each)]
+            rows = await self._engine.statement("venue_behaviours", wanted)
         return {row["broker"]: self._behaviour(row) for row in rows}
 
     def _behaviour(self, row: Row) -> VenueBehaviour:

@@ -6,6 +6,11 @@ SELECT * FROM venues
 -- name: venue_behaviour
 SELECT * FROM venues WHERE broker = $1
 
+-- name: venue_behaviours
+SELECT venues.*
+FROM @json_list($1)
+@lookup_join venues ON venues.broker = items.value
+
 -- name: put_venue
 INSERT INTO venues (broker, mode, delay_ms, instruments)
 VALUES ($1, $2, $3, $4)
