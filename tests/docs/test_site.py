@@ -1,4 +1,7 @@
-"""The site that `make docs` builds: whole, closed in itself, and refused when a link leads nowhere."""
+"""The site that `make docs` builds: whole, closed in itself, and refused when a link leads nowhere.
+
+Its search leads from the words people use to the section that answers them.
+"""
 
 import json
 import os
@@ -12,10 +15,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import Browser
 
 from bullion.refusals.catalogue import CATALOGUE
 from tests.docs.markdown import PACKAGE_READMES, ROOT, name_of
 from tests.docs.markdown import PAGES as ALL_PAGES
+from tests.support.browser import browser  # noqa: F401 - a fixture
 from tools.site.navigation import READERS, START, readers_of
 
 PAGES = [page for page in ALL_PAGES if page not in PACKAGE_READMES]
@@ -26,6 +31,17 @@ _ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'`)]*")
 _COMMENT = re.compile(r"/\*.*?\*/|(?m:^\s*//.*$)", re.DOTALL)
 _NAMESPACE = "http://www.w3.org/"
 """The name of a format, which is never fetched."""
+# What somebody searches for, and where the answer is.
+FOUND = {
+    "pagination": "docs/client-guide.html#pagination",
+    "rate limit": "docs/client-guide.html#rate-limits",
+    "authentication": "docs/trading-api.html#authentication",
+    "retry": "docs/client-guide.html#retry-it",
+    "webhook": "docs/client-guide.html#webhooks",
+    "SDK": "docs/python-client.html",
+    "postman": "docs/client-guide.html",
+    "docker": "docs/deployment.html#docker",
+}
 
 
 class Html(HTMLParser):
@@ -155,6 +171,29 @@ def test_the_search_knows_every_page_and_what_is_in_the_reference(site: Path) ->
 
 
 # --- What it is made from -------------------------------------------------------------------------------
+
+
+def results(browser: Browser, site: Path, words: str) -> list[str]:  # noqa: F811
+    """The addresses that the search page lists, best first."""
+    page = browser.new_page()
+    try:
+        page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
+        page.locator("p.search-summary", has_text="Search finished").wait_for()
+        links = page.locator("#search-results ul.search > li > a").all()
+        return [link.get_attribute("href") or "" for link in links]
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize(("words", "address"), FOUND.items())
+def test_a_search_leads_to_the_right_section(
+    browser: Browser,  # noqa: F811
+    site: Path,
+    words: str,
+    address: str,
+) -> None:
+    found = results(browser, site, words)
+    assert found[:1] == [address], found
 
 
 @pytest.fixture
