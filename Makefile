@@ -8,10 +8,11 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-annotate --no-header --quiet
 # Tests start hundreds of interpreters: what they import is compiled once, also where a shell says not to keep it.
 COMPILED := PYTHONDONTWRITEBYTECODE=
-# SQLite waits for the disk at every commit. No test cuts the power, so their files are kept in memory, if 4 GB are free.
+# SQLite waits for the disk at every commit, and PostgreSQL copies 10 MB for each database. No test cuts the power, so
+# their files are kept in memory, if 6 GB are free.
 MEMORY := /dev/shm
 FREE_KB := $(shell df -Pk $(MEMORY) 2>/dev/null | awk 'NR == 2 { print $$4 }')
-IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 4000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
+IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 6000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
 PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help

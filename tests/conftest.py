@@ -1,19 +1,27 @@
 """What every test may use."""
 
+import asyncio
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bullion.store.postgres import PostgresEngine
 from tests.support.quick import forbid_processes, is_quick
 from tests.support.servers import NotInstalled, Postgres, Redis
+from tests.support.stacks import in_turn
 
 # The machine may be busy: an example that takes long is not a failure.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
+# There is no TLS on loopback. Without this, each HTTP client of the tests and of the processes they start
+# loads all certificates of the machine. That takes 50 ms of a core, and tests make hundreds of clients.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 _LEFT_OUT = pytest.StashKey[int]()
 
@@ -39,6 +47,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = in_turn(items)
     if not config.getoption("quick"):
         return
     forbid_processes()
@@ -53,8 +62,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """A worker has ended. Every worker leaves out the same tests."""
-    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+    """A worker has ended. Every worker leaves out the same tests. One that crashed says nothing of it."""
+    if hasattr(node, "workeroutput"):
+        node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -65,9 +75,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are cores, for `-n auto`: a good part of the tests waits for leases and pauses."""
+    """Two for each core, for `-n auto`: a good part of the tests waits for leases and pauses."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 1
+    return 2 * cores
 
 
 @pytest.fixture
@@ -92,6 +102,20 @@ def postgres() -> Iterator[Postgres]:
         _missing(error)
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def schema_template(postgres: Postgres) -> str:
+    """A database with the tables of this version, for `new_database`: a copy is cheaper than migrating."""
+    address = postgres.new_database()
+    asyncio.run(_migrate(PostgresEngine(address)))
+    return address.rpartition("/")[2]
+
+
+async def _migrate(engine: PostgresEngine) -> None:
+    await engine.open()
+    await engine.migrate()
+    await engine.close()
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ HEALTH = ["/health/live", "/health/ready"]
 OPEN = ["/openapi.json", "/docs", *HEALTH]
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "path",
     [
@@ -60,6 +61,7 @@ NOT_TAKEN = [
 ]
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("path", "method"), NOT_TAKEN)
 def test_another_method_is_405_with_allow(node: Node, path: str, method: str) -> None:
     with node.api() as api:

@@ -175,6 +175,7 @@ def test_a_date_alone_is_its_midnight_in_utc(book: Book) -> None:
     assert book.trader.orders(since=(day + timedelta(days=2)).isoformat())["total"] == 0
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("query", "name", "kind"),
     [

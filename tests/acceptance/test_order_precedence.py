@@ -233,6 +233,7 @@ def test_each_fault_alone_answers_its_own_code(exchange: Market, fault: str) -> 
     assert code_of(exchange, at_fault(fault)) == fault
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("first", "second"), sample())
 def test_the_earlier_of_two_faults_answers(exchange: Market, first: str, second: str) -> None:
     assert code_of(exchange, at_fault(first, second)) == first

@@ -299,6 +299,7 @@ def test_the_switch_holds_within_a_second_where_another_process_turned_it(
     pretended(place(trader, "stale_rate"), "stale_rate")
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("fault", UNREAD)
 def test_unknown_scenario(player: Trader, fault: str) -> None:
     headers = [(HEADER.encode(), value) for value in UNREAD[fault]]

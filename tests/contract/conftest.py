@@ -25,12 +25,24 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def empty_store(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
+    """Each call gives another node's engine on the same store, which has no tables yet."""
+    return _store(engine_name, request, tmp_path, "template1")
+
+
+@pytest.fixture
 def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
-    """Each call gives another node's engine on the same store."""
+    """Each call gives another node's engine on the same store. One of them has to migrate it."""
+    template = "" if engine_name == "sqlite" else request.getfixturevalue("schema_template")
+    return _store(engine_name, request, tmp_path, template)
+
+
+def _store(engine_name: str, request: pytest.FixtureRequest, folder: Path, template: str) -> MakeEngine:
     if engine_name == "sqlite":
-        return lambda: SqliteEngine(tmp_path / "store" / "bullion.db")
+        return lambda: SqliteEngine(folder / "store" / "bullion.db")
     server: Postgres = request.getfixturevalue("postgres")
-    address = server.new_database()
+    address = server.new_database(template)
+    request.addfinalizer(lambda: server.drop(address))
     return lambda: PostgresEngine(address)
 
 

@@ -175,9 +175,9 @@ async def test_migrating_again_takes_no_step(engine: Engine, other_engine: Engin
 
 
 async def test_nodes_that_migrate_at_once_take_each_step_once(
-    make_engine: Callable[[], Engine], engine_name: str
+    empty_store: Callable[[], Engine], engine_name: str
 ) -> None:
-    nodes = [make_engine() for _ in range(5)]
+    nodes = [empty_store() for _ in range(5)]
     for node in nodes:
         await node.open()
     taken = await asyncio.gather(*(node.migrate() for node in nodes))
@@ -187,8 +187,8 @@ async def test_nodes_that_migrate_at_once_take_each_step_once(
         await node.close()
 
 
-async def test_an_empty_store_is_not_current(make_engine: Callable[[], Engine]) -> None:
-    engine = make_engine()
+async def test_an_empty_store_is_not_current(empty_store: Callable[[], Engine]) -> None:
+    engine = empty_store()
     await engine.open()
     assert await engine.missing_steps()
     await engine.close()

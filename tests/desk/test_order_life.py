@@ -172,6 +172,7 @@ def test_a_dealer_may_and_a_viewer_may_not(dealing: Dealing) -> None:
     assert viewer.do("GET", f"/orders/{order['id']}")["status"] == "closed"
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "body",
     [
@@ -195,6 +196,7 @@ def test_a_closing_needs_a_price(standing: Office, body: object) -> None:
         standing.desk.refused("POST", f"/orders/{NEVER}/complete", body)
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("what", ["delete", "refuse"])
 @pytest.mark.parametrize(
     "body",

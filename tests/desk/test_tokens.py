@@ -175,6 +175,7 @@ def test_there_is_no_token_for_a_broker_that_is_not_there(first: Caller) -> None
     assert "nowhere" in first.refused("POST", "/tokens", body)
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("change", "named"),
     [

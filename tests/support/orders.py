@@ -258,6 +258,10 @@ class Market:
         self.desk.do("PUT", f"/symbols/{code}", {**GOLD, **fields})
         return code
 
+    def live(self, code: str, **fields: Any) -> str:
+        """A symbol that can be traded at once."""
+        return self.symbol(code, **fields)
+
     def change(self, code: str, **fields: Any) -> None:
         self.desk.do("PATCH", f"/symbols/{code}", fields)
 

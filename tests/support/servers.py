@@ -32,6 +32,11 @@ def free_port() -> int:
         return port
 
 
+def _new_folder(prefix: str) -> Path:
+    """In memory, if that is where the tests keep their files: see MEMORY in the Makefile."""
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+
+
 def find(program: str) -> str:
     """PostgreSQL's own programs where Debian keeps them (its wrappers look for a cluster), or on the PATH."""
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
@@ -79,7 +84,7 @@ def wait_for_port(port: int, what: str) -> None:
 class Postgres:
     """A server of the tests' own. Each test gets a database of its own on it."""
 
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bullion-pg-")))
+    folder: Path = field(default_factory=lambda: _new_folder("bullion-pg-"))
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     durable: bool = False
@@ -108,9 +113,10 @@ class Postgres:
             "unix_socket_directories": str(self.folder) if self.sockets else "",
             "max_connections": 200,
             "shared_buffers": "64MB",
-            # Whatever process ends, what is committed stays; and no test switches the machine off.
-            "fsync": "on" if self.durable else "off",
         }
+        if not self.durable:
+            # Whatever process ends, what is committed stays; and no test switches the machine off.
+            options |= {"fsync": "off", "full_page_writes": "off", "max_wal_size": "256MB"}
         arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -138,11 +144,15 @@ class Postgres:
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def new_database(self) -> str:
-        """The address of a new, empty database."""
+    def new_database(self, template: str = "template1") -> str:
+        """The address of a new database: empty, unless another template is named."""
         name = f"test{next(self._numbers)}"
-        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         return f"postgresql://bullion@127.0.0.1:{self.port}/{name}"
+
+    def drop(self, address: str) -> None:
+        """A server that keeps hundreds of databases is slow: it looks after each of them every minute."""
+        self.sql(f"DROP DATABASE {address.rpartition('/')[2]} WITH (FORCE)")
 
     def sql(self, statement: str, database: str = "postgres") -> str:
         done = subprocess.run(
@@ -157,7 +167,7 @@ class Postgres:
 @dataclass
 class Redis:
     port: int = field(default_factory=free_port)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bullion-redis-")))
+    folder: Path = field(default_factory=lambda: _new_folder("bullion-redis-"))
     process: subprocess.Popen[bytes] | None = None
 
     @property

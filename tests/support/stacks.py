@@ -1,5 +1,9 @@
 """The two deployments that the acceptance tests run on."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import pytest
 
 from tests.support.servers import Postgres, Redis
@@ -8,9 +12,33 @@ STACKS = ["sqlite", "postgres"]
 
 
 def stack(name: str, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings of a deployment: on a laptop, or with the servers that a broker runs in earnest."""
+    """The settings of a deployment: on a laptop, or with the servers that a broker runs in earnest.
+
+    Its database is dropped after the fixture that asks for it.
+    """
     if name == "sqlite":
         return {}
     postgres: Postgres = request.getfixturevalue("postgres")
     redis: Redis = request.getfixturevalue("redis")
-    return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    address = postgres.new_database(request.getfixturevalue("schema_template"))
+    request.addfinalizer(lambda: postgres.drop(address))
+    return {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url}
+
+
+def in_turn(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of a test marked `stacks_in_turn`, each case on one stack: the first on SQLite, the next on PostgreSQL.
+
+    It is for tests with many cases that are decided before the store is asked: every case is tried, and the
+    test as a whole on both stacks, but not every case on both.
+    """
+    turns: dict[Any, dict[str, int]] = defaultdict(dict)
+    for item in items:
+        if item.get_closest_marker("stacks_in_turn") is None:
+            yield item
+            continue
+        assert isinstance(item, pytest.Function)
+        name = str(item.callspec.params["node"])
+        cases = turns[item.path, item.originalname]
+        turn = cases.setdefault(item.callspec.id.replace(name, "", 1), len(cases))
+        if STACKS[turn % len(STACKS)] == name:
+            yield item
