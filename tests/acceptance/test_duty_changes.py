@@ -92,8 +92,8 @@ def test_orders_of_the_test_environment_do_not_count(table: Table) -> None:
 
 def test_orders_of_symbols_with_another_table_do_not_count(table: Table) -> None:
     table.put(LATER, name="other")
-    table.market.live("HIDDEN_SUFFIX", pricing={**LANDED, "duty": "other"})
-    table.order("HIDDEN_SUFFIX")
+    table.market.live("ELSEWHERE", pricing={**LANDED, "duty": "other"})
+    table.order("ELSEWHERE")
     table.put(OLD)
 
 
