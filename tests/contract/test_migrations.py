@@ -151,10 +151,10 @@ async def test_a_step_outside_a_transaction_changes_rows_until_none_is_left(
 
 
 async def test_a_new_store_is_made_with_such_a_step_in_one_transaction(
-    make_engine: MakeEngine, engine_name: str, monkeypatch: pytest.MonkeyPatch
+    empty_store: MakeEngine, engine_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release(monkeypatch, EXPANDING, outside_transaction(engine_name))
-    engine = make_engine()
+    engine = empty_store()
     await engine.open()
     assert await engine.migrate() == len(schema.steps(engine_name))
     assert await engine.missing_steps() == []

@@ -10,8 +10,8 @@ from tools.release.distributions import ROOT
 from tools.release.requirements import LOCK
 
 INNER_PARTS = {
-    "asyncpg": {"src/bullion/store/postgres_silence.py": "connection._transport"},
-    "prometheus-client": {"src/bullion/web/calls.py": "histogram._sum"},
+    "asyncpg": {"src/bullion/store/postgres_stalls.py": "connection._transport"},
+    "prometheus-client": {"src/bullion/web/metrics.py": "histogram._sum"},
     "uvicorn": {
         "src/bullion/serve.py": "async def shutdown(",
         "src/bullion/web/protocol.py": "from uvicorn.server import ServerState",

@@ -271,6 +271,7 @@ VALUES = {
     "REDIS_URL": "redis://:hunter2@cache/0",
     "DESK_TOKEN": TOKEN,
     "SECRET": SECRET,
+    "SECRET_OLD": SECRET[::-1],
 }
 
 
@@ -279,7 +280,8 @@ VALUES = {
 def test_a_secret_can_be_in_a_file(tmp_path: Path, name: str, end: str) -> None:
     file = tmp_path / "value"
     file.write_bytes(f"{VALUES[name]}{end}".encode())
-    settings = read(tmp_path, **{f"BULLION_{name}_FILE": str(file)})
+    new = {"BULLION_SECRET": SECRET} if name == "SECRET_OLD" else {}
+    settings = read(tmp_path, **new, **{f"BULLION_{name}_FILE": str(file)})
     assert getattr(settings, name.lower()) == VALUES[name]
 
 

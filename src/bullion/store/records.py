@@ -251,7 +251,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
 
         Always the last lock that a transaction takes, so that transactions cannot deadlock.
         """
-        return audit_head(await self._transaction.one("hold_audit_head", broker))
+        return audit_head(await self._transaction.one("lock_audit_head", broker))
 
     async def append_audit(self, entry: Entry, head: Head) -> None:
         await self._transaction.run(
