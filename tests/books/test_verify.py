@@ -52,7 +52,7 @@ async def set_stock(engine: Engine, weight: str | None) -> None:  # noqa: F811
 
 async def furnished(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Dealings:  # noqa: F811
     """Books with everything that books can have: every status, full blocks, moved prices, archive, stock."""
-    monkeypatch.setattr(archive, "TOGETHER_MAX", 4)
+    monkeypatch.setattr(archive, "PACK_SIZE_MAX", 4)
     monkeypatch.setattr(archive, "_PAUSE_S_MIN", 0)
     desk = desk_on(engine)
     for broker in ("main", "new"):

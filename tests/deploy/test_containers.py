@@ -31,7 +31,7 @@ PORTS = {8000: "port", 8001: "desk_port", 8002: "console_port"}
 USER = "64801"
 YAML_STYLE = (
     "{extends: default, rules: "
-    "{line-length: {max: 120}, document-start: disable, truthy: {check-keys: false}}}"
+    "{line-length: {max: 160}, document-start: disable, truthy: {check-keys: false}}}"
 )
 
 

@@ -121,7 +121,7 @@ def test_what_it_tells_the_primary_can_be_told() -> None:
         block.text for block in of_language("sql") if "PARTITION" not in block.text and "--" not in block.text
     ]
     names, role, lag = told
-    (roles,) = [block for block in blocks(ROOT / "docs/deployment.md") if "CREATE DATABASE" in block.text]
+    roles = next(block for block in blocks(ROOT / "docs/deployment.md") if "CREATE ROLE" in block.text)
     server = Postgres()
     server.make()
     try:

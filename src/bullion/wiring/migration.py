@@ -12,6 +12,7 @@ from .store import check_secret, opened_engine, store_exists
 
 @dataclass(frozen=True, slots=True)
 class MigrationPlan:
+    engine: str
     level: int
     """Of this code."""
     steps: Sequence[Step]
@@ -26,12 +27,13 @@ async def plan_migration(settings: Settings) -> MigrationPlan:
     kind = "sqlite" if settings.sqlite else "postgres"
     level = code_level(kind)
     if not store_exists(settings):
-        return MigrationPlan(level, steps(kind), made=False, levels_in_use=set())
+        return MigrationPlan(kind, level, steps(kind), made=False, levels_in_use=set())
     async with opened_engine(settings) as engine:
         made = await engine.is_made()
         if made:
             await check_secret(settings, engine)
-        return MigrationPlan(level, await engine.missing_steps(), made, await engine.levels_in_use())
+        missing = await engine.missing_steps()
+        return MigrationPlan(kind, level, missing, made, await engine.levels_in_use())
 
 
 def describe_migration(plan: MigrationPlan) -> str:
@@ -48,7 +50,8 @@ def _lines(plan: MigrationPlan) -> Iterator[str]:
     count = len(plan.steps)
     yield f"{count} {'step' if count == 1 else 'steps'} to take, up to schema level {plan.level}:"
     for step in plan.steps:
-        yield f"  {step.number} {step.name}: {_locks(step)} Works with level {step.oldest_level} or later."
+        locks = _locks(plan.engine, step)
+        yield f"  {step.number} {step.name}: {locks} Works with level {step.oldest_level} or later."
     if plan.levels_in_use:
         yield f"Nodes that serve now have schema level {', '.join(map(str, sorted(plan.levels_in_use)))}."
     try:
@@ -57,7 +60,9 @@ def _lines(plan: MigrationPlan) -> Iterator[str]:
         yield str(error)
 
 
-def _locks(step: Step) -> str:
+def _locks(engine: str, step: Step) -> str:
+    if engine == "sqlite":
+        return "orders wait until it is done."
     if not step.in_transaction:
         return "outside a transaction, takes no lock that stops orders."
     return f"waits at most {LOCK_WAIT_S:g} s for a lock, holds it at most {step.lock_s_max} s."
