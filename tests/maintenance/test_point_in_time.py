@@ -98,7 +98,7 @@ def test_an_instant_between_two_orders(server: Postgres, tmp_path: Path) -> None
         booked(trader.place("after the instant"))
         # What was not archived yet when a disk is lost is lost with it.
         last = server.sql("SELECT pg_walfile_name(pg_switch_wal())")
-        until(lambda: server.sql("SELECT last_archived_wal FROM pg_stat_archiver") >= last, within_s=30)
+        until(lambda: server.sql("SELECT last_archived_wal FROM pg_stat_archiver") >= last, within_s=120)
         node.stop()
         host = trader.http.headers["host"]
     server.stop()
@@ -112,7 +112,7 @@ def test_an_instant_between_two_orders(server: Postgres, tmp_path: Path) -> None
     assert asked in line
     repository.do(line.replace(asked, instant).replace("\\\n", " "))
     server.start()
-    until(lambda: server.sql("SELECT pg_is_in_recovery()") == "f", within_s=30)
+    until(lambda: server.sql("SELECT pg_is_in_recovery()") == "f", within_s=120)
     done = bullion(tmp_path, "books", "verify", BULLION_SECRET=SECRET, **settings)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "orders: 2," in done.stdout
