@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
 from tests.support.quick import forbid_processes, is_quick
-from tests.support.servers import NotInstalled, Postgres, Redis
+from tests.support.servers import NotInstalled, Postgres, Redis, missing
 from tests.support.stacks import in_turn
 
 # The machine may be busy: an example that takes long is not a failure.
@@ -86,20 +86,13 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
     return "asyncio", {"use_uvloop": True}
 
 
-def _missing(error: NotInstalled) -> None:
-    """Without a server its tests are skipped, and counted as that; in CI a missing server is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(str(error))
-    pytest.skip(f"{error}: on Debian, apt-get install postgresql redis-server")
-
-
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     server = Postgres()
     try:
         yield server.make()
     except NotInstalled as error:
-        _missing(error)
+        missing(error, "postgresql redis-server")
     finally:
         server.remove()
 
@@ -124,6 +117,6 @@ def redis() -> Iterator[Redis]:
     try:
         yield server.start()
     except NotInstalled as error:
-        _missing(error)
+        missing(error, "postgresql redis-server")
     finally:
         server.remove()

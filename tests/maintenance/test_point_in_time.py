@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import _missing
 from tests.docs.markdown import ROOT, blocks
 from tests.support.command import bullion
 from tests.support.node import SECRET, running, until
 from tests.support.orders import Market, Trader, booked, replayed
-from tests.support.servers import NotInstalled, Postgres, _as_nobody, find
+from tests.support.servers import NotInstalled, Postgres, _as_nobody, find, missing
 
 PAGE = ROOT / "docs/deployment.md"
 
@@ -77,7 +76,7 @@ def server() -> Iterator[Postgres]:
         find("pgbackrest")
         yield server.make()
     except NotInstalled as error:
-        _missing(error)
+        missing(error, "pgbackrest")
     finally:
         server.remove()
 

@@ -25,7 +25,7 @@ from tests.docs.markdown import ROOT, anchors, blocks
 from tests.support.node import Node, shared, until
 from tests.support.orders import GOLD, UNBOUNDED
 from tests.support.prometheus import Prometheus, metric_names
-from tests.support.servers import NotInstalled, Postgres, Redis, find
+from tests.support.servers import NotInstalled, Postgres, Redis, find, missing
 
 RULES = ROOT / "deploy/prometheus/bullion-alerts.yml"
 DASHBOARD = ROOT / "deploy/grafana/bullion.json"
@@ -109,7 +109,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     try:
         find("prometheus")
     except NotInstalled as error:
-        pytest.skip(f"{error}: on Debian, apt-get install prometheus")
+        missing(error, "prometheus")
     with contextlib.ExitStack() as ends:
         postgres, redis = Postgres(), Redis()
         ends.callback(postgres.remove)
@@ -215,7 +215,7 @@ def promtool(folder: Path, *words: str) -> None:
     try:
         program = find("promtool")
     except NotInstalled as error:
-        pytest.skip(f"{error}: on Debian, apt-get install prometheus")
+        missing(error, "prometheus")
     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -3,10 +3,10 @@
 # Changes go to memory and end with it. $1: an empty folder; $2: a folder whose files are added to the copy.
 # Run by tests/support/systemd.py, with `unshare`, as root, in a control group of its own.
 set -e
-work=$1/work root=$1/work/root
-mkdir "$work" && mount -t tmpfs tmpfs "$work"
-mkdir "$work/changes" "$work/index" "$root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$work/changes,workdir=$work/index" "$root"
+layers=$1/layers root=$1/layers/root
+mkdir "$layers" && mount -t tmpfs tmpfs "$layers"
+mkdir "$layers/changes" "$layers/index" "$root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$layers/changes,workdir=$layers/index" "$root"
 # Nothing of this machine starts there, and nothing writes to its kernel.
 rm -rf "$root"/etc/systemd/system "$root"/usr/lib/systemd/system/*.wants "$root"/usr/lib/systemd/system-generators
 cp -a "$2/." "$root/"

@@ -26,7 +26,7 @@ from bullion.faults import StoreFault
 from bullion.last_success import last_successes
 from bullion.rates.board import MARKET
 from bullion.store.postgres import PostgresEngine
-from bullion.store.schema import steps
+from bullion.store.schema import code_level
 from bullion.web.health import NOTICE, Checks
 from bullion.web.metrics import add_counts
 
@@ -174,7 +174,7 @@ class NodeGauges:
             await asyncio.sleep(_EVERY_S)
 
     async def _read_schema(self) -> None:
-        self._schema.labels("code").set(steps(self._engine_name)[-1].number)
+        self._schema.labels("code").set(code_level(self._engine_name))
         try:
             async with asyncio.timeout(_READ_S):
                 row = await self._engine.read(
