@@ -106,5 +106,5 @@ def test_who_was_locked_out_cannot_finish_what_they_began(
     page.get_by_role("dialog").wait_for()
     office.desk.do("DELETE", f"/tokens/{token.split('.')[1]}")
     page.get_by_role("dialog").get_by_role("button", name="Halt trading").click()
-    page.wait_for_url("**/login**", timeout=8_000)
+    page.wait_for_url("**/login**", timeout=30_000)
     assert office.desk.do("GET", "/switches")["halted"] is False
