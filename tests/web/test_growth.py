@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from bullion.web.address import SourceAddress
 from bullion.web.body import CallerLeft, read_body
-from bullion.web.framing import path_and_query
+from bullion.web.framing import split_target
 from bullion.web.protocol import GuardedProtocol
 from bullion.web.response import Response, send_response
 from tests.support.growth import GrowsTooFast, assert_linear
@@ -170,7 +170,7 @@ def test_blank_lines_in_front_of_a_request() -> None:
 
 @pytest.mark.parametrize("unit", [b"%41", b"%", b"%ff", b"/", b"%zz", b"a%"], ids=repr)
 def test_an_address_full_of_escapes(unit: bytes) -> None:
-    assert_linear(lambda size: lambda: path_and_query(b"/" + many(size, unit)), 4_000)
+    assert_linear(lambda size: lambda: split_target(b"/" + many(size, unit)), 4_000)
 
 
 @pytest.mark.parametrize(

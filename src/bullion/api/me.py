@@ -3,7 +3,7 @@
 from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.booking.production import closed_by
-from bullion.keys.key import Key, Scope
+from bullion.keys.key import Key, scope_names
 from bullion.web.response import Response, json_response
 
 from .request import Request
@@ -26,7 +26,7 @@ def me(key: Key, account: Account, switches: Switches, *, deploy_on: bool) -> wi
         environment=key.environment,
         key_id=key.key_id,
         key_name=key.name,
-        scopes=[scope.value for scope in Scope if scope in key.scopes],
+        scopes=list(scope_names(key.scopes)),
         production_trading_available=production_trading_available(account, switches, deploy_on=deploy_on),
     )
 

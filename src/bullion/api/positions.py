@@ -1,5 +1,7 @@
 """`GET {base}/positions`: the account's positions against its allocation."""
 
+from functools import lru_cache
+
 from bullion.allocation.book import OpenWeight
 from bullion.allocation.position import Position
 from bullion.metals.metal import Metal
@@ -31,6 +33,7 @@ class Positions:
         )
 
 
+@lru_cache(maxsize=8192)
 def _metal(metal: Metal, position: Position) -> MetalPosition:
     return MetalPosition(
         net=weight_text(position.net_e4),

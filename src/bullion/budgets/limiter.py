@@ -16,7 +16,7 @@ class Charge(msgspec.Struct, frozen=True):
     window_s: int
 
 
-class BudgetState(msgspec.Struct, frozen=True):
+class BudgetState(msgspec.Struct, frozen=True, gc=False):
     """The state of a budget after a call was counted or refused."""
 
     limit: int
@@ -25,7 +25,7 @@ class BudgetState(msgspec.Struct, frozen=True):
     """Whole seconds until the oldest counted call leaves the window."""
 
 
-class Allowed(msgspec.Struct, frozen=True):
+class Allowed(msgspec.Struct, frozen=True, gc=False):
     """The call is allowed. `tightest` is the budget with the fewest calls left; None if none was charged."""
 
     tightest: BudgetState | None

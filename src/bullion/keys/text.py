@@ -27,7 +27,7 @@ _SECRET_LENGTH = _RANDOM_LENGTH + 8
 _BASE62 = string.digits + string.ascii_letters
 
 
-class KeyText(msgspec.Struct):
+class KeyText(msgspec.Struct, gc=False):
     """A key as a caller sent it: well-formed, and nothing more is known yet."""
 
     environment: Environment

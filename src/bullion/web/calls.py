@@ -29,7 +29,7 @@ _ENVIRONMENTS = (*((f"{each.base_path}/", each.value) for each in Environment), 
 _log = structlog.get_logger("calls")
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, gc=False):
     """One call. Its fields are filled in while it is handled."""
 
     request_id: bytes

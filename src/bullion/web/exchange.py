@@ -58,6 +58,7 @@ class Exchange:
         "keep_alive",
         "more_body",
         "started",
+        "task",
     )
 
     def __init__(
@@ -72,6 +73,7 @@ class Exchange:
         """Whether the client sends its body only after `100 Continue`."""
         self.body: bytes | bytearray = b""
         self.more_body = True
+        self.task: asyncio.Task[None] | None = None
         self.disconnected = False
         self.started = False
         self.complete = False

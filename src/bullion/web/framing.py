@@ -10,8 +10,8 @@ ENCODED_SLASH = "%2F"
 _ENCODED_SLASH = re.compile(ENCODED_SLASH, re.IGNORECASE)
 
 
-def path_and_query(url: bytes) -> tuple[str, bytes]:
-    """The decoded path, and the query as it was sent."""
+def split_target(url: bytes) -> tuple[str, bytes, bytes]:
+    """The decoded path, the path as it was sent, and the query as it was sent."""
     if not url.startswith(b"/") or b"#" in url:
         parsed = httptools.parse_url(url)  # In the form that proxies get, with a scheme and a host.
         raw_path, query = parsed.path or b"", parsed.query or b""
@@ -20,7 +20,7 @@ def path_and_query(url: bytes) -> tuple[str, bytes]:
     path = raw_path.decode("ascii")
     if "%" in path:
         path = ENCODED_SLASH.join(map(unquote, _ENCODED_SLASH.split(path)))
-    return path, query
+    return path, raw_path, query
 
 
 def read_framing(name: bytes, value: bytes, version: str) -> int | None:

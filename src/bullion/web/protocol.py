@@ -40,7 +40,7 @@ from .connection_state import (
 from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
-from .framing import path_and_query
+from .framing import split_target
 from .health import NOTICE
 from .request_reader import RequestReader
 from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
@@ -231,7 +231,7 @@ class GuardedProtocol(asyncio.Protocol):
 
     def begin_request(self, body_length: int | None, *, body_follows: bool) -> Exchange:
         reader = self.reader
-        path, query = path_and_query(reader.url)
+        path, raw_path, query = split_target(reader.url)
         method = reader.parser.get_method().decode("ascii")
         ends = self._stopping or NOTICE.given
         keep_alive = reader.version == "1.1" and not ends and reader.parser.should_keep_alive()
@@ -245,7 +245,7 @@ class GuardedProtocol(asyncio.Protocol):
             "method": method,
             "scheme": self._scheme,
             "path": path,
-            "raw_path": reader.url.partition(b"?")[0],
+            "raw_path": raw_path,
             "query_string": query,
             "root_path": "",
             "headers": reader.headers,
@@ -257,8 +257,8 @@ class GuardedProtocol(asyncio.Protocol):
         self._deadline.due = NEVER
         self.state = (ON_HEAD_BEFORE_BODY if body_follows else ON_HEAD_WITHOUT_BODY)[self.state]
         # With a name, since the default one is formatted for each task.
-        task = asyncio.Task(exchange.run(self._app, scope), loop=self._loop, name="request")
-        self._server_state.tasks.add(task)
+        exchange.task = asyncio.Task(exchange.run(self._app, scope), loop=self._loop, name="request")
+        self._server_state.tasks.add(exchange.task)
         return exchange
 
     def limit_chunked_body(self, size: int) -> None:
@@ -296,7 +296,8 @@ class GuardedProtocol(asyncio.Protocol):
             self._continue()
 
     def on_app_returned(self, exchange: Exchange) -> None:
-        self._server_state.tasks.discard(asyncio.current_task())
+        task, exchange.task = exchange.task, None
+        self._server_state.tasks.discard(task)
         if exchange.complete or exchange.disconnected:
             return
         if exchange.started:

@@ -10,7 +10,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.environment import Environment
-from bullion.keys.key import Key, Network, Scope
+from bullion.keys.key import Key, Network, Scope, scope_names
 from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.orders.instant import instant_text
 from bullion.records.clients import UsedKey
@@ -194,7 +194,7 @@ def view(used: UsedKey) -> View:
         "login_id": used.login_id,
         "environment": key.environment.value,
         "name": key.name,
-        "scopes": [scope.value for scope in Scope if scope in key.scopes],
+        "scopes": list(scope_names(key.scopes)),
         "allowed_addresses": [str(network) for network in key.allowed_addresses],
         "created_at": instant_text(key.created_at_us),
         "expires_at": instant(key.expires_at_us),
