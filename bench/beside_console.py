@@ -24,7 +24,7 @@ from .faults import CallFailed
 from .load import Generator, Job, Outcome, running_generator
 from .market import DIRECT
 from .probes import Servers
-from .ratio import Found, at_least, at_most
+from .ratio import RatioResult, at_least, at_most
 from .service import Service, running_service
 from .spread import Spread
 
@@ -41,7 +41,7 @@ _TURNS = 2
 
 def measure_beside_console(
     extent: Extent, servers: Servers | None, say: Callable[[str], None]
-) -> list[Found]:
+) -> list[RatioResult]:
     if servers is None:
         return []
     say("starting a console beside a service, with twenty symbols that tick")
@@ -55,7 +55,7 @@ def measure_beside_console(
             rounds.append(watched.requests_per_s / alone.requests_per_s)
             say(f"round {number} of {turns}, orders beside the console: {rounds[-1]:.2f} of without")
     found = [
-        Found(
+        RatioResult(
             "orders_beside_console",
             Spread.of(rounds),
             "orders_pg with the console's overview open ÷ without, calls/s at 64 connections",
@@ -64,7 +64,7 @@ def measure_beside_console(
     ]
     if beside.page.gaps_s:
         gaps = "seconds between two updates of the overview under that load; the value is the median"
-        found.append(Found("console_update_s", Spread.of(beside.page.gaps_s), gaps, at_most(1.1)))
+        found.append(RatioResult("console_update_s", Spread.of(beside.page.gaps_s), gaps, at_most(1.1)))
     return found
 
 

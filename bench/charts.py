@@ -7,7 +7,7 @@ from .figures import RATE
 from .findings import Findings
 from .growth import Pair
 from .picture import Bar, Chart, svg
-from .ratio import Found
+from .ratio import RatioResult
 
 _SHARES_SHOWN = 3.0
 _WORST_SHOWN = 8
@@ -29,7 +29,7 @@ def write_charts(folder: Path, findings: Findings) -> None:
         (folder / name).write_text(svg(chart), "utf-8")
 
 
-def _targets(ratios: list[Found]) -> Chart:
+def _targets(ratios: list[RatioResult]) -> Chart:
     """All on one scale, on which 1 is the target."""
     return Chart(
         "Speed against its targets",
@@ -43,7 +43,7 @@ def _targets(ratios: list[Found]) -> Chart:
     )
 
 
-def _share(found: Found, *, at_least: bool) -> Iterator[Bar]:
+def _share(found: RatioResult, *, at_least: bool) -> Iterator[Bar]:
     if found.target is None or found.target.at_least != at_least:
         return
     value, low, high = (

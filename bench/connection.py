@@ -15,7 +15,7 @@ _OK = (b"HTTP/1.1 200 ", b"HTTP/1.1 201 ")
 _LENGTH = b"\r\ncontent-length:"
 
 
-class Tally:
+class JobState:
     """What all connections of a job have in common."""
 
     def __init__(self) -> None:
@@ -25,12 +25,12 @@ class Tally:
 
 
 class Connection(asyncio.Protocol):
-    def __init__(self, request: bytes, tally: Tally) -> None:
+    def __init__(self, request: bytes, state: JobState) -> None:
         self._request = request
         before, fresh, after = request.partition(FRESH_KEY)
         # Everything but the key is put together once: what the generator spends, the server cannot have.
         self._form = before.replace(b"%", b"%%") + b"%036x" + after.replace(b"%", b"%%") if fresh else b""
-        self._tally = tally
+        self._state = state
         self._received = b""
         self._sent_ns = 0
         self._transport: asyncio.Transport
@@ -50,8 +50,8 @@ class Connection(asyncio.Protocol):
         if fault is not None:
             self._end(fault)
             return
-        self._tally.took_ns.append(perf_counter_ns() - self._sent_ns)
-        if self._tally.stopping:
+        self._state.took_ns.append(perf_counter_ns() - self._sent_ns)
+        if self._state.stopping:
             self._end(None)
         else:
             self._send()
@@ -72,7 +72,7 @@ class Connection(asyncio.Protocol):
 
     def _end(self, fault: str | None) -> None:
         if fault is not None:
-            self._tally.errors[fault] += 1
+            self._state.errors[fault] += 1
         self.ended.set()
         self._transport.close()
 

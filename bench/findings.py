@@ -6,7 +6,7 @@ from .figures import Run
 from .footprint import Footprint
 from .growing import growth_ratios
 from .growth import Growth
-from .ratio import Found
+from .ratio import RatioResult
 from .ratios import RATIOS
 
 
@@ -17,10 +17,10 @@ class Findings:
     """Of each service after its load, worker by worker; nothing where the system does not tell."""
     footprints: list[Footprint] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
-    beside_console: list[Found] = field(default_factory=list)
+    beside_console: list[RatioResult] = field(default_factory=list)
 
     @property
-    def ratios(self) -> list[Found]:
+    def ratios(self) -> list[RatioResult]:
         """Those whose calls were measured: without PostgreSQL there are fewer."""
         found = [
             ratio.of(self.run)

@@ -6,7 +6,7 @@ from typing import Any
 from .extent import Extent
 from .faults import CallFailed
 from .growth import Growth, Pair, measure_growth
-from .ratio import Found, Target, at_most
+from .ratio import RatioResult, Target, at_most
 from .spread import Spread
 
 _BY_STORE, _BY_ACCOUNT = at_most(1.3), at_most(1.5)
@@ -25,7 +25,7 @@ def measure_growths(extent: Extent, stores: Sequence[str], say: Callable[[str], 
     return found
 
 
-def growth_ratios(growths: Sequence[Growth]) -> list[Found]:
+def growth_ratios(growths: Sequence[Growth]) -> list[RatioResult]:
     """The worst call on any store."""
     if not growths:
         return []
@@ -63,8 +63,8 @@ def growth_results(growth: Growth) -> dict[str, Any]:
     }
 
 
-def _found(name: str, pair: Pair, divides: str, target: Target) -> Found:
-    return Found(name, Spread(pair.ratio, pair.ratio, pair.ratio), divides, target)
+def _found(name: str, pair: Pair, divides: str, target: Target) -> RatioResult:
+    return RatioResult(name, Spread(pair.ratio, pair.ratio, pair.ratio), divides, target)
 
 
 def _number(growths: Sequence[Growth], which: str) -> int:

@@ -17,7 +17,7 @@ from time import perf_counter_ns, process_time_ns
 import msgspec
 import uvloop
 
-from .connection import Connection, Tally
+from .connection import Connection, JobState
 from .cpu import CpuTime, cpu_time
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
@@ -105,51 +105,51 @@ def running_generator() -> Iterator[Generator]:
 
 
 async def _run(job: Job) -> Outcome:
-    tally = Tally()
+    state = JobState()
     try:
         async with asyncio.timeout(_CONNECT_S):
-            connections = [await _connect(job, number, tally) for number in range(job.connections)]
+            connections = [await _connect(job, number, state) for number in range(job.connections)]
     except (OSError, TimeoutError) as error:
         return Outcome(requests=0, seconds=1, errors={f"no connection ({type(error).__name__})": 1})
     await asyncio.sleep(job.warm_up_s)
 
-    tally.took_ns = []
+    state.took_ns = []
     server, own_ns, started_ns = cpu_time(job.server_pids), process_time_ns(), perf_counter_ns()
     await asyncio.sleep(job.seconds)
-    await _first_answer(tally)
-    took_ns, tally.took_ns = tally.took_ns, []
+    await _first_answer(state)
+    took_ns, state.took_ns = state.took_ns, []
     wall_ns = perf_counter_ns() - started_ns
     own_ns = process_time_ns() - own_ns
     server_now = cpu_time(job.server_pids)
 
-    tally.stopping = True
-    await _last_answers(connections, tally)
+    state.stopping = True
+    await _last_answers(connections, state)
     if not took_ns:
-        tally.errors["nothing was answered"] += 1
+        state.errors["nothing was answered"] += 1
     used = server_now.since(server) if server is not None and server_now is not None else None
-    return Outcome.of(took_ns, wall_ns / 1e9, own_ns / wall_ns, dict(tally.errors), used)
+    return Outcome.of(took_ns, wall_ns / 1e9, own_ns / wall_ns, dict(state.errors), used)
 
 
-async def _connect(job: Job, number: int, tally: Tally) -> Connection:
-    make = partial(Connection, job.requests[number % len(job.requests)], tally)
+async def _connect(job: Job, number: int, state: JobState) -> Connection:
+    make = partial(Connection, job.requests[number % len(job.requests)], state)
     _, connection = await asyncio.get_running_loop().create_connection(make, "127.0.0.1", job.port)
     return connection
 
 
-async def _first_answer(tally: Tally) -> None:
+async def _first_answer(state: JobState) -> None:
     """A short job on a busy machine may end before anything is answered."""
     give_up_ns = perf_counter_ns() + _FIRST_ANSWER_S * 1_000_000_000
-    while not tally.took_ns and not tally.errors and perf_counter_ns() < give_up_ns:  # noqa: ASYNC110
+    while not state.took_ns and not state.errors and perf_counter_ns() < give_up_ns:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
 
-async def _last_answers(connections: list[Connection], tally: Tally) -> None:
+async def _last_answers(connections: list[Connection], state: JobState) -> None:
     try:
         async with asyncio.timeout(_LAST_ANSWERS_S):
             for connection in connections:
                 await connection.ended.wait()
     except TimeoutError:
-        tally.errors["no answer"] += sum(not connection.ended.is_set() for connection in connections)
+        state.errors["no answer"] += sum(not connection.ended.is_set() for connection in connections)
         for connection in connections:
             connection.cut()
 

@@ -37,7 +37,7 @@ def at_most(bound: float) -> Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RatioResult:
     """A ratio as this run has it."""
 
     name: str
@@ -61,7 +61,7 @@ class Ratio(Protocol):
     def points(self) -> tuple[Point, ...]:
         """What it is made of."""
 
-    def of(self, run: Run) -> Found: ...
+    def of(self, run: Run) -> RatioResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ class PairRatio:
     def _floors(self) -> tuple[Point, ...]:
         return tuple((self.floor, each) for each in self.floor_connections or (self.connections,))
 
-    def of(self, run: Run) -> Found:
+    def of(self, run: Run) -> RatioResult:
         pairs = self._pairs(run)
         rounds = [work.requests_per_s / floor.requests_per_s for work, floor in pairs]
-        return Found(
+        return RatioResult(
             self.name, Spread.of(rounds), self._divides, self.target, _by_server_time(pairs), self.points
         )
 
@@ -134,14 +134,14 @@ class TailRatio:
     def points(self) -> tuple[Point, ...]:
         return ((self.call, self.connections),)
 
-    def of(self, run: Run) -> Found:
+    def of(self, run: Run) -> RatioResult:
         rounds = [
             each.p99_us / each.p50_us
             for each in run.outcomes[self.call, self.connections].values()
             if each.p50_us and each.p99_us
         ]
         divides = f"p99 ÷ p50 of {self.call} at {_counted(self.connections, 'connection')}"
-        return Found(self.name, Spread.of(rounds), divides, self.target, points=self.points)
+        return RatioResult(self.name, Spread.of(rounds), divides, self.target, points=self.points)
 
 
 def _counted(number: int, what: str) -> str:

@@ -15,7 +15,7 @@ from .figures import FIGURES, LOAD_CPU, NEAR_FULL, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
 from .growing import growth_results
-from .ratio import Found
+from .ratio import RatioResult
 
 
 def write_results(path: Path, findings: Findings) -> None:
@@ -45,7 +45,7 @@ def _whole(number: float | None) -> int | None:
     return None if number is None else round(number)
 
 
-def _ratio(found: Found) -> dict[str, Any]:
+def _ratio(found: RatioResult) -> dict[str, Any]:
     return {
         **found.spread.rounded(3),
         "divides": found.divides,

@@ -6,7 +6,7 @@ from .figures import BUSY, FIGURES, LOAD_CPU, NEAR_FULL, RATE, Run
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
 from .growth import Growth
-from .ratio import Found
+from .ratio import RatioResult
 from .spread import Spread
 
 _WORST_SHOWN = 5
@@ -118,7 +118,7 @@ def _growth_rows(growth: Growth) -> Iterator[list[str]]:
             yield [f"  {call}", f"{pair.small_us:,.0f}", f"{pair.grown_us:,.0f}", f"{pair.ratio:.2f}"]
 
 
-def _ratio_rows(ratios: list[Found]) -> Iterator[list[str]]:
+def _ratio_rows(ratios: list[RatioResult]) -> Iterator[list[str]]:
     yield ["ratio", "value", "rounds", "by CPU time", "target", ""]
     for found in ratios:
         by_time = found.by_server_time
@@ -132,7 +132,7 @@ def _ratio_rows(ratios: list[Found]) -> Iterator[list[str]]:
         ]
 
 
-def _doubts(run: Run, found: Found) -> Iterator[str]:
+def _doubts(run: Run, found: RatioResult) -> Iterator[str]:
     """A server that was not busy was held back by something else, and its ratio says little about it."""
     if found.by_server_time is None:
         return

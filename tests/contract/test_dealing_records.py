@@ -233,9 +233,9 @@ async def test_the_queue_and_the_breaks(dealings: Dealings, records: RecordStore
     await dealings.change(deleted, Event.DELETE)
     queue, total = await records.read("queue", lambda open_: open_.hedge_queue("main", EVERY))
     expected = sorted(order.id for order in [*waiting, deleted])
-    assert ([each.found.order.id for each in queue], total) == (expected, 5)
+    assert ([each.account_order.order.id for each in queue], total) == (expected, 5)
     assert {each.hedge.state for each in queue} == {"waiting"}
-    assert {each.found.login_id for each in queue} == {"c1", "c2"}
+    assert {each.account_order.login_id for each in queue} == {"c1", "c2"}
     page, _ = await records.read("queue", lambda open_: open_.hedge_queue("main", Page(2, 1)))
     assert page == queue[1:3]
     nothing: tuple[list[object], int] = ([], 0)
@@ -243,7 +243,11 @@ async def test_the_queue_and_the_breaks(dealings: Dealings, records: RecordStore
     assert await records.read("queue", lambda open_: open_.hedge_queue("other", EVERY)) == nothing
     await dealings.answer(deleted, Confirmed("E-late"))
     (broken,), total = await records.read("breaks", lambda open_: open_.hedge_breaks("main", EVERY))
-    assert (broken.found.order.id, broken.found.order.status, total) == (deleted.id, "deleted", 1)
+    assert (broken.account_order.order.id, broken.account_order.order.status, total) == (
+        deleted.id,
+        "deleted",
+        1,
+    )
     assert (broken.hedge.outcome, broken.hedge.execution_id) == ("confirmed", "E-late")
     assert (await records.read("queue", lambda open_: open_.hedge_queue("main", EVERY)))[1] == 4
 

@@ -18,7 +18,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.records.clients import Allocation
-from bullion.records.orders import FoundOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter
 from bullion.records.page import Page
 from bullion.store import order_records
 from bullion.store.engine import Engine, one_row
@@ -75,11 +75,11 @@ async def furnish(records: Records) -> None:
 
 async def orders_of(
     engine: Engine, broker: str, wanted: OrderFilter, page: Page = EVERY
-) -> tuple[list[FoundOrder], int]:
+) -> tuple[list[AccountOrder], int]:
     return await RecordStore(engine).read("orders", lambda records: records.orders(broker, wanted, page))
 
 
-async def order_of(engine: Engine, broker: str, order_id: str) -> FoundOrder | None:
+async def order_of(engine: Engine, broker: str, order_id: str) -> AccountOrder | None:
     return await RecordStore(engine).read("order", lambda records: records.order(broker, order_id))
 
 
@@ -171,7 +171,7 @@ async def test_every_way_finds_the_same(engine: Engine, monkeypatch: pytest.Monk
     for broker, wanted in product(BROKERS, questions(placed)):
         expected = [each for each in placed if each.matches(broker, wanted)]
         found, total = await orders_of(engine, broker, wanted)
-        assert found == [FoundOrder(each.order, each.login_id, archived=False) for each in expected], wanted
+        assert found == [AccountOrder(each.order, each.login_id, archived=False) for each in expected], wanted
         assert total == len(expected)
         assert await orders_of(engine, broker, wanted, Page(3, 2)) == (found[2:5], total), wanted
         assert await orders_of(engine, broker, wanted, Page(3, 2**62)) == ([], total)
@@ -194,6 +194,6 @@ async def test_archived_orders_are_found_by_id_alone(
         found, total = await orders_of(engine, broker, wanted)
         assert ([each.order for each in found], total) == (expected, len(expected)), wanted
     for each in placed:
-        found_order = await order_of(engine, each.broker, each.order.id)
-        assert found_order == FoundOrder(each.order, each.login_id, is_archived(each))
+        account_order = await order_of(engine, each.broker, each.order.id)
+        assert account_order == AccountOrder(each.order, each.login_id, is_archived(each))
         assert await order_of(engine, "other" if each.broker == "main" else "main", each.order.id) is None

@@ -15,7 +15,7 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
-from bullion.records.orders import FoundOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter
 from bullion.records.page import Page
 from bullion.store import order_timeline
 from bullion.store.engine import Engine, one_row
@@ -111,10 +111,10 @@ class Fixture:
             if (each.broker, each.login_id, each.environment) == owner:
                 each.broker = "archived"
 
-    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))
 
-    def expected(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+    def expected(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         found = sorted(
             (each for each in self.placed if each.matches(broker, wanted)),
             key=lambda each: each.order.id,
@@ -126,7 +126,7 @@ class Fixture:
             key=lambda each: (each.order.created_at_us, each.order.ordinal, each.order.id),
             reverse=True,
         )
-        return [FoundOrder(each.order, each.login_id, archived=False) for each in shown], len(found)
+        return [AccountOrder(each.order, each.login_id, archived=False) for each in shown], len(found)
 
     async def check(self, number: int = 120) -> None:
         times = [None, None, 0, self.begin_us, self.begin_us + 10 * AN_HOUR_US]

@@ -84,11 +84,11 @@ def _kind_of(shape: Any) -> kinds.Type:
     return kinds.type_info(shape)
 
 
-Found = Iterator[FieldError]
+FieldErrors = Iterator[FieldError]
 Partial = Sequence[str] | None
 
 
-def _problems(value: Any, kind: Any, loc: Loc, partial: Partial = None) -> Found:
+def _problems(value: Any, kind: Any, loc: Loc, partial: Partial = None) -> FieldErrors:
     expected, wanted, name = _EXPECTED.get(type(kind), (object, "", ""))
     if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
         yield _error(loc, f"must be {wanted}, not {_json_name(value)}", name)
@@ -96,7 +96,7 @@ def _problems(value: Any, kind: Any, loc: Loc, partial: Partial = None) -> Found
         yield from _FINDERS[type(kind)](value, kind, loc, partial)
 
 
-def _of_checked(value: Any, kind: kinds.Metadata, loc: Loc, partial: Partial) -> Found:
+def _of_checked(value: Any, kind: kinds.Metadata, loc: Loc, partial: Partial) -> FieldErrors:
     found = list(_problems(value, kind.type, loc, partial))
     yield from found
     check: Check | None = (kind.extra or {}).get("check")
@@ -107,7 +107,7 @@ def _of_checked(value: Any, kind: kinds.Metadata, loc: Loc, partial: Partial) ->
             yield _error(loc, str(error), "invalid")
 
 
-def _of_object(value: dict[str, Any], kind: kinds.StructType, loc: Loc, partial: Partial) -> Found:
+def _of_object(value: dict[str, Any], kind: kinds.StructType, loc: Loc, partial: Partial) -> FieldErrors:
     fields = {each.encode_name: each for each in kind.fields}
     for name, field in fields.items():
         if name in value:
@@ -121,7 +121,7 @@ def _of_object(value: dict[str, Any], kind: kinds.StructType, loc: Loc, partial:
             yield _error((*loc, str(name)), f"is not a field here; the fields are {known}", "unknown_field")
 
 
-def _of_union(value: Any, kind: kinds.UnionType, loc: Loc, partial: Partial) -> Found:
+def _of_union(value: Any, kind: kinds.UnionType, loc: Loc, partial: Partial) -> FieldErrors:
     """The problems of the alternative that the tag selects."""
     if value is None and kind.includes_none:
         return
@@ -139,46 +139,46 @@ def _of_union(value: Any, kind: kinds.UnionType, loc: Loc, partial: Partial) -> 
         yield _error((*loc, field), f"must be one of {', '.join(map(str, tagged))}", "not_a_choice")
 
 
-def _of_dict(value: dict[str, Any], kind: kinds.DictType, loc: Loc, _partial: Partial) -> Found:
+def _of_dict(value: dict[str, Any], kind: kinds.DictType, loc: Loc, _partial: Partial) -> FieldErrors:
     yield from _length(len(value), kind.min_length, kind.max_length, "entries", loc)
     for name, each in value.items():
         wrong = list(_problems(name, kind.key_type, (*loc, name)))
         yield from wrong or _problems(each, kind.value_type, (*loc, name))
 
 
-def _of_list(value: Sequence[Any], kind: kinds.ListType, loc: Loc, _partial: Partial) -> Found:
+def _of_list(value: Sequence[Any], kind: kinds.ListType, loc: Loc, _partial: Partial) -> FieldErrors:
     yield from _length(len(value), kind.min_length, kind.max_length, "entries", loc)
     for index, each in enumerate(value):
         yield from _problems(each, kind.item_type, (*loc, index))
 
 
-def _of_tuple(value: Sequence[Any], kind: kinds.TupleType, loc: Loc, _partial: Partial) -> Found:
+def _of_tuple(value: Sequence[Any], kind: kinds.TupleType, loc: Loc, _partial: Partial) -> FieldErrors:
     wanted = len(kind.item_types)
     yield from _length(len(value), wanted, wanted, "entries", loc)
     for index, (each, item) in enumerate(zip(value, kind.item_types, strict=False)):
         yield from _problems(each, item, (*loc, index))
 
 
-def _of_text(value: str, kind: kinds.StrType, loc: Loc, _partial: Partial) -> Found:
+def _of_text(value: str, kind: kinds.StrType, loc: Loc, _partial: Partial) -> FieldErrors:
     wrong = list(_length(len(value), kind.min_length, kind.max_length, "characters", loc))
     yield from wrong
     if not wrong and kind.pattern is not None and not re.search(kind.pattern, value):
         yield _error(loc, "has a character that is not allowed there, or is blank", "bad_character")
 
 
-def _of_integer(value: int, kind: kinds.IntType, loc: Loc, _partial: Partial) -> Found:
+def _of_integer(value: int, kind: kinds.IntType, loc: Loc, _partial: Partial) -> FieldErrors:
     if kind.ge is not None and value < kind.ge:
         yield _error(loc, f"must be at least {kind.ge}", "too_small")
     elif kind.le is not None and value > kind.le:
         yield _error(loc, f"must be at most {kind.le}", "too_large")
 
 
-def _of_choice(value: Any, kind: kinds.LiteralType, loc: Loc, _partial: Partial) -> Found:
+def _of_choice(value: Any, kind: kinds.LiteralType, loc: Loc, _partial: Partial) -> FieldErrors:
     if not isinstance(value, str) or value not in kind.values:
         yield _error(loc, f"must be one of {', '.join(map(str, kind.values))}", "not_a_choice")
 
 
-def _length(length: int, least: int | None, most: int | None, what: str, loc: Loc) -> Found:
+def _length(length: int, least: int | None, most: int | None, what: str, loc: Loc) -> FieldErrors:
     if length < (least or 0):
         words = f"must have at least {least} {what}" if length else "must not be empty"
         yield _error(loc, words, "too_small" if length else "empty")
@@ -186,7 +186,7 @@ def _length(length: int, least: int | None, most: int | None, what: str, loc: Lo
         yield _error(loc, f"has {length} {what}; it may have up to {most}", "too_long")
 
 
-_FINDERS: Mapping[type[kinds.Type], Callable[[Any, Any, Loc, Partial], Found]] = {
+_FINDERS: Mapping[type[kinds.Type], Callable[[Any, Any, Loc, Partial], FieldErrors]] = {
     kinds.Metadata: _of_checked,
     kinds.StructType: _of_object,
     kinds.UnionType: _of_union,

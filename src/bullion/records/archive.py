@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bullion.orders.trace import Trace
 
-from .orders import FoundTrace
+from .orders import AccountTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +36,5 @@ class TraceBatch:
     ordinal: int
     written: str
     """The stored text, to detect changes before the batch is rewritten."""
-    wanted: list[FoundTrace]
+    wanted: list[AccountTrace]
     rest: list[Trace]

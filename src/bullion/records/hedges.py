@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bullion.booking.breaks import UnmatchedExecution
 
-from .orders import FoundOrder
+from .orders import AccountOrder
 
 WAITING = "waiting"
 ANSWERED = "answered"
@@ -34,13 +34,13 @@ class Hedge:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundHedge:
+class OrderHedge:
     hedge: Hedge
-    found: FoundOrder
+    account_order: AccountOrder
 
 
 @dataclass(frozen=True, slots=True)
-class FoundUnmatched:
+class UnmatchedBreak:
     """An execution that no order of ours accounts for: a break of its own."""
 
     unmatched: UnmatchedExecution

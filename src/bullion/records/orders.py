@@ -41,7 +41,9 @@ class OrderFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundOrder:
+class AccountOrder:
+    """An order with the login of its account."""
+
     order: Order
     login_id: str
     archived: bool
@@ -59,13 +61,15 @@ class OrderEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTrace:
+class AccountTrace:
+    """A decision trace with the login of its account."""
+
     trace: Trace
     login_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class DecisionCount:
     """The number of decisions with one outcome within a minute."""
 
     minute_us: int

@@ -12,7 +12,7 @@ from bullion.environment import Environment
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us, ordinal_of
 from bullion.orders.packed_orders import PackedOrders
-from bullion.records.orders import FoundOrder
+from bullion.records.orders import AccountOrder
 
 from .engine import Row, Transaction
 
@@ -62,7 +62,7 @@ def order_of_key(rows: Sequence[Row]) -> Order | None:
     return order_of_pack(rows, rows[0]["ordinal"]) if rows else None
 
 
-async def order_of_id(transaction: Transaction, broker: str, order_id: str) -> FoundOrder | None:
+async def order_of_id(transaction: Transaction, broker: str, order_id: str) -> AccountOrder | None:
     """For the desk, which looks up orders without their account."""
     try:
         ordinal, at_ms = ordinal_of(order_id), made_at_us(order_id) // 1000
@@ -71,5 +71,5 @@ async def order_of_id(transaction: Transaction, broker: str, order_id: str) -> F
     for row in await transaction.all("desk_archived_packs", at_ms, ordinal, broker):
         order = order_of_pack([row], ordinal, order_id)
         if order is not None:
-            return FoundOrder(order, row["login_id"], archived=True)
+            return AccountOrder(order, row["login_id"], archived=True)
     return None

@@ -7,7 +7,7 @@ from bullion.orders.order import Order
 from bullion.orders.packed_orders import PackedOrders
 from bullion.orders.trace import Trace
 from bullion.records.archive import ArchiveSize, BookToArchive, TraceBatch
-from bullion.records.orders import FoundTrace
+from bullion.records.orders import AccountTrace
 
 from . import order_rows
 from .archive_reader import packed_orders, packed_values
@@ -81,11 +81,11 @@ class ArchiveRecords(DeskTransaction):
         logins: dict[int, str] = {}
         batches = []
         for row in await self._transaction.all("trace_batches_after", after_ordinal, before_ms, limit):
-            wanted: list[FoundTrace] = []
+            wanted: list[AccountTrace] = []
             rest: list[Trace] = []
             for trace in _decode(row["traces"]):
                 if trace.broker == broker and time_ms(trace.request_id) < before_ms:
-                    wanted.append(FoundTrace(trace, await self._login(trace.account_id, logins)))
+                    wanted.append(AccountTrace(trace, await self._login(trace.account_id, logins)))
                 else:
                     rest.append(trace)
             batches.append(TraceBatch(row["ordinal"], row["traces"], wanted, rest))

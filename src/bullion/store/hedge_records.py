@@ -7,14 +7,14 @@ from bullion.hedge.simulated import VenueBehaviour
 from bullion.hedge.venue import ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.records.hedges import ANSWERED, Execution, Exposure, FoundHedge, FoundUnmatched, Hedge
+from bullion.records.hedges import ANSWERED, Execution, Exposure, Hedge, OrderHedge, UnmatchedBreak
 from bullion.records.page import Page
 
 from . import row_decoders
 from .decoding import readable
 from .desk_transaction import DeskTransaction
 from .engine import Row, one_row
-from .order_records import found_order
+from .order_records import account_order
 
 
 class HedgeRecords(DeskTransaction):
@@ -32,31 +32,31 @@ class HedgeRecords(DeskTransaction):
         """Close a request without an answer. A request that has an answer does not change."""
         await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal)
 
-    async def hedge_queue(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+    async def hedge_queue(self, broker: str, page: Page) -> tuple[list[OrderHedge], int]:
         """Requests that wait for the venue's answer, oldest first."""
         return await self._hedges("hedge_queue", "hedge_queue_count", broker, page)
 
-    async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+    async def hedge_breaks(self, broker: str, page: Page) -> tuple[list[OrderHedge], int]:
         """Requests whose answer contradicts the state of the order, oldest first."""
         return await self._hedges("hedge_breaks", "hedge_breaks_count", broker, page)
 
-    async def _hedges(self, query: str, count: str, broker: str, page: Page) -> tuple[list[FoundHedge], int]:
+    async def _hedges(self, query: str, count: str, broker: str, page: Page) -> tuple[list[OrderHedge], int]:
         found, total = await self._page(query, count, broker, page)
-        return [FoundHedge(_hedge(row), found_order(row)) for row in found], total
+        return [OrderHedge(_hedge(row), account_order(row)) for row in found], total
 
-    async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[FoundUnmatched], int]:
+    async def unmatched_executions(self, broker: str, page: Page) -> tuple[list[UnmatchedBreak], int]:
         """Unresolved executions that no order accounts for, oldest first."""
         found, total = await self._page(
             "unmatched_executions_page", "count_unmatched_executions", broker, page
         )
         return [_unmatched(row) for row in found], total
 
-    async def unmatched_execution(self, broker: str, execution_id: str) -> FoundUnmatched | None:
+    async def unmatched_execution(self, broker: str, execution_id: str) -> UnmatchedBreak | None:
         """Resolved or not. If several venues have the id, an unresolved one is preferred."""
         row = await self._find("unmatched_execution", broker, execution_id)
         return None if row is None else _unmatched(row)
 
-    async def resolve_unmatched(self, broker: str, found: FoundUnmatched, actor: str, note: str) -> bool:
+    async def resolve_unmatched(self, broker: str, found: UnmatchedBreak, actor: str, note: str) -> bool:
         """Mark it as resolved. False: it was resolved before."""
         name = (broker, found.unmatched.execution.execution_id, found.venue)
         row = await self._transaction.one("resolve_unmatched_execution", *name, actor, note)
@@ -137,7 +137,7 @@ def _hedge(row: Row) -> Hedge:
     )
 
 
-def _unmatched(row: Row) -> FoundUnmatched:
+def _unmatched(row: Row) -> UnmatchedBreak:
     execution = ListedExecution(
         execution_id=row["execution_id"],
         order_id=row["order_id"],
@@ -148,7 +148,7 @@ def _unmatched(row: Row) -> FoundUnmatched:
         cursor="",
     )
     metal = None if row["metal"] is None else Metal(row["metal"])
-    return FoundUnmatched(
+    return UnmatchedBreak(
         UnmatchedExecution(execution, Mismatch(row["reason"]), metal, row["excess_e4"]),
         venue=row["venue"],
         seen_at_us=row["seen_at_us"],

@@ -8,7 +8,7 @@ from bullion.environment import Environment
 from bullion.orders.order import Order
 from bullion.orders.order_id import ids_since
 from bullion.orders.trace import Trace
-from bullion.records.orders import FoundOrder, FoundTrace, OrderEvent, OrderFilter, Tally
+from bullion.records.orders import AccountOrder, AccountTrace, DecisionCount, OrderEvent, OrderFilter
 from bullion.records.page import Page
 
 from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
@@ -36,14 +36,14 @@ class OrderRecords(DeskTransaction):
         await self._transaction.run("drop_counts", book.id)
         await self._transaction.run("count_reset")
 
-    async def order(self, broker: str, order_id: str) -> FoundOrder | None:
+    async def order(self, broker: str, order_id: str) -> AccountOrder | None:
         """Also archived orders."""
         row = await self._find("desk_order", order_id, broker)
         if row is None:
             return await archive_reader.order_of_id(self._transaction, broker, order_id)
-        return found_order(row)
+        return account_order(row)
 
-    async def lock_order(self, broker: str, order_id: str) -> FoundOrder | None:
+    async def lock_order(self, broker: str, order_id: str) -> AccountOrder | None:
         """Lock the order's book until this transaction ends, and read the order."""
         found = await self.order(broker, order_id)
         if found is None:
@@ -66,7 +66,7 @@ class OrderRecords(DeskTransaction):
         found = await self._transaction.all("order_events", order.book_id, order.ordinal)
         return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
-    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[FoundOrder], int]:
+    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         """Newest first, without archived ones."""
         if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
             return [], 0  # No order has one, and PostgreSQL does not accept it as a value.
@@ -77,7 +77,7 @@ class OrderRecords(DeskTransaction):
         elif wanted.of_account_alone:
             ranges = await self._books(broker, wanted)
             of_account, total = await account_orders.page(self._transaction, ranges, page)
-            return [FoundOrder(each, str(wanted.login_id), archived=False) for each in of_account], total
+            return [AccountOrder(each, str(wanted.login_id), archived=False) for each in of_account], total
         elif wanted.by_kind_alone:
             found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
@@ -92,7 +92,7 @@ class OrderRecords(DeskTransaction):
             about = (*kind, *house, *_ids(wanted))
             found, total = await self._counted("desk_orders", "desk_orders_count", about, page)
         # Sorted again: ids do not order the orders of one millisecond.
-        return sorted(map(found_order, found), key=lambda each: made(each.order), reverse=True), total
+        return sorted(map(account_order, found), key=lambda each: made(each.order), reverse=True), total
 
     async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
         if not wanted.by_fixed_kind_alone:
@@ -165,13 +165,13 @@ class OrderRecords(DeskTransaction):
                 books.append(BookOrders(row["id"], low, high))
         return books
 
-    async def trace(self, broker: str, request_id: str) -> FoundTrace | None:
+    async def trace(self, broker: str, request_id: str) -> AccountTrace | None:
         trace = await trace_reader.trace_of(self._transaction, broker, request_id)
         return None if trace is None else (await self._with_logins([trace]))[0]
 
     async def traces(
         self, broker: str, login_id: str | None, outcome: str | None, limit: int
-    ) -> list[FoundTrace]:
+    ) -> list[AccountTrace]:
         """Newest first, within a bounded number of rows."""
         account_id = None
         if login_id is not None:
@@ -182,20 +182,22 @@ class OrderRecords(DeskTransaction):
         found = await trace_reader.newest_traces(self._transaction, broker, account_id, outcome, limit)
         return await self._with_logins(found)
 
-    async def tallies(self, broker: str, after_ordinal: int | None, since_us: int) -> tuple[list[Tally], int]:
+    async def decision_counts(
+        self, broker: str, after_ordinal: int | None, since_us: int
+    ) -> tuple[list[DecisionCount], int]:
         """Decisions since a time, counted by minute, oldest first; and the last ordinal that was read.
 
         With `after_ordinal`, which an earlier call returned, only those written since. Bounded: of very many,
         the newest.
         """
-        return await trace_reader.tallies(self._transaction, broker, after_ordinal, since_us)
+        return await trace_reader.decision_counts(self._transaction, broker, after_ordinal, since_us)
 
-    async def _with_logins(self, traces: Sequence[Trace]) -> list[FoundTrace]:
+    async def _with_logins(self, traces: Sequence[Trace]) -> list[AccountTrace]:
         logins = {
             account_id: (await one_row(self._transaction, "login_of_account", account_id))["login_id"]
             for account_id in {trace.account_id for trace in traces}
         }
-        return [FoundTrace(trace, logins[trace.account_id]) for trace in traces]
+        return [AccountTrace(trace, logins[trace.account_id]) for trace in traces]
 
 
 def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
@@ -219,6 +221,6 @@ def _places(books: Sequence[BookOrders]) -> Sequence[int]:
     return (*[value for each in books for value in (each.book_id, each.low)], *_NO_BOOK, *_NO_BOOK)[:4]
 
 
-def found_order(row: Row) -> FoundOrder:
+def account_order(row: Row) -> AccountOrder:
     order = order_rows.order(row)
-    return FoundOrder(order, row["login_id"], order.ordinal <= row["archived_count"])
+    return AccountOrder(order, row["login_id"], order.ordinal <= row["archived_count"])

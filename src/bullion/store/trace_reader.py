@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import msgspec
 
 from bullion.orders.trace import Trace
-from bullion.records.orders import Tally
+from bullion.records.orders import DecisionCount
 
 from .engine import Transaction
 
 _TIME_DIGITS = 12
 _LOOK_BACK_STEP = 20
 _LOOK_BACK_ROWS = 2_000
-_TALLIED_CHARACTERS = 8 * 1024 * 1024
+_COUNTED_CHARACTERS_MAX = 8 * 1024 * 1024
 """About thirty thousand decisions: the most that a first count reads."""
 _US_PER_MINUTE = 60_000_000
 _ALL_TIMES_MS = 2**62
@@ -81,19 +81,19 @@ def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
         yield from reversed(_decode(traces))
 
 
-async def tallies(
+async def decision_counts(
     transaction: Transaction, broker: str, after_ordinal: int | None, since_us: int
-) -> tuple[list[Tally], int]:
+) -> tuple[list[DecisionCount], int]:
     """Count what was written after `after_ordinal`, or, the first time, back to `since_us` within bounds."""
     counts: Counter[tuple[int, str, str]] = Counter()
     if after_ordinal is not None:
         rows = await transaction.all("trace_batches_after", after_ordinal, _ALL_TIMES_MS, _LOOK_BACK_STEP)
         for row in rows:
             _count(counts, row["traces"], broker, since_us)
-        return _tallied(counts), max((row["ordinal"] for row in rows), default=after_ordinal)
+        return _decision_counts(counts), max((row["ordinal"] for row in rows), default=after_ordinal)
     newest = before = None
     characters = 0
-    while characters < _TALLIED_CHARACTERS:
+    while characters < _COUNTED_CHARACTERS_MAX:
         rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
         recent = [_count(counts, row["traces"], broker, since_us) for row in rows]
         characters += sum(len(row["traces"]) for row in rows)
@@ -101,7 +101,7 @@ async def tallies(
         if len(rows) < _LOOK_BACK_STEP or not any(recent):
             break
         before = rows[-1]["ordinal"]
-    return _tallied(counts), newest or 0
+    return _decision_counts(counts), newest or 0
 
 
 def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, since_us: int) -> bool:
@@ -115,8 +115,8 @@ def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, sinc
     return bool(recent)
 
 
-def _tallied(counts: Counter[tuple[int, str, str]]) -> list[Tally]:
+def _decision_counts(counts: Counter[tuple[int, str, str]]) -> list[DecisionCount]:
     return [
-        Tally(minute * _US_PER_MINUTE, environment, outcome, count)
+        DecisionCount(minute * _US_PER_MINUTE, environment, outcome, count)
         for (minute, environment, outcome), count in sorted(counts.items())
     ]

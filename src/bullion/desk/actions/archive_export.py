@@ -8,7 +8,7 @@ import msgspec
 from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
 from bullion.desk.registry import role_of
 from bullion.records.archive import TraceBatch
-from bullion.records.orders import FoundOrder
+from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor
 from bullion.store.records import Records
 
@@ -28,10 +28,10 @@ async def exported_orders(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterat
         if packed.from_us < what.before_us:
             for order in packed.orders():
                 if order.created_at_us < what.before_us:
-                    yield _order(FoundOrder(order, login_id, archived=True))
+                    yield _order(AccountOrder(order, login_id, archived=True))
 
 
-def _order(found: FoundOrder) -> View:
+def _order(found: AccountOrder) -> View:
     order = found.order
     return {
         **view(found),

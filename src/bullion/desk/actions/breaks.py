@@ -9,8 +9,8 @@ from bullion.desk.registry import action
 from bullion.hedge.simulated import CONFIRMED
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.hedges import BROKEN, FoundHedge, FoundUnmatched
-from bullion.records.orders import FoundOrder
+from bullion.records.hedges import BROKEN, OrderHedge, UnmatchedBreak
+from bullion.records.orders import AccountOrder
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
@@ -81,11 +81,11 @@ async def _resolve_order(records: Records, actor: Actor, order_id: str, note: st
     after = await records.hedge(found.order)
     if after is None:
         raise LookupError("a hedge request is gone")
-    return ChangeResult(break_view(FoundHedge(hedge, found)), break_view(FoundHedge(after, found)))
+    return ChangeResult(break_view(OrderHedge(hedge, found)), break_view(OrderHedge(after, found)))
 
 
 async def _resolve_execution(
-    records: Records, actor: Actor, found: FoundUnmatched, note: str
+    records: Records, actor: Actor, found: UnmatchedBreak, note: str
 ) -> ChangeResult:
     if not await records.resolve_unmatched(actor.broker, found, actor.name, note):
         by = found.resolved_by or "somebody else"
@@ -97,21 +97,21 @@ async def _resolve_execution(
     )
 
 
-def break_view(each: FoundHedge) -> View:
+def break_view(each: OrderHedge) -> View:
     hedge = hedge_view(each.hedge)
     told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
     return {
-        "break_id": each.found.order.id,
+        "break_id": each.account_order.order.id,
         "reason": CONTRADICTS_ORDER,
-        **order_view(each.found),
+        **order_view(each.account_order),
         **{name: hedge[name] for name in told},
     }
 
 
-async def _execution_view(records: Records, broker: str, each: FoundUnmatched) -> View:
+async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -> View:
     unmatched, execution = each.unmatched, each.unmatched.execution
     unit = None if unmatched.metal is None else unmatched.metal.unit
-    found: FoundOrder | None = None
+    found: AccountOrder | None = None
     if unmatched.reason is not Mismatch.UNKNOWN_ORDER:
         found = await records.order(broker, execution.order_id)
     order = {} if found is None else order_view(found)

@@ -11,8 +11,8 @@ from bullion.hedge.venue import BY_HAND, Tradeability
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
-from bullion.records.hedges import Execution, Exposure, FoundHedge
-from bullion.records.orders import FoundOrder
+from bullion.records.hedges import Execution, Exposure, OrderHedge
+from bullion.records.orders import AccountOrder
 from bullion.records.page import FIRST_PAGE, Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
@@ -134,15 +134,15 @@ def _execution_view(execution: Execution) -> View:
     }
 
 
-def order_view(found: FoundOrder) -> View:
+def order_view(found: AccountOrder) -> View:
     whole = every_field_of(found)
     return {"order_id": whole["id"], **{name: whole[name] for name in whole if name in _ORDER_FIELDS}}
 
 
-def _waiting_view(each: FoundHedge, now_us: int) -> View:
-    hedge, age_us = each.hedge, now_us - each.found.order.created_at_us
+def _waiting_view(each: OrderHedge, now_us: int) -> View:
+    hedge, age_us = each.hedge, now_us - each.account_order.order.created_at_us
     return {
-        **order_view(each.found),
+        **order_view(each.account_order),
         "age_s": max(0, age_us) // _US_PER_S,
         "instrument": hedge.instrument,
         "tries": hedge.tries,

@@ -20,7 +20,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
 from bullion.orders.status import TRANSITIONS, Event, Status
 from bullion.records.hedges import Execution
-from bullion.records.orders import FoundOrder
+from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
@@ -216,7 +216,7 @@ async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
         )
 
 
-async def _refused(records: Records, found: FoundOrder, event: Event) -> RefusalError:
+async def _refused(records: Records, found: AccountOrder, event: Event) -> RefusalError:
     order, done = found.order, _DONE[event]
     if order.status == Status.FILLED:
         return RefusalError(CONFLICT, f"This is a test order. Only production orders can be {done}.")

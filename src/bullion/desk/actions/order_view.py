@@ -10,7 +10,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.status import DETAILS, Status
 from bullion.records.hedges import WAITING, Hedge
-from bullion.records.orders import FoundOrder, OrderEvent
+from bullion.records.orders import AccountOrder, OrderEvent
 from bullion.store.records import Records
 
 ORDER_RESULT_COLUMNS = (
@@ -20,7 +20,7 @@ ORDER_RESULT_COLUMNS = (
 """The columns that a command shows after it changed an order."""
 
 
-def view(found: FoundOrder) -> View:
+def view(found: AccountOrder) -> View:
     order, asked = found.order, found.order.asked
     environment = environment_of(order.book_id)
     return {
@@ -48,7 +48,7 @@ def view(found: FoundOrder) -> View:
     }
 
 
-async def whole_view(records: Records, found: FoundOrder) -> View:
+async def whole_view(records: Records, found: AccountOrder) -> View:
     """Everything about an order except for its decision trace, which takes a search."""
     order = found.order
     hedge = await records.hedge(order)
@@ -79,7 +79,7 @@ def hedge_view(hedge: Hedge) -> View:
     }
 
 
-def _recorded(found: FoundOrder) -> View:
+def _recorded(found: AccountOrder) -> View:
     order = found.order
     first = Status.FILLED if environment_of(order.book_id) is Environment.TEST else Status.PENDING
     return {"at": instant_text(order.created_at_us), "status": first.value, "by": order.source, "words": None}

@@ -10,7 +10,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
-from bullion.records.orders import FoundOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
@@ -71,7 +71,7 @@ async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     return await desk.read(actor, "order", work)
 
 
-async def find_order(records: Records, broker: str, order_id: str, *, lock: bool = False) -> FoundOrder:
+async def find_order(records: Records, broker: str, order_id: str, *, lock: bool = False) -> AccountOrder:
     """With `lock` it cannot change until the transaction ends."""
     order_id = order_id.lower()
     found = None

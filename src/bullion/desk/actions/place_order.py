@@ -22,7 +22,7 @@ from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.verdict import REPLAYED, Refusal, Verdict
-from bullion.records.orders import FoundOrder
+from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import (
     ACCOUNT_INACTIVE,
@@ -137,7 +137,7 @@ def _attempt(account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_
 
 
 async def _booked(desk: Desk, actor: Actor, account: Account, booked: Booked) -> Placed:
-    order = view(FoundOrder(booked.order, account.login_id, archived=False))
+    order = view(AccountOrder(booked.order, account.login_id, archived=False))
     # The audit entry is written after the order: bookings of many accounts share a transaction, and must not
     # wait for the trail's lock. If the entry is lost with the store, the order exists and must be reported;
     # a retry with the same key then writes an entry, because replays have one too.

@@ -14,7 +14,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.orders.trace import Trace
-from bullion.records.orders import FoundTrace, Tally
+from bullion.records.orders import AccountTrace, DecisionCount
 from bullion.records.token import Actor
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.desk import NOT_FOUND
@@ -69,7 +69,7 @@ async def list_traces(
 async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
     """Show the decision on one request, by the X-Request-Id of its response."""
 
-    async def work(records: Records) -> FoundTrace | None:
+    async def work(records: Records) -> AccountTrace | None:
         known = REQUEST_ID.fullmatch(request_id)
         return await records.trace(actor.broker, request_id) if known else None
 
@@ -101,24 +101,26 @@ async def count_traces(
         words = f"must be a whole number from 1 to {MINUTES_MAX}"
         raise invalid_field(("minutes",), words, within="query")
 
-    async def work(records: Records) -> tuple[list[Tally], int]:
+    async def work(records: Records) -> tuple[list[DecisionCount], int]:
         this_minute_us = await records.now_us() // _US_PER_MINUTE * _US_PER_MINUTE
-        return await records.tallies(actor.broker, after, this_minute_us - (minutes - 1) * _US_PER_MINUTE)
+        return await records.decision_counts(
+            actor.broker, after, this_minute_us - (minutes - 1) * _US_PER_MINUTE
+        )
 
-    found, through = await desk.read(actor, "tallies", work)
-    return {"items": [_tally_view(each) for each in found], "through": through}
+    found, through = await desk.read(actor, "decision_counts", work)
+    return {"items": [_count_view(each) for each in found], "through": through}
 
 
-def _tally_view(tally: Tally) -> View:
+def _count_view(counted: DecisionCount) -> View:
     return {
-        "minute": instant_text(tally.minute_us),
-        "environment": tally.environment,
-        "outcome": tally.outcome,
-        "count": tally.count,
+        "minute": instant_text(counted.minute_us),
+        "environment": counted.environment,
+        "outcome": counted.outcome,
+        "count": counted.count,
     }
 
 
-def view(found: FoundTrace) -> View:
+def view(found: AccountTrace) -> View:
     trace: Trace = found.trace
     return {
         "request_id": trace.request_id,

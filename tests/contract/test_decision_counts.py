@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from bullion.records.orders import Tally
+from bullion.records.orders import DecisionCount
 from bullion.store import trace_reader
 from bullion.store.engine import Engine
-from bullion.store.trace_reader import tallies
+from bullion.store.trace_reader import decision_counts
 from bullion.store.traces import StoredTraces
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
@@ -19,8 +19,10 @@ pytestmark = pytest.mark.anyio
 MINUTE_US = 60_000_000
 
 
-async def counted(engine: Engine, after: int | None = None, since_us: int = 0) -> tuple[list[Tally], int]:
-    return await engine.read("tallies", lambda open_: tallies(open_, "main", after, since_us))
+async def counted(
+    engine: Engine, after: int | None = None, since_us: int = 0
+) -> tuple[list[DecisionCount], int]:
+    return await engine.read("decision_counts", lambda open_: decision_counts(open_, "main", after, since_us))
 
 
 async def write(engine: Engine, *noted: tuple[int, dict[str, Any]]) -> None:
@@ -41,9 +43,9 @@ async def test_they_are_counted_by_minute_environment_and_outcome(engine: Engine
     await write(engine, (1, {}), (1, {}), (2, live), (2, {"outcome": "stale_rate"}), (2, {"broker": "other"}))
     found, through = await counted(engine)
     assert found == [
-        Tally(MINUTE_US, "test", "filled", 2),
-        Tally(2 * MINUTE_US, "production", "open", 1),
-        Tally(2 * MINUTE_US, "test", "stale_rate", 1),
+        DecisionCount(MINUTE_US, "test", "filled", 2),
+        DecisionCount(2 * MINUTE_US, "production", "open", 1),
+        DecisionCount(2 * MINUTE_US, "test", "stale_rate", 1),
     ]
     assert through == 1
     assert (await counted(engine, since_us=2 * MINUTE_US))[0] == found[1:]
@@ -56,7 +58,10 @@ async def test_a_second_look_counts_only_what_is_new(engine: Engine) -> None:
     await write(engine, (1, {}), (3, {}))
     await write(engine, (3, {}))
     found, last = await counted(engine, after=through)
-    assert found == [Tally(MINUTE_US, "test", "filled", 1), Tally(3 * MINUTE_US, "test", "filled", 2)]
+    assert found == [
+        DecisionCount(MINUTE_US, "test", "filled", 1),
+        DecisionCount(3 * MINUTE_US, "test", "filled", 2),
+    ]
     assert last == through + 2
     assert await counted(engine, after=last) == ([], last)
 
@@ -77,6 +82,6 @@ async def test_the_first_look_back_ends_at_its_time_or_its_bound(
         await write(engine, (number, {}))
     found, through = await counted(engine, since_us=10 * MINUTE_US)
     assert (len(found), found[0].minute_us, through) == (35, 10 * MINUTE_US, 45)
-    monkeypatch.setattr(trace_reader, "_TALLIED_CHARACTERS", 1)
+    monkeypatch.setattr(trace_reader, "_COUNTED_CHARACTERS_MAX", 1)
     found, through = await counted(engine)
     assert (len(found), found[-1].minute_us, through) == (20, 44 * MINUTE_US, 45)
