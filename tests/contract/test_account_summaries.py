@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bullion.desk.actions import account_summaries, accounts, audit, brokers, keys
-from bullion.desk.actions.audit import Wanted
+from bullion.desk.actions.audit import AuditSearch
 from bullion.desk.bodies import AllocationBody, BrokerBody, KeyBody, NewAccountBody, RotateBody
 from bullion.desk.desk import Desk
 from bullion.orders.instant import instant_text
@@ -102,7 +102,7 @@ def test_a_bar_is_full_when_all_is_used_and_not_before() -> None:
 
 
 async def found(desk: Desk, limit: int = 50, **wanted: Any) -> tuple[list[int], int | None]:
-    answer = await audit.find_audit(desk, ADMIN, Wanted(**wanted), limit)
+    answer = await audit.find_audit(desk, ADMIN, AuditSearch(**wanted), limit)
     return [each["ordinal"] for each in answer.entries], answer.below
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bullion.desk.actions import audit, duties, groups, quotes, rates, switches, symbols
-from bullion.desk.actions.audit import Wanted
+from bullion.desk.actions.audit import AuditSearch
 from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SwitchesBody, SymbolBody, TermsBody
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import Desk, View
@@ -89,7 +89,7 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
     refused = [each for each in done if isinstance(each, RefusalError)]
     assert [each.refusal for each in refused] == [CONFLICT, CONFLICT]
     assert (await groups.get_group(desk, ADMIN, "retail"))["trading"] is False
-    found = await audit.find_audit(desk, ADMIN, Wanted(), 10)
+    found = await audit.find_audit(desk, ADMIN, AuditSearch(), 10)
     assert [each["action"] for each in found.entries] == ["put_group"]
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from bullion.metals.weight import weight_e4
-from bullion.records.audit import Break, Chain, Entry, Walk
+from bullion.records.audit import Break, Chain, ChainVerifier, Entry
 from bullion.store.engine import Transaction
 from bullion.store.records import audit_entry, audit_head
 
@@ -34,18 +34,18 @@ class AuditCheck:
         return breaks
 
     async def _follow(self, broker: str) -> list[Break]:
-        walk, last = Walk(self._chain, broker), _BEFORE_ALL
+        verifier, last = ChainVerifier(self._chain, broker), _BEFORE_ALL
         breaks: list[Break] = []
         while True:
             rows = await self._transaction.all("audit_after", broker, last, _AT_ONCE)
             entries = [audit_entry(row) for row in rows]
-            breaks += walk.on(entries)
+            breaks += verifier.check(entries)
             for entry in entries:
                 self._add_stock(entry)
             self.entries += len(entries)
             if len(entries) < _AT_ONCE:
                 head = audit_head(await self._transaction.one("audit_head", broker))
-                return [*breaks, *walk.end(head)]
+                return [*breaks, *verifier.check_head(head)]
             last = entries[-1].ordinal
 
     def _add_stock(self, entry: Entry) -> None:

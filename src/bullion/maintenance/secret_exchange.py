@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from bullion.keys.hashing import Hasher, fingerprint
-from bullion.records.audit import BEGINNING, Break, Chain, Entry, Walk
+from bullion.records.audit import BEGINNING, Break, Chain, ChainVerifier, Entry
 from bullion.settings import Settings, WrongSetting
 from bullion.store.engine import Transaction, one_row
 from bullion.store.records import Records, audit_head
@@ -96,13 +96,13 @@ async def _seal_trail(records: Records, broker: str, old: Chain, new: Chain, act
     head = await records.lock_audit_head(broker)
     if head is not None and new.sealed(broker, head):
         return []
-    walk = Walk(old, broker)
+    verifier = ChainVerifier(old, broker)
     breaks: list[Break] = []
     last = _BEFORE_ALL
     while entries := await records.audit_after(broker, last, _AT_ONCE):
-        breaks += walk.on(entries)
+        breaks += verifier.check(entries)
         last = entries[-1].ordinal
-    breaks += walk.end(head)
+    breaks += verifier.check_head(head)
     if breaks or head is None:
         return breaks[:1]
     before, last = BEGINNING, _BEFORE_ALL

@@ -93,9 +93,9 @@ class Chain:
 
     def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
         """All breaks of the chain."""
-        walk = Walk(self, broker)
-        yield from walk.on(entries)
-        yield from walk.end(head)
+        verifier = ChainVerifier(self, broker)
+        yield from verifier.check(entries)
+        yield from verifier.check_head(head)
 
     def holds(self, before: str, entry: Entry) -> bool:
         if compare_digest(entry.hash, self._hash(before, entry)):
@@ -127,17 +127,17 @@ class Chain:
         return self._hasher.hash(msgspec.json.encode(["head", broker, count, last_hash])).hex()
 
 
-class Walk:
-    """Along a broker's chain, some entries at a time; from where it does not hold it is followed on."""
+class ChainVerifier:
+    """Checks a broker's chain, some entries at a time. It continues after a break."""
 
     def __init__(self, chain: Chain, broker: str) -> None:
         self._chain = chain
         self._broker = broker
         self._before = BEGINNING
         self.ordinal = 0
-        """Of the last entry that was passed."""
+        """Of the last entry that was checked."""
 
-    def on(self, entries: Iterable[Entry]) -> Iterator[Break]:
+    def check(self, entries: Iterable[Entry]) -> Iterator[Break]:
         for entry in entries:
             expected = self.ordinal + 1
             if entry.ordinal < expected:
@@ -152,7 +152,7 @@ class Walk:
                 yield Break(self._broker, entry.ordinal, "changed, or not where it was written")
             self._before, self.ordinal = entry.hash, entry.ordinal
 
-    def end(self, head: Head | None) -> Iterator[Break]:
+    def check_head(self, head: Head | None) -> Iterator[Break]:
         """Compare the head with the entries, after all of them were checked."""
         broker, count = self._broker, self.ordinal
         if head is None:

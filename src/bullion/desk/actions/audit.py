@@ -8,7 +8,7 @@ import msgspec
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
-from bullion.records.audit import AuditFilter, Break, Chain, Entry, Head, Walk
+from bullion.records.audit import AuditFilter, Break, Chain, ChainVerifier, Entry, Head
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.store.records import Records, RecordStore
@@ -22,8 +22,8 @@ LOOK_BACK = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which entries of a trail; None: whatever it is."""
+class AuditSearch:
+    """Which entries of a trail to find. None matches everything."""
 
     actor: str | None = None
     action: str | None = None
@@ -35,11 +35,11 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AuditSearchResult:
     entries: list[View]
     """Newest first."""
     below: int | None
-    """Where to look on, as `Wanted.below`; None: there is nothing further back."""
+    """The `AuditSearch.below` of the next search; None: there are no older entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
     return [view(entry) for entry in found], total
 
 
-async def find_audit(desk: Desk, actor: Actor, wanted: Wanted, limit: int) -> Found:
+async def find_audit(desk: Desk, actor: Actor, wanted: AuditSearch, limit: int) -> AuditSearchResult:
     """Matching entries, newest first, within a bounded search."""
 
-    async def work(records: Records) -> Found:
+    async def work(records: Records) -> AuditSearchResult:
         # Not from the head: it may have been removed.
         last = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, _BEFORE_ALL), 1)
         count = last[0].ordinal if last else 0
@@ -75,7 +75,7 @@ async def find_audit(desk: Desk, actor: Actor, wanted: Wanted, limit: int) -> Fo
         asked = AuditFilter(newest, oldest, wanted.action, wanted.actor, wanted.subject)
         entries = await records.audit_matching(actor.broker, asked, limit)
         reached = entries[-1].ordinal if len(entries) == limit else oldest
-        return Found([view(entry) for entry in entries], reached if reached > first else None)
+        return AuditSearchResult([view(entry) for entry in entries], reached if reached > first else None)
 
     return await desk.read(actor, "audit_find", work)
 
@@ -100,7 +100,7 @@ async def audit_head(desk: Desk, actor: Actor) -> Head | None:
 
 async def check_audit(desk: Desk, actor: Actor) -> Checked:
     """Verify the trail of the actor's broker, in several short reads."""
-    walk, breaks = Walk(desk.chain, actor.broker), list[Break]()
+    verifier, breaks = ChainVerifier(desk.chain, actor.broker), list[Break]()
     last = _BEFORE_ALL
 
     async def piece(records: Records) -> tuple[list[Entry], Head | None]:
@@ -111,9 +111,9 @@ async def check_audit(desk: Desk, actor: Actor) -> Checked:
 
     while True:
         entries, head = await desk.read(actor, "audit_check", piece)
-        breaks += walk.on(entries)
+        breaks += verifier.check(entries)
         if len(entries) < _AT_ONCE:
-            return Checked(walk.ordinal, head, [*breaks, *walk.end(head)])
+            return Checked(verifier.ordinal, head, [*breaks, *verifier.check_head(head)])
         last = entries[-1].ordinal
 
 

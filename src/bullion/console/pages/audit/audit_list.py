@@ -31,7 +31,7 @@ from bullion.console.widgets.components import (
     table,
 )
 from bullion.console.widgets.formatting import clock, count, moment
-from bullion.desk.actions.audit import Found, Wanted, audit_head, find_audit
+from bullion.desk.actions.audit import AuditSearch, AuditSearchResult, audit_head, find_audit
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import audit_text_of, entry_names
 from bullion.records.audit import Head
@@ -60,7 +60,7 @@ async def render(visit: Visit) -> Html:
         days = read_fields(_DAYS, chosen)
     except FormErrors as errors:
         error = next(iter(errors.by_field.values()))
-    wanted = Wanted(
+    wanted = AuditSearch(
         actor=chosen["who"] or None,
         action=chosen["what"] or None,
         subject=chosen["about"] or None,
@@ -69,7 +69,7 @@ async def render(visit: Visit) -> Html:
         below=int(below) if below.isascii() and below.isdigit() and len(below) < 16 else None,
     )
 
-    async def read(desk: Desk, actor: Actor) -> Found:
+    async def read(desk: Desk, actor: Actor) -> AuditSearchResult:
         return await find_audit(desk, actor, wanted, PAGE_SIZE)
 
     found, head = await asyncio.gather(
@@ -165,7 +165,9 @@ def _filters(chosen: dict[str, str], error: str | None) -> Html:
     )
 
 
-def _entries(visit: Visit, reading: Reading[Found], chosen: dict[str, str], check: TrailCheck) -> Child:
+def _entries(
+    visit: Visit, reading: Reading[AuditSearchResult], chosen: dict[str, str], check: TrailCheck
+) -> Child:
     found = reading.value
     if found is None:
         return not_read(reading, "It is tried again every few seconds.")
