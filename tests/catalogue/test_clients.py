@@ -3,7 +3,7 @@
 from bullion.accounts.account import Account
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.clients import Clients
-from bullion.catalogue.source import Changes, Entry, Wanted
+from bullion.catalogue.source import Changes, Entry, ExtraReads
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 
@@ -108,7 +108,7 @@ def test_whoever_was_asked_for_is_there_afterwards_whoever_has_to_go() -> None:
     memory.load(*client(1), *client(2), ends_at=2)
     memory.clients.mark_used([key(number).key_id for number in (2, 3, 4, 5)])
     crowd = [entry for number in (1, 3, 4, 5) for entry in client(number)]
-    wanted = Wanted(keys=[key(1).key_id], accounts=[7])
+    wanted = ExtraReads(keys=[key(1).key_id], accounts=[7])
     memory.catalogue.apply(Changes(1, 0, [*crowd, account(6), account(7)]), 0, wanted)
     assert memory.numbers == {1}
     assert {1, 7} <= set(memory.catalogue.accounts)

@@ -7,7 +7,7 @@ import pytest
 from bullion.accounts.broker import Broker
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
-from bullion.catalogue.source import NOTHING_MORE, Changes, Wanted
+from bullion.catalogue.source import NO_EXTRA_READS, Changes, ExtraReads
 from bullion.faults import StoreUnavailable
 
 pytestmark = pytest.mark.anyio
@@ -22,11 +22,11 @@ class Source:
         self.gate = asyncio.Event()
         self.gate.set()
         self.faults: list[Exception] = []
-        self.wanted: list[Wanted] = []
+        self.wanted: list[ExtraReads] = []
         self.pages: list[int | None] = []
         self.waits = 0
 
-    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
+    async def changes(self, since: int | None, wanted: ExtraReads = NO_EXTRA_READS) -> Changes:
         self.asked += 1
         self.wanted.append(wanted)
         version = self.version

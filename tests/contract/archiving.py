@@ -5,7 +5,7 @@ from typing import Any
 
 from bullion.booking.attempt import Booked
 from bullion.desk.actions import archive
-from bullion.desk.actions.archive import Wanted
+from bullion.desk.actions.archive import ArchiveSelection
 from bullion.desk.desk import Desk, View
 from bullion.keys.hashing import Hasher
 from bullion.orders.order import Order
@@ -22,7 +22,7 @@ from tests.booking.fixtures import Node, asked, rows
 
 SECRET = b"0" * 32
 ADMIN = Actor("an admin", Role.ADMIN, "main", first=True)
-EVER = Wanted(4_000_000_000_000_000)
+EVER = ArchiveSelection(4_000_000_000_000_000)
 
 
 async def _nothing() -> None:
@@ -34,8 +34,8 @@ def desk_on(engine: Engine) -> Desk:
     return Desk(RecordStore(engine), Chain(hashers[0]), hashers[1], hashers[2], _nothing)
 
 
-async def archive_all(engine: Engine, what: Wanted = EVER, **options: Any) -> View:
-    return await archive.archive_orders(desk_on(engine), ADMIN, what, **options)
+async def archive_all(engine: Engine, selection: ArchiveSelection = EVER, **options: Any) -> View:
+    return await archive.archive_orders(desk_on(engine), ADMIN, selection, **options)
 
 
 async def place(node: Node, book: int, number: int, prefix: str = "k") -> list[Order]:

@@ -8,7 +8,7 @@ import pytest
 
 from bullion.accounts.broker import Broker
 from bullion.desk.actions import archive
-from bullion.desk.actions.archive import Wanted
+from bullion.desk.actions.archive import ArchiveSelection
 from bullion.faults import RuleBroken
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
@@ -102,7 +102,7 @@ async def test_what_is_still_listed_stays_and_so_does_what_is_young(
     listed, aside = books[:2]
     kept = await place(node, listed, 5)
     old = await set_aside(node, aside, 12)
-    middle = Wanted(old[7].created_at_us)
+    middle = ArchiveSelection(old[7].created_at_us)
     assert (await archive.survey(desk_on(node.engine), ADMIN, middle))["to_archive"] == {
         "orders": 7,
         "accounts": 1,
@@ -125,7 +125,7 @@ async def test_of_one_account_and_no_more_than_asked_for(
     books: list[int],  # noqa: F811
 ) -> None:
     old = [await set_aside(node, book, 11) for book in books]
-    one = Wanted(EVER.before_us, "c2")
+    one = ArchiveSelection(EVER.before_us, "c2")
     done = await archive_all(node.engine, one, limit=9)
     assert (done["orders"], done["accounts"], done["more"]) == (9, 1, True)
     done = await archive_all(node.engine, one, limit=9)
@@ -142,7 +142,7 @@ async def test_of_one_account_and_no_more_than_asked_for(
     size = (await archive.survey(desk_on(node.engine), ADMIN, EVER))["archived"]
     assert (size["orders"], size["packs"]) == (33, 7)
     with pytest.raises(RefusalError):
-        await archive.wanted(desk_on(node.engine), ADMIN, "30d", "nobody")
+        await archive.resolve_selection(desk_on(node.engine), ADMIN, "30d", "nobody")
 
 
 async def test_the_trail_has_what_was_meant_and_what_was_done(node: Node, books: list[int]) -> None:  # noqa: F811
@@ -222,7 +222,9 @@ async def test_two_who_archive_at_once_lose_and_double_nothing(
     books: list[int],  # noqa: F811
 ) -> None:
     old = [await set_aside(node, book, 40) for book in books]
-    await archive_all(node.engine, Wanted(0))  # A trail begins with its broker, before anybody meets there.
+    await archive_all(
+        node.engine, ArchiveSelection(0)
+    )  # A trail begins with its broker, before anybody meets there.
     done = await asyncio.gather(*(archive_all(each.engine) for each in (node, other_node, node)))
     assert sum(each["orders"] for each in done) + (await archive_all(node.engine))["orders"] == 120
     for book, orders in zip(books, old, strict=True):

@@ -13,7 +13,7 @@ from bullion.rates.duty import DutyTable
 from bullion.unreadable import Unreadable, UnreadableRows
 
 from .clients import Clients
-from .source import NOTHING_MORE, Changes, Entry, Wanted
+from .source import NO_EXTRA_READS, Changes, Entry, ExtraReads
 
 US_PER_S = 1_000_000
 
@@ -73,8 +73,8 @@ class Catalogue:
         """Whether memory was last known to be up to date longer ago than that."""
         return self._applied_at_ns is None or self._monotonic_ns() - self._applied_at_ns > age_ns
 
-    def apply(self, changes: Changes, asked_at_ns: int, wanted: Wanted = NOTHING_MORE) -> None:
-        """Apply the result of a read that began at `asked_at_ns` and included `wanted`."""
+    def apply(self, changes: Changes, asked_at_ns: int, extra: ExtraReads = NO_EXTRA_READS) -> None:
+        """Apply the result of a read that began at `asked_at_ns` and included `extra`."""
         if self.version is not None and changes.version < self.version and not changes.whole:
             return  # A later result was applied before this one.
         if changes.whole:
@@ -82,8 +82,8 @@ class Catalogue:
         for entry in changes.entries:
             self._put(entry)
         if changes.whole or self.clients.fill_after is not None:
-            self.clients.finish_page(changes.page_ends_at, wanted)
-        self.clients.evict(wanted)
+            self.clients.finish_page(changes.page_ends_at, extra)
+        self.clients.evict(extra)
         self.version = changes.version
         self._applied_at_ns = asked_at_ns
         # Relative to the start of the read: a slow answer must not set the clock back.

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from bullion.accounts.account import Account
 from bullion.keys.key import Key
 
-from .source import Wanted
+from .source import ExtraReads
 
 KEPT_MAX = 300_000
 """Accounts and keys together: a hundred thousand accounts with two keys each, in about 120 MB."""
@@ -35,12 +35,12 @@ class Clients:
         self.fill_after: int | None = None
         """The account after which the next page begins; None if there is nothing to fill."""
 
-    def finish_page(self, ends_at: int | None, wanted: Wanted) -> None:
+    def finish_page(self, ends_at: int | None, extra: ExtraReads) -> None:
         """A page was loaded; `ends_at` is its last account, or None if it was the last page."""
         self.complete = ends_at is None and not self._dropped
         self.fill_after = ends_at
         if ends_at is not None and self._excess() > 0:
-            self._drop_accounts_without_keys(wanted)
+            self._drop_accounts_without_keys(extra)
             if self._excess() > 0:
                 self.fill_after = None
 
@@ -49,29 +49,29 @@ class Clients:
         if not self.complete:
             self._called.update(key_ids)
 
-    def evict(self, wanted: Wanted) -> None:
-        """Evict unused keys once the limit is clearly exceeded. What is `wanted` stays.
+    def evict(self, extra: ExtraReads) -> None:
+        """Evict unused keys once the limit is clearly exceeded. What `extra` names stays.
 
         Many at once, so that no call has to maintain an ordered list.
         """
         if self._excess() <= self._kept_max // 8:
             return
-        self._drop_accounts_without_keys(wanted)
+        self._drop_accounts_without_keys(extra)
         excess = self._excess()
         if excess <= 0:
             return
         idle = (key_id for key_id in self.keys if key_id not in self._called)
         busy = (key_id for key_id in self.keys if key_id in self._called)
-        may_go = (key_id for key_id in chain(idle, busy) if key_id not in wanted.keys)
+        may_go = (key_id for key_id in chain(idle, busy) if key_id not in extra.keys)
         for key_id in list(islice(may_go, excess)):
             del self.keys[key_id]
         self._called.clear()
         self._dropped = True
         self.complete = False
 
-    def _drop_accounts_without_keys(self, wanted: Wanted) -> None:
+    def _drop_accounts_without_keys(self, extra: ExtraReads) -> None:
         """Only the desk needs these accounts, and it looks them up."""
-        staying = {key.account_id for key in self.keys.values()}.union(wanted.accounts)
+        staying = {key.account_id for key in self.keys.values()}.union(extra.accounts)
         for account_id in [each for each in self.accounts if each not in staying]:
             del self.accounts[account_id]
 

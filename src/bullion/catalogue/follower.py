@@ -6,7 +6,7 @@ from collections.abc import Callable
 from bullion.follower import Follower
 
 from .catalogue import Catalogue
-from .source import Source, Wanted
+from .source import ExtraReads, Source
 
 
 class CatalogueFollower(Follower):
@@ -28,9 +28,9 @@ class CatalogueFollower(Follower):
 
         async def read() -> None:
             started_at_ns = monotonic_ns()
-            wanted = Wanted(self._keys, self._accounts, clients.fill_after)
+            extra = ExtraReads(self._keys, self._accounts, clients.fill_after)
             self._keys, self._accounts = set(), set()
-            catalogue.apply(await source.changes(catalogue.version, wanted), started_at_ns, wanted)
+            catalogue.apply(await source.changes(catalogue.version, extra), started_at_ns, extra)
 
         async def wait_for_change(timeout_s: float) -> None:
             if clients.fill_after is None:  # Otherwise the next page is read at once.

@@ -17,7 +17,7 @@ Entry = Broker | Account | Group | Symbol | Key | Switches | DutyTable | Unreada
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExtraReads:
     """What a node reads in addition to the changes."""
 
     keys: Collection[str] = ()
@@ -27,7 +27,7 @@ class Wanted:
     """Not None: also the next page of accounts, with ids above this one, and their keys."""
 
 
-NOTHING_MORE = Wanted()
+NO_EXTRA_READS = ExtraReads()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Changes:
 
 
 class Source(Protocol):
-    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
+    async def changes(self, since: int | None, extra: ExtraReads = NO_EXTRA_READS) -> Changes:
         """All entries (`since` is None, or too old for the recorded changes), or those changed after `since`.
 
-        All from one snapshot, with what is wanted. If nothing changed and nothing is wanted, only one row is
+        All from one snapshot, with the extra reads. If nothing changed and there are none, only one row is
         read. May raise StoreFault.
         """
 

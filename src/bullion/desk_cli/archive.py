@@ -7,7 +7,7 @@ from time import monotonic
 import click
 
 from bullion.desk.actions import archive, archive_export
-from bullion.desk.actions.archive import BEFORE, Wanted
+from bullion.desk.actions.archive import BEFORE, ArchiveSelection
 from bullion.desk.desk import Desk, View
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor
@@ -43,17 +43,17 @@ def _archive_orders(session: Session, before: str, login_id: str | None, yes: bo
       bullion desk archive orders --before 2026-10-01 --login aurum --yes
     """
 
-    async def look(desk: Desk, actor: Actor) -> tuple[Wanted, int]:
-        what = await archive.wanted(desk, actor, before, login_id)
-        return what, (await archive.survey(desk, actor, what))["to_archive"]["orders"]
+    async def look(desk: Desk, actor: Actor) -> tuple[ArchiveSelection, int]:
+        selection = await archive.resolve_selection(desk, actor, before, login_id)
+        return selection, (await archive.survey(desk, actor, selection))["to_archive"]["orders"]
 
-    what, orders = session.run(look)
+    selection, orders = session.run(look)
     if orders:
-        made = f"made before {instant_text(what.before_us)}"
+        made = f"made before {instant_text(selection.before_us)}"
         confirm(f"Archive {orders} test orders {made}? They stay readable. This cannot be undone.", yes=yes)
     progress = _Progress(orders)
     done = session.run(
-        lambda desk, actor: archive.archive_orders(desk, actor, what, progress=progress.orders)
+        lambda desk, actor: archive.archive_orders(desk, actor, selection, progress=progress.orders)
     )
     print_one({name: value for name, value in done.items() if name != "more"}, as_json=session.as_json)
 
@@ -84,10 +84,10 @@ def _archive_export(session: Session, file: Path, before: str | None, login_id: 
     """
 
     async def work(desk: Desk, actor: Actor) -> View:
-        what = await archive.wanted(desk, actor, before, login_id)
-        target = ArchiveFile(file, {"kind": "orders", "broker": actor.broker, **what.view()})
+        selection = await archive.resolve_selection(desk, actor, before, login_id)
+        target = ArchiveFile(file, {"kind": "orders", "broker": actor.broker, **selection.view()})
         try:
-            async for order in archive_export.exported_orders(desk, actor, what):
+            async for order in archive_export.exported_orders(desk, actor, selection):
                 target.add(order)
             return target.finish()
         finally:
@@ -114,18 +114,18 @@ def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> Non
     confirm(f"Move the decisions made before {before} into {file}?", yes=yes)
 
     async def work(desk: Desk, actor: Actor) -> View:
-        what = await archive.wanted(desk, actor, before)
+        selection = await archive.resolve_selection(desk, actor, before)
         seen: archive_export.BatchHashes = {}
         target = ArchiveFile(
-            file, {"kind": "traces", "broker": actor.broker, "before": instant_text(what.before_us)}
+            file, {"kind": "traces", "broker": actor.broker, "before": instant_text(selection.before_us)}
         )
         try:
-            async for trace in archive_export.old_traces(desk, actor, what.before_us, seen):
+            async for trace in archive_export.old_traces(desk, actor, selection.before_us, seen):
                 target.add(trace)
             written = target.finish()
         finally:
             target.drop()
-        await archive_export.forget_traces(desk, actor, what.before_us, seen, written)
+        await archive_export.forget_traces(desk, actor, selection.before_us, seen, written)
         return written
 
     print_one(session.run(work), as_json=session.as_json)

@@ -36,5 +36,5 @@ class TraceBatch:
     ordinal: int
     written: str
     """The stored text, to detect changes before the batch is rewritten."""
-    wanted: list[AccountTrace]
+    matching: list[AccountTrace]
     rest: list[Trace]

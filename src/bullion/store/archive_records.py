@@ -81,14 +81,14 @@ class ArchiveRecords(DeskTransaction):
         logins: dict[int, str] = {}
         batches = []
         for row in await self._transaction.all("trace_batches_after", after_ordinal, before_ms, limit):
-            wanted: list[AccountTrace] = []
+            matching: list[AccountTrace] = []
             rest: list[Trace] = []
             for trace in _decode(row["traces"]):
                 if trace.broker == broker and time_ms(trace.request_id) < before_ms:
-                    wanted.append(AccountTrace(trace, await self._login(trace.account_id, logins)))
+                    matching.append(AccountTrace(trace, await self._login(trace.account_id, logins)))
                 else:
                     rest.append(trace)
-            batches.append(TraceBatch(row["ordinal"], row["traces"], wanted, rest))
+            batches.append(TraceBatch(row["ordinal"], row["traces"], matching, rest))
         return batches
 
     async def _login(self, account_id: int, known: dict[int, str]) -> str:
@@ -98,7 +98,7 @@ class ArchiveRecords(DeskTransaction):
         return known[account_id]
 
     async def forget_traces(self, batch: TraceBatch) -> None:
-        """Delete the wanted traces of a batch. No-op if the batch has changed since it was read."""
+        """Delete the matching traces of a batch. No-op if the batch has changed since it was read."""
         named = (batch.ordinal, batch.written)
         if batch.rest:
             await self._transaction.run("shorten_trace_batch", *named, _encode(batch.rest).decode())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
-from bullion.catalogue.source import NOTHING_MORE, Changes, Entry, Wanted
+from bullion.catalogue.source import NO_EXTRA_READS, Changes, Entry, ExtraReads
 
 from . import row_decoders
 from .engine import Engine, Row, Transaction, one_row
@@ -23,7 +23,7 @@ class StoreSource:
     async def wait_for_change(self, timeout_s: float) -> None:
         await self._engine.wait_for_change(timeout_s)
 
-    async def changes(self, since: int | None, wanted: Wanted = NOTHING_MORE) -> Changes:
+    async def changes(self, since: int | None, extra: ExtraReads = NO_EXTRA_READS) -> Changes:
         async def body(transaction: Transaction) -> Changes:
             state = await one_row(transaction, "catalogue_state")
             version, clock_us = state["version"], state["clock_us"]
@@ -35,13 +35,13 @@ class StoreSource:
                 # Never loaded, too far behind, or ahead (the store was restored from an older copy). Or a
                 # change of a kind that only a newer version knows.
                 found, ends_at = await _page(transaction, _BEFORE_THE_FIRST)
-                found += await _everything_else(transaction) + await _wanted(transaction, wanted)
+                found += await _everything_else(transaction) + await _extra_entries(transaction, extra)
                 return Changes(version, clock_us, found, whole=True, page_ends_at=ends_at)
             found, ends_at = await _changed(transaction, noted), None
-            if wanted.after is not None:
-                page, ends_at = await _page(transaction, wanted.after)
+            if extra.after is not None:
+                page, ends_at = await _page(transaction, extra.after)
                 found += page
-            found += await _wanted(transaction, wanted)
+            found += await _extra_entries(transaction, extra)
             return Changes(version, clock_us, found, page_ends_at=ends_at)
 
         return await self._engine.read("catalogue", body)
@@ -64,9 +64,9 @@ async def _page(transaction: Transaction, after: int) -> tuple[list[Entry], int 
     return found, last if len(rows) == _PAGE_SIZE else None
 
 
-async def _wanted(transaction: Transaction, wanted: Wanted) -> list[Entry]:
-    found = await _keys(transaction, wanted.keys)
-    for account_id in wanted.accounts:
+async def _extra_entries(transaction: Transaction, extra: ExtraReads) -> list[Entry]:
+    found = await _keys(transaction, extra.keys)
+    for account_id in extra.accounts:
         row = await transaction.one("account_by_id", account_id)
         if row is not None:
             found.append(_account(row))

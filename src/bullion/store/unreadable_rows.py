@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bullion.catalogue.source import Wanted
+from bullion.catalogue.source import ExtraReads
 from bullion.unreadable import Unreadable
 
 from . import row_decoders
@@ -17,7 +17,7 @@ async def unreadable_rows(engine: Engine) -> list[Unreadable]:
     changes = await source.changes(None)
     found = _unreadable(changes.entries)
     while changes.page_ends_at is not None:
-        changes = await source.changes(changes.version, Wanted(after=changes.page_ends_at))
+        changes = await source.changes(changes.version, ExtraReads(after=changes.page_ends_at))
         found += _unreadable(changes.entries)
     found += (await StoredRates(engine).ticks(None)).unreadable
     venues = await engine.read("all_venues", lambda transaction: transaction.all("all_venues"))

@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArchiveSelection:
     """Orders made before a time, of one account or of all."""
 
     before_us: int
@@ -45,7 +45,9 @@ class Wanted:
         return {"before": instant_text(self.before_us), "login_id": self.login_id}
 
 
-async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | None = None) -> Wanted:
+async def resolve_selection(
+    desk: Desk, actor: Actor, before: str | None, login_id: str | None = None
+) -> ArchiveSelection:
     """`before` is a time, or an age such as 30d or 12h; None is now. By the store's clock."""
 
     async def work(records: Records) -> int:
@@ -55,14 +57,14 @@ async def wanted(desk: Desk, actor: Actor, before: str | None, login_id: str | N
 
     now_us = await desk.read(actor, "archive", work)
     if before is None:
-        return Wanted(now_us, login_id)
+        return ArchiveSelection(now_us, login_id)
     age = _AGE.fullmatch(before)
     if age is None:
         try:
-            return Wanted(texts.instant_us(before), login_id)
+            return ArchiveSelection(texts.instant_us(before), login_id)
         except ValueError as error:
             raise invalid_field(("before",), str(error)) from None
-    return Wanted(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
+    return ArchiveSelection(max(0, now_us - int(age[1]) * _UNIT_US[age[2]]), login_id)
 
 
 BEFORE = "Only what is older than this: a date, a time in ISO 8601, or an age such as 30d or 12h."
@@ -80,26 +82,26 @@ async def get_archive(
     desk: Desk, actor: Actor, before: str | None = None, login_id: str | None = None
 ) -> View:
     """Show what is in the archive, and what could be archived. Changes nothing."""
-    return await survey(desk, actor, await wanted(desk, actor, before, login_id))
+    return await survey(desk, actor, await resolve_selection(desk, actor, before, login_id))
 
 
 @action("POST /archive/orders", Role.ADMIN, audit_text="archived orders")
 async def archive_old_orders(desk: Desk, actor: Actor, body: ArchiveBody) -> View:
-    what = await wanted(desk, actor, body.before, body.login_id)
-    return await archive_orders(desk, actor, what, body.limit)
+    selection = await resolve_selection(desk, actor, body.before, body.login_id)
+    return await archive_orders(desk, actor, selection, body.limit)
 
 
-async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:
+async def survey(desk: Desk, actor: Actor, selection: ArchiveSelection) -> View:
     """The orders that can be archived, and the size of the archive."""
     orders = accounts = 0
-    async for book in _books(desk, actor, what):
+    async for book in _books(desk, actor, selection):
         orders += book.count
         accounts += 1
     size = await desk.read(
-        actor, "archive", lambda records: records.archive_size(actor.broker, what.login_id)
+        actor, "archive", lambda records: records.archive_size(actor.broker, selection.login_id)
     )
     return {
-        **what.view(),
+        **selection.view(),
         "to_archive": {"orders": orders, "accounts": accounts},
         "archived": {
             "orders": size.orders,
@@ -111,7 +113,11 @@ async def survey(desk: Desk, actor: Actor, what: Wanted) -> View:
 
 
 async def archive_orders(
-    desk: Desk, actor: Actor, what: Wanted, limit: int | None = None, progress: Progress | None = None
+    desk: Desk,
+    actor: Actor,
+    selection: ArchiveSelection,
+    limit: int | None = None,
+    progress: Progress | None = None,
 ) -> View:
     """Archive the wanted orders, up to `limit`: if that is reached, there may be more.
 
@@ -119,14 +125,14 @@ async def archive_orders(
     After a crash in between, only the first exists.
     """
     require(actor, role_of(archive_old_orders))
-    subject = what.login_id or _ALL
+    subject = selection.login_id or _ALL
 
     async def intended(_records: Records) -> ChangeResult:
-        return ChangeResult(None, what.view())
+        return ChangeResult(None, selection.view())
 
     await desk.change(actor, subject, intended, catalogue=False, entry="archive_orders")
     orders, accounts = 0, set()
-    async for book in _books(desk, actor, what):
+    async for book in _books(desk, actor, selection):
         if limit is not None:
             book = replace(book, last_ordinal=min(book.last_ordinal, book.first_ordinal + limit - orders - 1))
         async for count in _archive(desk, actor, book):
@@ -136,7 +142,7 @@ async def archive_orders(
                 progress(orders)
         if orders == limit:
             break
-    done = {**what.view(), "orders": orders, "accounts": len(accounts), "more": orders == limit}
+    done = {**selection.view(), "orders": orders, "accounts": len(accounts), "more": orders == limit}
     await desk.add_audit_entry(actor, subject, done, entry="archived_orders")
     return done
 
@@ -145,7 +151,7 @@ async def archived_packs(
     desk: Desk, actor: Actor, login_id: str | None
 ) -> AsyncIterator[tuple[str, PackedOrders]]:
     """All packs in the archive, each with its login."""
-    async for book in _accounts(desk, actor, Wanted(0, login_id)):
+    async for book in _accounts(desk, actor, ArchiveSelection(0, login_id)):
         last = 0
         while packs := await _next_packs(desk, actor, book.book_id, last):
             for each in packs:
@@ -159,37 +165,39 @@ async def _next_packs(desk: Desk, actor: Actor, book_id: int, after: int) -> lis
     )
 
 
-async def _books(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookToArchive]:
-    async for book in _accounts(desk, actor, what):
+async def _books(desk: Desk, actor: Actor, selection: ArchiveSelection) -> AsyncIterator[BookToArchive]:
+    async for book in _accounts(desk, actor, selection):
         if book.count > 0:
             yield book
 
 
-async def _accounts(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[BookToArchive]:
+async def _accounts(desk: Desk, actor: Actor, selection: ArchiveSelection) -> AsyncIterator[BookToArchive]:
     """The wanted accounts, also those with nothing to archive."""
-    if what.login_id is not None:
+    if selection.login_id is not None:
         one = await desk.read(
             actor,
             "books_to_archive",
             lambda records: records.books_to_archive(
-                actor.broker, str(what.login_id), 1, what.before_us, this_too=True
+                actor.broker, str(selection.login_id), 1, selection.before_us, this_too=True
             ),
         )
         for book in one:
             yield book
         return
     last = ""
-    while books := await _next_books(desk, actor, what, last):
+    while books := await _next_books(desk, actor, selection, last):
         for book in books:
             yield book
         last = books[-1].login_id
 
 
-async def _next_books(desk: Desk, actor: Actor, what: Wanted, after: str) -> list[BookToArchive]:
+async def _next_books(
+    desk: Desk, actor: Actor, selection: ArchiveSelection, after: str
+) -> list[BookToArchive]:
     return await desk.read(
         actor,
         "books_to_archive",
-        lambda records: records.books_to_archive(actor.broker, after, _ACCOUNTS_AT_ONCE, what.before_us),
+        lambda records: records.books_to_archive(actor.broker, after, _ACCOUNTS_AT_ONCE, selection.before_us),
     )
 
 

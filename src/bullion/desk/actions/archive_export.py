@@ -13,7 +13,7 @@ from bullion.records.token import Actor
 from bullion.store.records import Records
 
 from . import traces
-from .archive import Wanted, archive_old_orders, archived_packs
+from .archive import ArchiveSelection, archive_old_orders, archived_packs
 from .order_view import view
 
 _BATCHES_AT_ONCE = 20
@@ -22,12 +22,12 @@ BatchHashes = dict[int, bytes]
 """The batches that were read, each with a hash of its content."""
 
 
-async def exported_orders(desk: Desk, actor: Actor, what: Wanted) -> AsyncIterator[View]:
+async def exported_orders(desk: Desk, actor: Actor, selection: ArchiveSelection) -> AsyncIterator[View]:
     """The archived orders that were made before a time, account by account and oldest first."""
-    async for login_id, packed in archived_packs(desk, actor, what.login_id):
-        if packed.from_us < what.before_us:
+    async for login_id, packed in archived_packs(desk, actor, selection.login_id):
+        if packed.from_us < selection.before_us:
             for order in packed.orders():
-                if order.created_at_us < what.before_us:
+                if order.created_at_us < selection.before_us:
                     yield _order(AccountOrder(order, login_id, archived=True))
 
 
@@ -45,9 +45,9 @@ async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes
     """The broker's traces from before a time. The batches that were read are added to `seen`."""
     require(actor, role_of(archive_old_orders))
     async for batch in _batches(desk, actor, before_us):
-        if batch.wanted:
+        if batch.matching:
             seen[batch.ordinal] = _hash(batch)
-        for found in batch.wanted:
+        for found in batch.matching:
             yield traces.view(found)
 
 
@@ -55,7 +55,7 @@ async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHas
     """Delete the traces that were exported, and nothing written since. `written` is for the audit trail."""
 
     async def intended(_records: Records) -> ChangeResult:
-        return ChangeResult(None, {**Wanted(before_us).view(), **written})
+        return ChangeResult(None, {**ArchiveSelection(before_us).view(), **written})
 
     require(actor, role_of(archive_old_orders))
     await desk.change(actor, "decisions", intended, catalogue=False, entry="archive_traces")
