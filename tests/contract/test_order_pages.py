@@ -137,7 +137,7 @@ async def test_every_filter_against_a_list(shelf: Shelf, archived: int) -> None:
 async def test_every_combination_at_the_borders_of_blocks(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(order_pages, "_WALKED", 2)
+    monkeypatch.setattr(order_pages, "_SCANNED_OFFSET_MAX", 2)
     async with small_blocks(shelf.engine, (2, 8, 32)):
         await shelf.place(10)
         await shelf.reset()
@@ -229,8 +229,8 @@ async def test_with_statistics_sqlite_makes_no_filter_of_all_counts_first(shelf:
     asked_of = {
         "order_kinds_since": (shelf.book_id, "GOLD", None, None, 65_536, *since),
         "shown_orders_since": (shelf.book_id, None, None, "all", 65_536, *since),
-        "orders_from_place": (shelf.book_id, "GOLD", None, None, kinds, 1_000, 16, 256, 1, 50),
-        "orders_of_kinds": (shelf.book_id, kinds, 1, 65_600, 50, 0),
+        "ordinals_from_page_start": (shelf.book_id, "GOLD", None, None, kinds, 1_000, 16, 256, 1, 50),
+        "ordinals_of_kinds": (shelf.book_id, kinds, 1, 65_600, 50, 0),
         "order_kinds": (shelf.book_id, "GOLD", None, None, 65_536),
     }
     for query, values in asked_of.items():

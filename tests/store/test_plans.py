@@ -145,16 +145,16 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
     wanted = {
         "order_kinds",
         "shown_orders",
-        "orders_from_place",
+        "ordinals_from_page_start",
         "order_kinds_since",
         "shown_orders_since",
         "first_ordinal_since",
-        "named_orders",
+        "ordinals_with_reference",
     }
     wanted |= {
+        "ordinals_of_kinds",
         "orders_of_kinds",
-        "whole_orders_of_kinds",
-        "orders_between",
+        "ordinals_between",
         "orders_by_ordinal",
         "book_with_weights",
     }

@@ -42,7 +42,7 @@ async def page(
     found: list[Order] = []
     for each in await _behind(transaction, books, page.offset):
         about = (each.book_id, *_ANY_KIND, each.low, each.high, page.limit, 0)
-        found += map(order_rows.order, await transaction.all("whole_orders_between", *about))
+        found += map(order_rows.order, await transaction.all("orders_between", *about))
     return sorted(found, key=made, reverse=True)[: page.limit], total
 
 

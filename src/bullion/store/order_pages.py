@@ -3,7 +3,7 @@
 Orders have ordinals without gaps, so a page without a filter is a range of them. For filters, the counts of
 the blocks that are summed say how many match, of which kinds, and in which block a page begins; from there on
 an index of the kinds leads to its orders. The newest orders, whose block is not summed yet, are counted one
-by one: there are fewer than a block has, but for the moments until a full one is.
+by one: there are fewer of them than fit in a block, except for the moments until a full block is summed.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from . import order_rows
 from .engine import Row, Transaction, one_row
 from .order_matches import Kind, Range, matches_of
 
-_WALKED = 100
+_SCANNED_OFFSET_MAX = 100
 """Offsets up to this are skipped order by order; larger offsets are found by the counts."""
 
 _ANY_KIND = (None, None, None)
@@ -26,16 +26,16 @@ _ANY_KIND = (None, None, None)
 class _Queries:
     """The names of the queries that read a page."""
 
-    named: str
+    with_reference: str
     between: str
-    from_place: str
+    from_page_start: str
     of_kinds: str
 
 
-_ORDINALS = _Queries("named_orders", "orders_between", "orders_from_place", "orders_of_kinds")
-_WHOLE = _Queries(
-    "whole_named_orders", "whole_orders_between", "whole_orders_from_place", "whole_orders_of_kinds"
+_ORDINALS = _Queries(
+    "ordinals_with_reference", "ordinals_between", "ordinals_from_page_start", "ordinals_of_kinds"
 )
+_ROWS = _Queries("orders_with_reference", "orders_between", "orders_from_page_start", "orders_of_kinds")
 
 
 async def page_ordinals(
@@ -54,7 +54,7 @@ async def page_orders(
 ) -> tuple[Sequence[Order], int]:
     """The matching orders, from the same snapshot as their total."""
     within = await _range(transaction, book_id, query)
-    found, total = await _matching(transaction, within, query, _WHOLE)
+    found, total = await _matching(transaction, within, query, _ROWS)
     return [order_rows.order(row) for row in found], total
 
 
@@ -85,11 +85,11 @@ async def _matching(
         return (), 0
     about = (within.book_id, *_kind(query))
     if query.client_order_id is not None:
-        named = (*about, query.client_order_id, within.low, within.high)
-        total = (await one_row(transaction, "count_named_orders", *named))["total"]
+        reference = (*about, query.client_order_id, within.low, within.high)
+        total = (await one_row(transaction, "count_orders_with_reference", *reference))["total"]
         if query.offset >= total:
             return (), total
-        return await transaction.all(queries.named, *named, query.limit, query.offset), total
+        return await transaction.all(queries.with_reference, *reference, query.limit, query.offset), total
     matches = await matches_of(transaction, within, _kind(query))
     if query.offset >= matches.total:
         return (), matches.total
@@ -99,15 +99,17 @@ async def _matching(
 
     high, offset = within.high, query.offset
     begun: Sequence[Row] = ()
-    if offset > _WALKED:
+    if offset > _SCANNED_OFFSET_MAX:
         if offset < matches.unsummed:
             low = max(within.low, within.unsummed)
             begun = await between(low, high, offset)
         else:
             # The part of the page in its first two blocks: mostly all of it.
             small, larger, *_ = order_rows.BLOCK_SIZES
-            place = (matches.kinds, offset - matches.unsummed, larger // small, small)
-            begun = await transaction.all(queries.from_place, *about, *place, within.low, query.limit)
+            page_start = (matches.kinds, offset - matches.unsummed, larger // small, small)
+            begun = await transaction.all(
+                queries.from_page_start, *about, *page_start, within.low, query.limit
+            )
             low = max(within.low, (begun[0]["block"] - 1) * small)
         high, offset = low - 1, 0
         if len(begun) == query.limit or high < within.low:

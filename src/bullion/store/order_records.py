@@ -82,7 +82,9 @@ class OrderRecords(DeskTransaction):
             found, total = await self._orders_of_kind(kind, house, wanted, page)
         elif wanted.client_order_id is not None:
             about = (*kind, *house, wanted.client_order_id)
-            found, total = await self._counted("desk_named_orders", "desk_named_orders_count", about, page)
+            found, total = await self._counted(
+                "desk_orders_by_reference", "desk_orders_by_reference_count", about, page
+            )
         elif wanted.login_id is not None and wanted.request_id is None:
             about = (*kind, *_places(await self._books(broker, wanted)))
             found, total = await self._counted(

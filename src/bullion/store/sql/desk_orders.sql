@@ -84,18 +84,18 @@ INNER JOIN books ON books.id = page.book_id
 INNER JOIN accounts ON accounts.id = books.account_id
 ORDER BY page.created_at_us DESC, page.ordinal DESC, page.id DESC
 
--- fragment: orders_by_reference
+-- fragment: by_reference
 -- Each book has an index of the clients' own references.
 FROM accounts
 @lookup_join books ON books.account_id = accounts.id
 @lookup_join orders ON orders.book_id = books.id AND orders.ordinal > books.archived_count
 WHERE orders.client_order_id = $9 AND @books_of_broker AND @passes
 
--- name: desk_named_orders_count
-SELECT count(*) AS total @orders_by_reference
+-- name: desk_orders_by_reference_count
+SELECT count(*) AS total @by_reference
 
--- name: desk_named_orders
-SELECT orders.*, accounts.login_id, books.archived_count @orders_by_reference
+-- name: desk_orders_by_reference
+SELECT orders.*, accounts.login_id, books.archived_count @by_reference
 ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
 LIMIT $10 OFFSET $11
 

@@ -7,7 +7,7 @@
 -- fragment: shown
 (source = 'api' OR status NOT IN ('pending', 'rejected'))
 
--- fragment: is_wanted
+-- fragment: matches_filter
 (CAST($2 AS TEXT) IS NULL OR symbol_code = $2)
 AND (CAST($3 AS TEXT) IS NULL OR trade_type = $3)
 AND (CAST($4 AS TEXT) IS NULL OR ((status = $4 OR ($4 = 'all' AND status <> 'deleted')) AND @shown))
@@ -19,31 +19,31 @@ metal <> ''
 -- fragment: in_kind_index (sqlite)
 book_id > 0
 
--- fragment: orders_with_reference
+-- fragment: with_reference
 FROM orders
-WHERE book_id = $1 AND client_order_id = $5 AND ordinal BETWEEN $6 AND $7 AND @is_wanted
+WHERE book_id = $1 AND client_order_id = $5 AND ordinal BETWEEN $6 AND $7 AND @matches_filter
 
--- name: count_named_orders
-SELECT count(*) AS total @orders_with_reference
+-- name: count_orders_with_reference
+SELECT count(*) AS total @with_reference
 
--- name: named_orders
-SELECT ordinal @orders_with_reference
+-- name: ordinals_with_reference
+SELECT ordinal @with_reference
 ORDER BY ordinal DESC LIMIT $8 OFFSET $9
 
--- name: whole_named_orders
-SELECT * @orders_with_reference
+-- name: orders_with_reference
+SELECT * @with_reference
 ORDER BY ordinal DESC LIMIT $8 OFFSET $9
 
 -- fragment: orders_in_range
 -- By ordinal: for a short range, or one in which almost all orders match.
 FROM orders
-WHERE book_id = $1 AND ordinal BETWEEN $5 AND $6 AND @is_wanted
+WHERE book_id = $1 AND ordinal BETWEEN $5 AND $6 AND @matches_filter
 ORDER BY ordinal DESC LIMIT $7 OFFSET $8
 
--- name: orders_between
+-- name: ordinals_between
 SELECT ordinal @orders_in_range
 
--- name: whole_orders_between
+-- name: orders_between
 SELECT * @orders_in_range
 
 -- fragment: kinds_page (postgres)
@@ -91,16 +91,16 @@ CROSS JOIN orders AS found
 ORDER BY found.ordinal DESC
 LIMIT $5 OFFSET $6
 
--- name: orders_of_kinds
+-- name: ordinals_of_kinds
 @kinds_page
 
--- name: whole_orders_of_kinds (postgres)
+-- name: orders_of_kinds (postgres)
 SELECT found.*
 FROM (@kinds_page) AS page
 CROSS JOIN LATERAL (SELECT * FROM orders @primary_key($1, page.ordinal)) AS found
 ORDER BY found.ordinal DESC
 
--- name: whole_orders_of_kinds (sqlite)
+-- name: orders_of_kinds (sqlite)
 SELECT orders.*
 FROM (@kinds_page) AS page
 CROSS JOIN orders ON orders.book_id = $1 AND orders.ordinal = page.ordinal
@@ -156,7 +156,7 @@ coalesce((
         AND counts.block BETWEEN {first} AND {last}
 ), 0)
 
--- fragment: whole_blocks(kind)
+-- fragment: full_blocks(kind)
 -- The blocks behind the small one in which a time lies: small, middle and large ones.
 CAST(
     @level_sum({kind}, 0, $6, $7) + @level_sum({kind}, 1, $8, $9) + @level_sum({kind}, 2, $10, $11)
@@ -178,7 +178,7 @@ SELECT
     CASE
         WHEN kinds.summed = 0 THEN 0
         ELSE
-            @whole_blocks(kinds)
+            @full_blocks(kinds)
             + (
                 SELECT count(*)
                 FROM (
@@ -207,7 +207,7 @@ SELECT
         SELECT orders FROM block_counts
         WHERE book_id = $1 AND level = 3 AND symbol_code = '' AND trade_type = '' AND status = 'shown' AND block = 0
     ), 0) AS summed,
-    (SELECT count(*) FROM @newest_orders WHERE @is_wanted) AS unsummed
+    (SELECT count(*) FROM @newest_orders WHERE @matches_filter) AS unsummed
 
 -- name: shown_orders
 -- How many orders the API shows by default: as `order_kinds`, but all kinds together.
@@ -220,7 +220,7 @@ SELECT
     CASE
         WHEN shown.summed = 0 THEN 0
         ELSE
-            @whole_blocks(shown)
+            @full_blocks(shown)
             + (
                 SELECT count(*)
                 FROM (
@@ -229,7 +229,7 @@ SELECT
                     WHERE book_id = $1 AND ordinal BETWEEN $12 AND $13
                     ORDER BY ordinal
                 ) AS newer
-                WHERE @is_wanted
+                WHERE @matches_filter
             )
     END AS summed
 FROM (
@@ -287,9 +287,9 @@ FROM (
 ) AS blocks
 WHERE wanted >= newer AND wanted < newer + orders
 
--- fragment: place
--- The small block in which, newest first, the order stands that has $6 orders of the kinds in $5 before it, and how many
--- of those are in that block. A block of one level holds $7 of the next.
+-- fragment: page_start
+-- The small block that holds the first order of the page, newest first: $6 orders of the kinds in $5 come before it. And
+-- how many of those are in that block. A block of one level holds $7 of the next.
 WITH kinds AS MATERIALIZED (
     SELECT @item(0) AS status, @item(1) AS symbol_code, @item(2) AS trade_type FROM @json_rows($5)
 ),
@@ -306,26 +306,26 @@ middle (block, before) AS MATERIALIZED (
     @level_block(1, large, CAST($7 AS BIGINT))
 ),
 
-place (block, before) AS MATERIALIZED (
+page_start (block, before) AS MATERIALIZED (
     @level_block(0, middle, CAST($7 AS BIGINT))
 )
 
--- fragment: from_place
+-- fragment: from_page_start
 FROM orders
 WHERE
     book_id = $1
-    AND ordinal BETWEEN (SELECT block - 1 FROM place) * $8 AND (SELECT block + 1 FROM place) * $8 - 1
+    AND ordinal BETWEEN (SELECT block - 1 FROM page_start) * $8 AND (SELECT block + 1 FROM page_start) * $8 - 1
     AND ordinal >= $9
-    AND @is_wanted
+    AND @matches_filter
 ORDER BY ordinal DESC
-LIMIT $10 OFFSET (SELECT before FROM place)
+LIMIT $10 OFFSET (SELECT before FROM page_start)
 
--- name: orders_from_place
--- The page as far as it stands in its place's block and in the one behind it, with that block. A small block holds $8
--- ordinals.
-@place
-SELECT ordinal, (SELECT block FROM place) AS block @from_place
+-- name: ordinals_from_page_start
+-- The part of the page that is in the block of its first order or in the next older block. With the number of the first
+-- block. A small block holds $8 ordinals.
+@page_start
+SELECT ordinal, (SELECT block FROM page_start) AS block @from_page_start
 
--- name: whole_orders_from_place
-@place
-SELECT orders.*, (SELECT block FROM place) AS block @from_place
+-- name: orders_from_page_start
+@page_start
+SELECT orders.*, (SELECT block FROM page_start) AS block @from_page_start
