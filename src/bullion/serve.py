@@ -31,7 +31,7 @@ from bullion.wiring.node import Node, open_node
 _GRACE_S = 20
 _HAND_OVER_GRACE_S = 3
 """Where the store takes one node at a time: orders wait for the next node, for up to 5 seconds in all."""
-_HARD_STOP_S = 24
+_FORCED_EXIT_S = 24
 _TELL_EVERY_S = 0.05
 _OPEN_FILES = 65_536
 _COLLECT_AFTER = (20_000, 20, 20)
@@ -172,7 +172,7 @@ class Serving:
             server.listen_until = listen_until
             server.should_exit = True
         # Whatever hangs by then, a store that does not answer or a caller that does not read.
-        asyncio.get_running_loop().call_later(_HARD_STOP_S, _stop_hard)
+        asyncio.get_running_loop().call_later(_FORCED_EXIT_S, _force_exit)
 
 
 class _Server(uvicorn.Server):
@@ -205,7 +205,7 @@ class _Server(uvicorn.Server):
                     # Also for connections that were accepted just now: they are known after it.
                     await asyncio.sleep(_TELL_EVERY_S)
                 return
-        _log.warning("calls_cut_off", connections=len(self.server_state.connections), after_s=self.grace_s)
+        _log.warning("calls_aborted", connections=len(self.server_state.connections), after_s=self.grace_s)
         for task in self.server_state.tasks:
             task.cancel()
 
@@ -334,8 +334,8 @@ async def _answer(
     await asyncio.gather(*answering)
 
 
-def _stop_hard() -> None:
-    _log.error("stopped_hard", after_s=_HARD_STOP_S)
+def _force_exit() -> None:
+    _log.error("forced_exit", after_s=_FORCED_EXIT_S)
     flush_logs()
     os._exit(1)
 

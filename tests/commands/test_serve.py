@@ -44,7 +44,7 @@ def test_restarted_where_only_one_node_can_be(tmp_path: Path) -> None:
     with running(tmp_path, "bullion", interpreter, BULLION_DRAIN_S="300") as node:
         (tmp_path / ".env").write_text("BULLION_LOG_CALLS=nonsense\n", "utf-8")
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: node.entries("restart_given_up"), within_s=20)
+        until(lambda: node.entries("restart_failed"), within_s=20)
         assert any("bullion: BULLION_LOG_CALLS is 'nonsense'" in line for line in node.log)
         assert not node.entries("stopping")
         assert ready(node) == 200

@@ -67,7 +67,7 @@ def test_a_node_tells_what_it_does(
         # A restart that is given up is over, too: otherwise systemd would wait for it.
         (node.folder / ".env").write_text("BULLION_LOG_CALLS=nonsense\n", "utf-8")
         _reload(supervisor, node)
-        until(lambda: node.entries("restart_given_up"), within_s=_TOLD_S)
+        until(lambda: node.entries("restart_failed"), within_s=_TOLD_S)
         assert node.stop() == 0
         assert supervisor.next_message() == (node.process.pid, {"STOPPING": "1"})
         assert supervisor.silent(), "a worker has told something too"

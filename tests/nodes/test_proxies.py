@@ -67,7 +67,7 @@ class Deployment:
         """As a person does it: the next node is touched when this one is ready."""
         node = self.nodes[place]
         assert await asyncio.to_thread(node.stop) == 0
-        assert not node.entries("calls_cut_off")
+        assert not node.entries("calls_aborted")
         given = node.settings | settings
         self.nodes[place] = await asyncio.to_thread(
             lambda: start(self.folder, "bullion", self.launch, **given)
@@ -79,7 +79,7 @@ class Deployment:
         node.process.send_signal(signal.SIGHUP)
         async with asyncio.timeout(120):
             while len(node.entries("restarted")) == before:
-                assert not node.entries("restart_given_up"), "".join(node.log)
+                assert not node.entries("restart_failed"), "".join(node.log)
                 await asyncio.sleep(0.05)
 
 

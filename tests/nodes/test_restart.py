@@ -48,8 +48,8 @@ def test_workers_are_replaced_one_by_one(settings: dict[str, str], tmp_path: Pat
 def _with_wrong_settings_those_before_serve_on(node: Node, before: list[int]) -> None:
     (node.folder / ".env").write_text("BULLION_LOG_CALLS=nonsense\n", "utf-8")
     node.process.send_signal(signal.SIGHUP)
-    until(lambda: node.entries("restart_given_up"), within_s=20)
-    assert node.entries("restart_given_up")[0]["replaced"] == 0
+    until(lambda: node.entries("restart_failed"), within_s=20)
+    assert node.entries("restart_failed")[0]["replaced"] == 0
     assert any("bullion: BULLION_LOG_CALLS is 'nonsense'" in line for line in node.log)
     until(lambda: answering(node) == before, within_s=5)
     assert ready(node) == 200

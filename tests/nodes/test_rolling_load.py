@@ -51,7 +51,7 @@ def test_a_rolling_restart_under_load_fails_no_call_and_loses_no_order(
     print(f"\n{len(crowd.answers)} orders through {ROUNDS} restarts of {len(rotation.nodes)} machines")
     assert crowd.failures == []
     assert crowd.said() == {"201": len(crowd.answers)}
-    assert not any(node.entries("calls_cut_off") for node in (workers, *rotation.nodes))
+    assert not any(node.entries("calls_aborted") for node in (workers, *rotation.nodes))
     ledger = Ledger(postgres, settings["BULLION_DATABASE_URL"])
     ledger.check()
     ledger.check_answers(crowd.answers)

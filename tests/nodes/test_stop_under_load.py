@@ -92,7 +92,7 @@ def test_a_stop_serves_or_refuses_every_new_connection(
     assert clients.outcomes.keys() == {"201", REFUSED}
     assert len(node.entries("draining")) == int(drain_s) * int(settings["BULLION_WORKERS"])
     assert node.process.returncode == 0
-    assert not node.entries("calls_cut_off")
+    assert not node.entries("calls_aborted")
 
 
 async def _stop_while_they_call(node: Node, clients: PlainClients) -> None:

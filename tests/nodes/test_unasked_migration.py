@@ -47,7 +47,7 @@ def test_with_postgresql_only_the_command_migrates(
         os.kill(children(node.process.pid)[0], signal.SIGKILL)
         until(lambda: any(_BEHIND in line for line in node.log), within_s=30)
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: node.entries("restart_given_up"), within_s=60)
+        until(lambda: node.entries("restart_failed"), within_s=60)
         # One worker of the older release is left, and serves on.
         assert ready(node)["ready"]
         assert level() == LEVEL
@@ -71,7 +71,7 @@ def test_on_sqlite_a_restart_leaves_the_older_node_in_place(tmp_path: Path, inst
         newer = later(tmp_path)
         installed.install(newer)
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: node.entries("restart_given_up"), within_s=30)
+        until(lambda: node.entries("restart_failed"), within_s=30)
         assert any(_BEHIND in line for line in node.log)
         assert not node.entries("stopping")
         assert ready(node)["ready"]

@@ -87,7 +87,7 @@ class Alone:
             self._send_signals_to_watcher()
             serving.leave()
         else:
-            _log.error("restart_given_up", replaced=0, workers=1)
+            _log.error("restart_failed", replaced=0, workers=1)
             report_serving()
             self._handing_over = None
 

@@ -137,7 +137,7 @@ class Workers:
         if all(self._wait_for(worker, Stage.SERVING, finish=True) for worker in self._workers):
             _log.info("restarted", workers=self._count)
         else:
-            _log.error("restart_given_up", replaced=0, workers=self._count)
+            _log.error("restart_failed", replaced=0, workers=self._count)
 
     def _replace_dead(self) -> None:
         for place, worker in enumerate(self._workers):
@@ -163,7 +163,7 @@ class Workers:
             if self._stops:
                 return
             if not replaced:
-                _log.error("restart_given_up", replaced=done, workers=self._count)
+                _log.error("restart_failed", replaced=done, workers=self._count)
                 return
         _log.info("restarted", workers=self._count)
 
