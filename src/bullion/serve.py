@@ -22,7 +22,7 @@ from bullion.settings import Settings, WrongSetting
 from bullion.supervisor import report_serving
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
-from bullion.web.health import NOTICE
+from bullion.web.health import DRAIN
 from bullion.web.listening import HANDSHAKE_S, accept_waiting, ignore_new_connections
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring.console import open_console
@@ -129,27 +129,27 @@ class Serving:
 
     @property
     def stopping(self) -> bool:
-        return self._closing or NOTICE.given
+        return self._closing or DRAIN.active
 
     def drain(self) -> None:
         """Say that no call should be sent here any more, answer those that still are, and then stop.
 
         Asked a second time: stop now.
         """
-        if NOTICE.given or not self._drain_s:
+        if DRAIN.active or not self._drain_s:
             self.stop()
             return
-        self.give_notice()
+        self.start_drain()
         asyncio.get_running_loop().call_later(self._drain_s, self.stop)
 
-    def give_notice(self) -> None:
+    def start_drain(self) -> None:
         """Say that no call should be sent here any more, and answer those that still are."""
-        NOTICE.given = True
+        DRAIN.active = True
         _log.info("draining", seconds=self._drain_s)
 
     def stop(self) -> None:
         """Take no new connection, finish the calls that are under way, and end."""
-        NOTICE.given = True
+        DRAIN.active = True
         if self._closing:
             return
         if self._on_stop is not None:

@@ -17,17 +17,17 @@ Checks = Callable[[], Awaitable[Mapping[str, bool]]]
 """The parts of readiness: each part's name, and whether it is in order."""
 
 
-class _Notice:
+class _Drain:
     """Whether this process is about to stop: it still answers, but load balancers should send no new calls.
 
     Each response is then the last of its connection, so that few connections are open when it stops.
     There is one node in a process, and both of its ports report the same.
     """
 
-    given = False
+    active = False
 
 
-NOTICE = _Notice()
+DRAIN = _Drain()
 
 
 def live() -> Response:
@@ -46,7 +46,7 @@ def health_pages(checks: Checks) -> dict[str, dict[str, PublicPage]]:
 
 
 async def ready(checks: Checks) -> Response:
-    parts = {"staying": False} if NOTICE.given else await checks()
+    parts = {"staying": False} if DRAIN.active else await checks()
     if all(parts.values()):
         return json_response({"ready": True, **parts})
     return Response(HTTPStatus.SERVICE_UNAVAILABLE, encode_json({"ready": False, **parts}), _NOT_READY)

@@ -41,7 +41,7 @@ from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
 from .exchange import STATUS_LINES, Exchange
 from .framing import split_target
-from .health import NOTICE
+from .health import DRAIN
 from .request_reader import RequestReader
 from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
 from .write_batch import BatchedWriter
@@ -233,7 +233,7 @@ class GuardedProtocol(asyncio.Protocol):
         reader = self.reader
         path, raw_path, query = split_target(reader.url)
         method = reader.parser.get_method().decode("ascii")
-        ends = self._stopping or NOTICE.given
+        ends = self._stopping or DRAIN.active
         keep_alive = reader.version == "1.1" and not ends and reader.parser.should_keep_alive()
         if body_follows and body_length is not None and body_length > self.DRAINED_BODY_BYTES_MAX:
             keep_alive = False  # Decided this early, the headers of the response say so.

@@ -27,7 +27,7 @@ from bullion.last_success import last_successes
 from bullion.rates.board import MARKET
 from bullion.store.postgres import PostgresEngine
 from bullion.store.schema import code_level
-from bullion.web.health import NOTICE, Checks
+from bullion.web.health import DRAIN, Checks
 from bullion.web.metrics import add_counts
 
 from .store import StoreEngine
@@ -165,7 +165,7 @@ class NodeGauges:
             try:
                 self.publish()
                 checks = await self._checks()
-                for check, passes in (*checks.items(), ("staying", not NOTICE.given)):
+                for check, passes in (*checks.items(), ("staying", not DRAIN.active)):
                     self._ready.labels(check).set(passes)
                 if checks.get("store"):
                     await self._read_schema()

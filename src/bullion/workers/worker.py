@@ -141,7 +141,7 @@ def report_ready(line: socket.socket, serving: Serving) -> None:
     loop = asyncio.get_running_loop()
     actions: dict[bytes, Callable[[], None]] = {
         _LEAVE: serving.leave,
-        _DRAIN: serving.give_notice,
+        _DRAIN: serving.start_drain,
         _STOP: serving.stop,
     }
 
