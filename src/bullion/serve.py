@@ -23,7 +23,7 @@ from bullion.supervisor import report_serving
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
 from bullion.web.health import DRAIN
-from bullion.web.listening import HANDSHAKE_S, accept_waiting, ignore_new_connections
+from bullion.web.listener_shutdown import HANDSHAKE_S, accept_waiting, ignore_new_connections
 from bullion.web.protocol import GuardedProtocol
 from bullion.wiring.console import open_console
 from bullion.wiring.node import Node, open_node

@@ -27,7 +27,7 @@ from bullion.store import (
     traces,
 )
 from bullion.store import postgres as engine
-from bullion.web import listening
+from bullion.web import listener_shutdown
 from bullion.web.protocol import GuardedProtocol
 from bullion.workers import watch as workers
 from tests.docs.examples import run_shell
@@ -100,7 +100,7 @@ def test_the_limits_of_time() -> None:
     assert shown["a venue that does not answer"] == f"{watch._REACHED_AGE_S_MAX:g} s"
     assert shown["the feed's lease"] == f"{feed._LEASE_S:g} s"
     accepting = "accepting connections that were opened before a node stopped"
-    assert shown[accepting] == f"{listening.HANDSHAKE_S:g} s"
+    assert shown[accepting] == f"{listener_shutdown.HANDSHAKE_S:g} s"
     assert shown["an idle connection when a node stops"] == f"{GuardedProtocol.STOP_GRACE_SECONDS:g} s"
     assert shown["calls under way when a node stops"] == f"{serve._GRACE_S} s"
     at_a_reload = "calls under way at a reload on SQLite, or without Redis"

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from bullion.web.listening import accept_waiting, ignore_new_connections
+from bullion.web.listener_shutdown import accept_waiting, ignore_new_connections
 
 PATIENCE_S = 20
 
