@@ -265,7 +265,7 @@ def test_a_missing_secret_is_told_in_words_and_none_is_made(trail: Path, tmp_pat
 
 def test_without_a_store_there_is_nothing_to_verify(tmp_path: Path) -> None:
     said = sentence(bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET))
-    assert said == "BULLION_DATABASE_URL: there is no store at var/bullion.db. 'bullion migrate' makes it."
+    assert said == "BULLION_DATABASE_URL: there is no store at var/bullion.db. 'bullion migrate' creates it."
     assert list(tmp_path.iterdir()) == []
 
 

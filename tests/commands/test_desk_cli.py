@@ -378,7 +378,7 @@ def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> Non
     [
         ({"BULLION_REDIS_URL": "redis://127.0.0.1:1"}, "BAD  redis: cannot be used"),
         ({"BULLION_DATABASE_URL": "postgresql://bullion@127.0.0.1:1/x"}, "BAD  store: "),
-        ({"BULLION_DATABASE_URL": "sqlite:///nowhere.db"}, "'bullion migrate' makes it"),
+        ({"BULLION_DATABASE_URL": "sqlite:///nowhere.db"}, "'bullion migrate' creates it"),
         ({"BULLION_SECRET": SECRET[::-1]}, "BAD  store: BULLION_SECRET"),
     ],
 )

@@ -120,7 +120,7 @@ async def test_a_step_that_shuts_out_a_node_that_serves_is_refused(
     assert await engine.levels_in_use() == set()
     node = make_engine()
     await node.open()
-    assert await node.join(alone=False)
+    assert await node.register_node(exclusive=False)
     assert await engine.levels_in_use() == {LEVEL}
     release(monkeypatch, EXPANDING, CONTRACTING)
     before = await numbers_taken(engine)
@@ -201,8 +201,8 @@ async def test_an_sqlite_store_is_migrated_at_the_start_only_if_nobody_else_has_
     monkeypatch.setattr("bullion.store.sqlite._BUSY_TIMEOUT_S", 0.2)
     release(monkeypatch, EXPANDING)
     with pytest.raises(schema.StepRefused, match="another process has the store open"):
-        await engine.migrate(alone=True)
+        await engine.migrate(exclusive=True)
     await other.close()
-    assert await engine.migrate(alone=True) == 1
+    assert await engine.migrate(exclusive=True) == 1
     assert await engine.missing_steps() == []
     await put_values(engine)

@@ -172,8 +172,8 @@ async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engi
     await asyncio.wait_for(again, 5)
 
 
-@pytest.mark.parametrize("alone", [True, False])
-async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) -> None:
+@pytest.mark.parametrize("exclusive", [True, False])
+async def test_a_lost_listener_comes_back_once(postgres: Postgres, exclusive: bool) -> None:
     """The catalogue's follower and the board's both notice that the connection is gone."""
     engine = PostgresEngine(postgres.new_database())
     await engine.open()
@@ -182,7 +182,7 @@ async def test_a_lost_listener_comes_back_once(postgres: Postgres, alone: bool) 
         WHERE datname = current_database())"
     try:
         async with asyncio.timeout(10):
-            assert await engine.join(alone=alone)
+            assert await engine.register_node(exclusive=exclusive)
             (row,) = await rows(engine, f"SELECT count(DISTINCT pid) AS number {mine}")
             assert row["number"] == 1
             await rows(engine, f"SELECT pg_terminate_backend(pid) {mine}")

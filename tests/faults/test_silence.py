@@ -158,7 +158,7 @@ async def test_a_session_of_another_server_is_not_taken_for_ours(
 
 async def test_the_system_looks_whether_the_server_is_still_there(engine: PostgresEngine) -> None:
     """On connections that nobody waits on, the listener's above all."""
-    assert await engine.join(alone=False)
+    assert await engine.register_node(exclusive=False)
     shared = engine._listener._transport.get_extra_info("socket")  # type: ignore[union-attr]
     assert shared.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
     assert shared.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 5
@@ -168,7 +168,7 @@ async def test_who_follows_the_store_goes_on_while_the_listener_cannot_be_had(
     engine: PostgresEngine, line: TcpProxy, postgres: Postgres
 ) -> None:
     """New connections are swallowed; those that there are work."""
-    assert await engine.join(alone=False)
+    assert await engine.register_node(exclusive=False)
     line.swallow_new()
     listener = engine._listener
     assert listener is not None

@@ -61,7 +61,7 @@ async def test_a_host_that_stays_silent_does_not_use_up_the_time_of_the_others(p
         assert time.monotonic() - started < 4, "each silent host delays the next by half a second"
         # From now on the one that takes writes is asked first.
         started = time.monotonic()
-        assert await engine.join(alone=False)
+        assert await engine.register_node(exclusive=False)
         assert time.monotonic() - started < 0.5
         await engine.close()
 

@@ -36,26 +36,26 @@ class Engine(Protocol):
 
     async def close(self) -> None: ...
 
-    async def join(self, *, alone: bool) -> bool:
+    async def register_node(self, *, exclusive: bool) -> bool:
         """Register this node as one that serves the store, until the engine is closed.
 
-        `alone` is for a node that counts rate limits in its own memory: it must be the only node. Returns
+        `exclusive` is for a node that counts rate limits in its own memory: it must be the only node. Returns
         False if the nodes that are already registered, or the kind of store, do not allow it.
         """
 
-    async def is_made(self) -> bool:
-        """Whether any step of the schema was taken; false for a new store, and for another's database."""
+    async def has_schema(self) -> bool:
+        """Whether any migration was applied. False for a new store or another program's database."""
 
-    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:
-        """Make the store, or take the steps that it lacks; return how many.
+    async def migrate(self, *, exclusive: bool = False, force: bool = False) -> int:
+        """Create the store, or apply the migrations that it lacks. Returns how many.
 
-        Any number of processes may do it at once. Raises StepRefused for steps that shut out nodes that serve
-        now, unless `force`. `alone`: raises it too if another process has the store open, as far as the
-        engine can tell.
+        Any number of processes may do it at once. Raises StepRefused for a migration that a node that serves
+        now does not work with, unless `force`. With `exclusive`, also if another process has the store open,
+        as far as the engine can tell.
         """
 
     async def missing_steps(self) -> Sequence[Step]:
-        """What the schema is behind this code. Raises SchemaMismatch when this code cannot use the store."""
+        """The migrations that the store lacks. Raises SchemaMismatch if this code cannot use the store."""
 
     async def levels_in_use(self) -> set[int]:
         """The schema levels of the nodes that serve the store now. 0 is a node whose level is not known."""

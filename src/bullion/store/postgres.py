@@ -102,7 +102,7 @@ class PostgresEngine:
         self._changed: dict[str, asyncio.Event] = {}
         self._listening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._join_with: str | None = None
+        self._node_lock_function: str | None = None
 
     def _connect_options(self) -> dict[str, Any]:
         return {
@@ -129,8 +129,8 @@ class PostgresEngine:
             raise
         return connection
 
-    async def join(self, *, alone: bool) -> bool:
-        self._join_with = f"pg_try_advisory_lock{'' if alone else '_shared'}"
+    async def register_node(self, *, exclusive: bool) -> bool:
+        self._node_lock_function = f"pg_try_advisory_lock{'' if exclusive else '_shared'}"
         with faults():
             self._listener = await self._connect_listener()
         return self._listener is not None
@@ -148,12 +148,12 @@ class PostgresEngine:
     def pool_use(self) -> PoolUse:
         return PoolUse(0, 0, 0) if self._pool is None else self._pool.use()
 
-    async def is_made(self) -> bool:
+    async def has_schema(self) -> bool:
         async with self._connection() as connection:
             return bool(await postgres_migration.steps_taken(connection))
 
-    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:  # noqa: ARG002 - see below
-        """`alone` changes nothing: PostgreSQL does not tell what the other sessions are there for."""
+    async def migrate(self, *, exclusive: bool = False, force: bool = False) -> int:  # noqa: ARG002 - see below
+        """`exclusive` changes nothing: PostgreSQL does not tell what the other sessions are there for."""
         with faults():
             # Not of the pool: between two tries it is at rest, which in the pool would count as silent.
             connection = await self._hosts.connect(**self._connect_options())
@@ -332,9 +332,11 @@ class PostgresEngine:
         try:
             keep_alive(connection)
             await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
-            if self._join_with:
+            if self._node_lock_function:
                 await postgres_migration.announce_level(connection)
-            if self._join_with and not await connection.fetchval(f"SELECT {self._join_with}({NODES_LOCK})"):
+            if self._node_lock_function and not await connection.fetchval(
+                f"SELECT {self._node_lock_function}({NODES_LOCK})"
+            ):
                 _log.error(
                     "node_not_registered",
                     why="another node serves this store, and budgets in memory allow one",

@@ -60,7 +60,7 @@ class SqliteEngine:
         self._seen_versions: dict[str, int] = {}
         self._inode: int | None = None
         self._check_at_ns = 0
-        self._joined: TextIO | None = None
+        self._node_lock: TextIO | None = None
         self._write_failed = False
 
     async def open(self) -> None:
@@ -83,33 +83,33 @@ class SqliteEngine:
         await self._writer.call(self._writer.disconnect)
         self._log_inode = None  # The last connection takes the log with it.
 
-    async def join(self, *, alone: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
+    async def register_node(self, *, exclusive: bool) -> bool:  # noqa: ARG002 - one node at a time, whatever it is like
         lock = lock_store(self._path)
         if lock is None:
             return False
         lock.truncate(0)
         lock.write(str(schema.code_level("sqlite")))
         lock.flush()
-        self._joined = lock
+        self._node_lock = lock
         return True
 
     async def close(self) -> None:
-        if self._joined is not None:
-            self._joined.close()
+        if self._node_lock is not None:
+            self._node_lock.close()
         self._look_up.disconnect()
         await self._reader.shut_down()
         await self._writer.shut_down()
 
-    async def is_made(self) -> bool:
+    async def has_schema(self) -> bool:
         return bool(await self._reader.call(self._reader.steps_taken))
 
-    async def migrate(self, *, alone: bool = False, force: bool = False) -> int:
+    async def migrate(self, *, exclusive: bool = False, force: bool = False) -> int:
         async with self._migration_lock():
-            made = await self.is_made()
-            if made and not force and self._joined is None:
+            exists = await self.has_schema()
+            if exists and not force and self._node_lock is None:
                 schema.require_level(await self.missing_steps(), await self.levels_in_use())
-            if made and alone and await self.missing_steps():
-                await self._require_alone()
+            if exists and exclusive and await self.missing_steps():
+                await self._require_exclusive()
             return await self._writer.call(self._writer.migrate)
 
     async def missing_steps(self) -> Sequence[schema.Step]:
@@ -146,7 +146,7 @@ class SqliteEngine:
         finally:
             os.close(folder)
 
-    async def _require_alone(self) -> None:
+    async def _require_exclusive(self) -> None:
         """Raise StepRefused if another process has the file open, such as the console."""
         await self._disconnect()
         try:

@@ -7,7 +7,7 @@ from bullion.settings import Settings
 from bullion.store.postgres_migration import LOCK_WAIT_S
 from bullion.store.schema import Step, StepRefused, code_level, require_level, steps
 
-from .store import check_secret, opened_engine, store_exists
+from .store import check_secret, open_engine, store_exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class MigrationPlan:
     level: int
     """Of this code."""
     steps: Sequence[Step]
-    made: bool
-    """Whether there is a store. Otherwise it is made, in one transaction."""
+    store_exists: bool
+    """False: the store is created, in one transaction."""
     levels_in_use: set[int]
     """The schema levels of the nodes that serve the store now."""
 
@@ -27,13 +27,13 @@ async def plan_migration(settings: Settings) -> MigrationPlan:
     kind = "sqlite" if settings.sqlite else "postgres"
     level = code_level(kind)
     if not store_exists(settings):
-        return MigrationPlan(kind, level, steps(kind), made=False, levels_in_use=set())
-    async with opened_engine(settings) as engine:
-        made = await engine.is_made()
-        if made:
+        return MigrationPlan(kind, level, steps(kind), store_exists=False, levels_in_use=set())
+    async with open_engine(settings) as engine:
+        exists = await engine.has_schema()
+        if exists:
             await check_secret(settings, engine)
         missing = await engine.missing_steps()
-        return MigrationPlan(kind, level, missing, made, await engine.levels_in_use())
+        return MigrationPlan(kind, level, missing, exists, await engine.levels_in_use())
 
 
 def describe_migration(plan: MigrationPlan) -> str:
@@ -44,8 +44,8 @@ def _lines(plan: MigrationPlan) -> Iterator[str]:
     if not plan.steps:
         yield f"The schema is up to date for level {plan.level}; there is nothing to do."
         return
-    if not plan.made:
-        yield f"There is no store yet. It is made with schema level {plan.level}; nobody has to wait."
+    if not plan.store_exists:
+        yield f"There is no store yet. It is created with schema level {plan.level}; nobody has to wait."
         return
     count = len(plan.steps)
     yield f"{count} {'step' if count == 1 else 'steps'} to take, up to schema level {plan.level}:"

@@ -67,24 +67,26 @@ async def open_store(
 ) -> AsyncIterator[Store]:
     """`migrate` also creates a store that does not exist; without it nothing is written.
 
-    `serving` is for a node: it joins the nodes that serve the store, before it changes anything. It makes a
-    new store, and migrates one that it alone uses, which is one on SQLite. Others may use every other store,
-    so it is left to `bullion migrate`. `force` takes steps that shut out nodes that serve now.
+    `serving` is for a node: it registers as one before it changes anything. It creates a new store, and
+    migrates an SQLite store, which only one node uses. Several nodes may use a PostgreSQL store, so that is
+    left to `bullion migrate`. `force` takes steps that nodes that serve now do not work with.
     """
     place = _place(settings)
     if not migrate and not store_exists(settings):
-        raise WrongSetting(f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' makes it.")
+        raise WrongSetting(
+            f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' creates it."
+        )
     engine = make_engine(settings)
     try:
         await engine.open()
-        if serving and not await engine.join(alone=settings.redis_url is None):
-            raise WrongSetting(_cannot_join(settings))
-        made = await engine.is_made()
-        if migrate and made:
+        if serving and not await engine.register_node(exclusive=settings.redis_url is None):
+            raise WrongSetting(_cannot_register(settings))
+        exists = await engine.has_schema()
+        if migrate and exists:
             await check_secret(settings, engine)
         steps_taken = 0
-        if migrate and (not serving or not made or settings.sqlite):
-            steps_taken = await engine.migrate(alone=serving, force=force)
+        if migrate and (not serving or not exists or settings.sqlite):
+            steps_taken = await engine.migrate(exclusive=serving, force=force)
         await _require_schema(engine)
         hashers = await _hashers(settings, engine, may_make=migrate)
     except StoreUnavailable as fault:
@@ -101,12 +103,12 @@ async def open_store(
 
 async def check_schema(settings: Settings) -> None:
     """Raise WrongSetting or SchemaMismatch if this code cannot serve the store as it is."""
-    async with opened_engine(settings) as engine:
+    async with open_engine(settings) as engine:
         await _require_schema(engine)
 
 
 @asynccontextmanager
-async def opened_engine(settings: Settings) -> AsyncIterator[StoreEngine]:
+async def open_engine(settings: Settings) -> AsyncIterator[StoreEngine]:
     engine = make_engine(settings)
     try:
         await engine.open()
@@ -121,7 +123,7 @@ async def _require_schema(engine: Engine) -> None:
 
 
 def store_exists(settings: Settings) -> bool:
-    """Whether the file of an SQLite store is there. Opening it would make it."""
+    """Whether the file of an SQLite store is there. Opening it would create it."""
     return not settings.sqlite or sqlite_path(settings.database_url).exists()
 
 
@@ -188,7 +190,7 @@ async def _read_fingerprint(transaction: Transaction) -> str | None:
     return None if row is None else str(row["value"])
 
 
-def _cannot_join(settings: Settings) -> str:
+def _cannot_register(settings: Settings) -> str:
     if settings.sqlite:
         path = sqlite_path(settings.database_url)
         return f"BULLION_DATABASE_URL: another node serves {path} already. An SQLite store takes one node."
