@@ -31,7 +31,7 @@ from bullion.orders.market import Market
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Verdict
 from bullion.rates.board import Board
-from bullion.serve import TURN_S
+from bullion.serve import SWITCH_INTERVAL_S
 from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.records import Records, RecordStore
@@ -153,6 +153,6 @@ async def _serve(url: str) -> None:
 if __name__ == "__main__":
     # What it has to say besides goes where people read it: outcomes alone are read on standard output.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    sys.setswitchinterval(TURN_S)  # As the service has it.
+    sys.setswitchinterval(SWITCH_INTERVAL_S)  # As the service has it.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(sys.argv[1]))

@@ -71,7 +71,7 @@ def main() -> None:
 def serve_command() -> None:
     """Serve the trading API and the desk until stopped.
 
-    Makes a new store, and the default broker if it is missing. A store on PostgreSQL whose schema is older
+    Creates a new store, and the default broker if it is missing. A store on PostgreSQL whose schema is older
     is refused: run 'bullion migrate' first. One on SQLite is migrated, unless another process has it open.
 
     SIGTERM or Ctrl+C finishes the calls in progress, then stops. With BULLION_WORKERS above 1, that many
@@ -82,8 +82,8 @@ def serve_command() -> None:
         # A restart is not needed yet: this process is just starting.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     from bullion.serve import Ports, block_signals, unblock_signals
-    from bullion.workers.alone import Alone
-    from bullion.workers.watch import Workers
+    from bullion.workers.single_node import SingleNode
+    from bullion.workers.worker_pool import WorkerPool
 
     block_signals()  # Blocked in the log thread too, so that no signal is lost while we start.
     set_up_logs(for_people=False)
@@ -91,10 +91,10 @@ def serve_command() -> None:
     settings = read_settings(os.environ)
     ports = Ports.bind(settings)
     if settings.workers > 1:
-        # Workers never make or migrate a store.
+        # Workers never create or migrate a store.
         asyncio.run(_migrate(settings, serving=True))
-        sys.exit(Workers(settings, ports).run())
-    sys.exit(Alone(settings, ports).run())
+        sys.exit(WorkerPool(settings, ports).run())
+    sys.exit(SingleNode(settings, ports).run())
 
 
 @main.command("worker", hidden=True)
@@ -108,16 +108,16 @@ def worker_command(api: int, desk: int, ready: int) -> None:
     from bullion.workers.worker import report_ready, wait_for_go
 
     set_up_logs(for_people=False)
-    line = socket.socket(fileno=ready)
+    channel = socket.socket(fileno=ready)
     settings = read_settings(os.environ)
 
     async def on_ready(serving: "Serving") -> None:
-        report_ready(line, serving)
+        report_ready(channel, serving)
 
     if not settings.shared:
         # It follows a node that has to leave first, so it says now if it could not serve.
         asyncio.run(check_schema(settings))
-    if wait_for_go(line):
+    if wait_for_go(channel):
         ports = Ports(socket.socket(fileno=api), socket.socket(fileno=desk))
         run_node(settings, ports, on_ready, may_migrate=False)
     end_logs()
@@ -131,7 +131,7 @@ def demo_command() -> None:
     """
     from bullion import demo
     from bullion.serve import Ports, run_node
-    from bullion.workers.console import ConsoleWatch
+    from bullion.workers.console_process import ConsoleProcess
 
     at_a_terminal = sys.stderr.isatty()
     set_up_logs(for_people=at_a_terminal)
@@ -140,7 +140,7 @@ def demo_command() -> None:
         desk_log.setLevel(logging.WARNING)  # Hide the log of the demo's own set-up.
     prepared = demo.prepare(read_settings(os.environ))
     ports = Ports.bind(prepared.settings, console=True)
-    console = ConsoleWatch(ports)
+    console = ConsoleProcess(ports)
 
     async def on_ready(serving: "Serving") -> None:
         if serving.node is None:
@@ -170,10 +170,10 @@ def demo_console_command(api_url: str, console: int, ready: int) -> None:
     from bullion.workers.worker import report_ready
 
     set_up_logs(for_people=sys.stderr.isatty())
-    line = socket.socket(fileno=ready)
+    channel = socket.socket(fileno=ready)
 
     async def on_ready(serving: "Serving") -> None:
-        report_ready(line, serving)
+        report_ready(channel, serving)
 
     settings = demo.prepare(read_settings(os.environ)).settings
     run_console(settings, socket.socket(fileno=console), on_ready, api_url=api_url)
@@ -195,9 +195,9 @@ def console_command() -> None:
 
 @main.command("migrate")
 @click.option("--check", is_flag=True, help="Only show what would be done. Exit code 1: there is something.")
-@click.option("--force", is_flag=True, help="Take steps with which a running node cannot work any more.")
+@click.option("--force", is_flag=True, help="Take steps that a running node does not work with.")
 def migrate_command(check: bool, force: bool) -> None:
-    """Make the store, or bring its schema up to date, while nodes use it.
+    """Create the store, or bring its schema up to date, while nodes use it.
 
     A step waits for a lock only for a moment, and is tried again, so that it does not stop orders. Steps with
     which a running node cannot work are refused. Exit code 0: the schema is up to date. 2: it could not be

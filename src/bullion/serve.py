@@ -1,4 +1,4 @@
-"""Ports on one event loop: bound, served, and stopped without dropping a call."""
+"""Binds the ports, serves them on one event loop, and stops without dropping a call."""
 
 import asyncio
 import contextlib
@@ -30,36 +30,36 @@ from bullion.wiring.node import Node, open_node
 
 _GRACE_S = 20
 _HAND_OVER_GRACE_S = 3
-"""Where the store takes one node at a time: orders wait for the next node, for up to 5 seconds in all."""
+"""For a store that takes one node at a time: orders wait for the next node, up to 5 seconds in all."""
 _FORCED_EXIT_S = 24
-_TELL_EVERY_S = 0.05
+_SHUTDOWN_POLL_S = 0.05
 _OPEN_FILES = 65_536
-_COLLECT_AFTER = (20_000, 20, 20)
-"""Objects made beyond those gone; and how many times that before older ones are looked through too."""
-TURN_S = 0.0001
-"""How long the loop may keep SQLite's threads waiting for the interpreter; by default, fifty times as long.
+_GC_THRESHOLD = (20_000, 20, 20)
+"""Arguments of `gc.set_threshold`. Its defaults collect far more often than this service needs."""
+SWITCH_INTERVAL_S = 0.0001
+"""How long the event loop may make SQLite's threads wait for the GIL. Python's default is 50 times as long.
 
-A batch of bookings asks for it a dozen times. With less than this, taking turns costs more than it saves.
+A batch of bookings acquires the GIL a dozen times. Below this value, switching costs more than it saves.
 """
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _log = structlog.get_logger("bullion")
 
 Ready = Callable[["Serving"], Awaitable[None]]
-"""Called once both ports answer."""
+"""Called once both ports are served."""
 OnHangup = Callable[["Serving"], None]
-"""Called at SIGHUP."""
+"""Called on SIGHUP."""
 OnStop = Callable[[], None]
 """Called when the service stops for good, before any socket is closed."""
 
 
 class Ports:
-    """The listening sockets. Bound before anything else, so that a taken port is told at once."""
+    """The listening sockets. They are bound first, so that a port in use is reported at once."""
 
     def __init__(self, api: socket.socket, desk: socket.socket, console: socket.socket | None = None) -> None:
         self.api = api
         self.desk = desk
         self.console = console
-        """Of the demo alone, which hands it to the process of its console."""
+        """Only for the demo, which passes it to the process of its console."""
 
     @classmethod
     def bind(cls, settings: Settings, *, console: bool = False) -> "Ports":
@@ -81,12 +81,12 @@ class Ports:
     def console_url(self) -> str | None:
         return None if self.console is None else _url(self.console)
 
-    def again(self) -> "Ports":
-        """The same sockets by other descriptors: who closes those leaves the queues at the ports whole."""
+    def duplicate(self) -> "Ports":
+        """The same sockets with other descriptors. Closing those does not affect the accept queues."""
         return Ports(self.api.dup(), self.desk.dup())
 
     def ignore_new_connections(self) -> None:
-        """In every process that listens at these ports."""
+        """This holds in every process that listens at these ports."""
         for bound in self._sockets():
             ignore_new_connections(bound)
 
@@ -108,7 +108,7 @@ def bind_console(settings: Settings) -> socket.socket:
 
 
 class Serving:
-    """What answers at the ports, until it is told to stop."""
+    """The servers of the ports, until they are stopped."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Serving:
         on_stop: OnStop | None = None,
     ) -> None:
         self.node = node
-        """None for the console alone."""
+        """None for the console."""
         self.servers = servers
         self._drain_s = drain_s
         self._leave_grace_s = leave_grace_s
@@ -132,9 +132,9 @@ class Serving:
         return self._closing or DRAIN.active
 
     def drain(self) -> None:
-        """Say that no call should be sent here any more, answer those that still are, and then stop.
+        """Report not ready so that load balancers send no more calls, answer calls for a while, then stop.
 
-        Asked a second time: stop now.
+        A second request stops at once.
         """
         if DRAIN.active or not self._drain_s:
             self.stop()
@@ -143,12 +143,12 @@ class Serving:
         asyncio.get_running_loop().call_later(self._drain_s, self.stop)
 
     def start_drain(self) -> None:
-        """Say that no call should be sent here any more, and answer those that still are."""
+        """Report not ready so that load balancers send no more calls, and go on answering calls."""
         DRAIN.active = True
         _log.info("draining", seconds=self._drain_s)
 
     def stop(self) -> None:
-        """Take no new connection, finish the calls that are under way, and end."""
+        """Accept no new connections, finish the calls in progress, and end."""
         DRAIN.active = True
         if self._closing:
             return
@@ -157,9 +157,9 @@ class Serving:
         self._close(_GRACE_S, listen_until=asyncio.get_running_loop().time() + HANDSHAKE_S)
 
     def leave(self) -> None:
-        """The same where others answer at the same ports: they take the connections that wait there.
+        """Stop while other processes serve the same ports: they accept the waiting connections.
 
-        Whoever asks is not told that this node goes.
+        The health check stays ready, because the service goes on.
         """
         if not self._closing:
             self._close(self._leave_grace_s, listen_until=None)
@@ -171,19 +171,19 @@ class Serving:
             server.grace_s = grace_s
             server.listen_until = listen_until
             server.should_exit = True
-        # Whatever hangs by then, a store that does not answer or a caller that does not read.
+        # In case something hangs: a store that does not answer, or a client that does not read.
         asyncio.get_running_loop().call_later(_FORCED_EXIT_S, _force_exit)
 
 
 class _Server(uvicorn.Server):
-    """Leaves the signals alone: there are two servers in the process, and we stop both."""
+    """Handles no signals itself: there are two servers in the process, and `Serving` stops both."""
 
     grace_s: float = _GRACE_S
-    """What it gives the calls under way once it stops."""
+    """How long the calls in progress may take once it stops."""
     listen_until: float | None = None
-    """When it closes its sockets, in the time of the loop, after it has emptied the accept queue.
+    """When it empties the accept queue and closes its sockets, by the loop's clock.
 
-    None: at once, and the queue is left to others.
+    None: it closes them at once, and leaves the queue to other processes.
     """
 
     @contextlib.contextmanager
@@ -191,7 +191,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """In place of uvicorn's own, which misses connections that were taken but not yet made known."""
+        """Replaces uvicorn's shutdown, which misses connections that were accepted but not yet registered."""
         loop = asyncio.get_running_loop()
         listening = True
         with contextlib.suppress(TimeoutError):
@@ -202,8 +202,8 @@ class _Server(uvicorn.Server):
                         await self._close_listeners(sockets or [])
                     for connection in list(self.server_state.connections):
                         connection.shutdown()
-                    # Also for connections that were accepted just now: they are known after it.
-                    await asyncio.sleep(_TELL_EVERY_S)
+                    # Connections that were accepted just now are registered after this.
+                    await asyncio.sleep(_SHUTDOWN_POLL_S)
                 return
         _log.warning("calls_aborted", connections=len(self.server_state.connections), after_s=self.grace_s)
         for task in self.server_state.tasks:
@@ -227,12 +227,12 @@ class _Server(uvicorn.Server):
 
 
 def block_signals() -> None:
-    """For this thread, and the threads that it starts."""
+    """For this thread, and for the threads that it starts."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
 def unblock_signals() -> set[int]:
-    """Return what was blocked before."""
+    """Return the signals that were blocked before."""
     return set(signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
 
 
@@ -245,7 +245,7 @@ def run_node(
     on_hangup: OnHangup | None = None,
     on_stop: OnStop | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, or until told to leave. Afterwards our signals are blocked.
+    """Serve until SIGTERM, SIGINT or `Serving.leave`. Afterwards `SIGNALS` are blocked.
 
     `may_migrate`: see `open_node`.
     """
@@ -253,7 +253,7 @@ def run_node(
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         node = open_node(settings, may_migrate=may_migrate)
         runner.run(_serve(settings, node, ports, on_ready, on_hangup, on_stop))
-        # The loop takes its handlers with it. A signal that comes now waits for whoever asks for it next.
+        # The handlers end with the loop. A signal that comes now stays pending until it is unblocked.
         block_signals()
 
 
@@ -278,7 +278,7 @@ async def _serve(
 
 
 def serve_console(settings: Settings, bound: socket.socket) -> None:
-    """The console alone, until SIGTERM or SIGINT."""
+    """Serve the console until SIGTERM or SIGINT."""
 
     async def on_ready(_serving: Serving) -> None:
         _log.info("listening", console=_url(bound), pid=os.getpid())
@@ -295,9 +295,9 @@ def run_console(
     api_url: str | None = None,
     on_stop: OnStop | None = None,
 ) -> None:
-    """The console until SIGTERM or SIGINT. `api_url` as for `open_console`.
+    """Serve the console until SIGTERM or SIGINT. `api_url`: see `open_console`.
 
-    Without `on_stop` the socket goes on listening in the process that shares it, for the next console.
+    Without `on_stop`, the process that shares the socket keeps it open for the next console.
     """
 
     async def run() -> None:
@@ -317,7 +317,7 @@ async def _answer(
     servers = serving.servers
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, serving.drain)
-    # Whoever presses Ctrl+C waits for it, and there is no load balancer to tell.
+    # No drain for Ctrl+C: a person waits, and there is no load balancer to inform.
     loop.add_signal_handler(signal.SIGINT, serving.stop)
     if on_hangup is not None:
         loop.add_signal_handler(signal.SIGHUP, on_hangup, serving)
@@ -325,11 +325,11 @@ async def _answer(
         asyncio.create_task(server.serve(sockets=[bound]))
         for server, bound in zip(servers, sockets, strict=True)
     ]
-    # Uvicorn tells of its start by a flag alone. The sockets are bound, so nothing is lost meanwhile.
+    # Uvicorn reports its start only by a flag. The sockets are bound, so connections wait meanwhile.
     while not all(server.started for server in servers):  # noqa: ASYNC110
         await asyncio.sleep(0.005)
-    _spare_the_collector()
-    sys.setswitchinterval(TURN_S)
+    _tune_garbage_collector()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     await on_ready(serving)
     await asyncio.gather(*answering)
 
@@ -340,23 +340,23 @@ def _force_exit() -> None:
     os._exit(1)
 
 
-def _spare_the_collector() -> None:
-    """What stands now, stays: the collector need not look through it again and again, nor so often.
+def _tune_garbage_collector() -> None:
+    """Exclude the objects that exist now from garbage collection, and collect less often.
 
-    Calls leave next to no circles behind, so there is little to find between two looks.
+    They live as long as the process. Calls create almost no reference cycles, so there is little to collect.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.set_threshold(*_GC_THRESHOLD)
 
 
 def _raise_open_files() -> None:
-    """Each connection is an open file, and the usual limit of a shell is low."""
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Not "without limit", where that is the most: some systems refuse it.
-    enough = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
-    if now != resource.RLIM_INFINITY and now < enough:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
+    """Raise the limit of open files: each connection is one, and the usual limit of a shell is low."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # If the hard limit is unlimited, use a number: some systems refuse an unlimited soft limit.
+    enough = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
 
 def make_server(app: object, settings: Settings) -> _Server:
@@ -372,7 +372,7 @@ def make_server(app: object, settings: Settings) -> _Server:
             log_config=None,
             access_log=False,
             server_header=False,
-            # Uvicorn would believe X-Forwarded-For from loopback; whom we believe is a setting of ours.
+            # Uvicorn trusts X-Forwarded-For from loopback. BULLION_TRUSTED_PROXIES decides instead.
             proxy_headers=False,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=_GRACE_S,
@@ -395,7 +395,7 @@ def _bind(host: str, port: int, setting: str, host_setting: str = "BULLION_HOST"
             raise WrongSetting(f"{host_setting}: {host!r} is not an address of this machine.") from error
         raise WrongSetting(
             f"{setting}: cannot listen on {host} port {port} ({os.strerror(error.errno or 0)}). "
-            "Stop what uses it, or choose another."
+            "Stop the program that uses it, or choose another port."
         ) from error
 
 

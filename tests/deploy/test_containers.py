@@ -17,7 +17,7 @@ import yaml
 
 from bullion.__main__ import main as command_line
 from bullion.settings import _READERS, SECRET_FILES, Settings, read_settings
-from bullion.workers import watch
+from bullion.workers import worker_pool
 from tests.support.node import Node, shared
 from tools.release.distributions import ROOT
 
@@ -191,11 +191,11 @@ def test_only_the_proxy_and_pages_for_people_are_published_and_on_loopback() -> 
 def test_a_stop_has_the_time_that_it_needs() -> None:
     for each in services().values():
         drain_s = int(each["environment"]["BULLION_DRAIN_S"])
-        assert int(each["stop_grace_period"].rstrip("s")) > drain_s + watch._GRACE_S
+        assert int(each["stop_grace_period"].rstrip("s")) > drain_s + worker_pool._GRACE_S
     (config,) = resources("ConfigMap")
     (node,) = [pod for pod in deployments() if pod["containers"][0]["args"] == ["serve"]]
     drain_s = int(config["data"]["BULLION_DRAIN_S"])
-    assert node["terminationGracePeriodSeconds"] > drain_s + watch._GRACE_S
+    assert node["terminationGracePeriodSeconds"] > drain_s + worker_pool._GRACE_S
 
 
 def test_nothing_runs_as_root_or_writes_to_the_image() -> None:

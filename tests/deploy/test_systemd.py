@@ -15,7 +15,7 @@ import pytest
 from bullion import serve
 from bullion.__main__ import main as command_line
 from bullion.settings import _READERS, SECRET_FILES
-from bullion.workers import watch
+from bullion.workers import worker_pool
 from tests.docs.markdown import blocks
 from tests.support.node import until
 from tests.support.systemd import CannotRun, Systemd, running_systemd
@@ -96,8 +96,8 @@ def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
     unit = Unit(UNITS / "bullion.service")["Service"]
     assert unit["Type"] == "notify-reload"
     assert unit["KillMode"] == "mixed"
-    assert int(unit["TimeoutStopSec"]) > watch._GRACE_S + 5
-    assert int(unit["TimeoutStartSec"]) > watch._START_S
+    assert int(unit["TimeoutStopSec"]) > worker_pool._GRACE_S + 5
+    assert int(unit["TimeoutStartSec"]) > worker_pool._START_S
     assert int(unit["LimitNOFILE"]) == serve._OPEN_FILES
 
 

@@ -29,7 +29,7 @@ from bullion.store import (
 from bullion.store import postgres as engine
 from bullion.web import listener_shutdown
 from bullion.web.protocol import GuardedProtocol
-from bullion.workers import watch as workers
+from bullion.workers import worker_pool as workers
 from tests.docs.examples import run_shell
 from tests.docs.markdown import ROOT, Block, blocks, prose
 from tests.docs.tables import tables_of
@@ -244,7 +244,7 @@ def test_the_examples(node: Node, server: Postgres, programs: list[str], tmp_pat
     for statement in _statements(restored):
         server.sql(statement)
     with node.desk() as desk:
-        desk.furnish().account("aurum", allocation={"gold": "1000", "silver": "50"})
+        desk.add_group().account("aurum", allocation={"gold": "1000", "silver": "50"})
         key = desk.key("aurum")["key"]
     variables = {"API": node.api_url, "DESK": node.desk_url, "DESK_TOKEN": DESK_TOKEN, "KEY": key}
     settings = ("BULLION_DATABASE_URL", "BULLION_REDIS_URL", "BULLION_SECRET")

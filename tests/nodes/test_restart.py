@@ -123,7 +123,7 @@ def test_a_node_alone_is_stopped_while_its_successor_starts(settings: dict[str, 
 def test_there_is_one_queue_for_all_workers() -> None:
     """With SO_REUSEPORT each worker would have its own, and those in it would be reset when it ends."""
     ports = Ports.bind(Settings(port=0, desk_port=0))
-    again = ports.again()
+    again = ports.duplicate()
     for bound, shared in ((ports.api, again.api), (ports.desk, again.desk)):
         assert not bound.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT)
         assert os.fstat(bound.fileno()).st_ino == os.fstat(shared.fileno()).st_ino

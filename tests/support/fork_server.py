@@ -20,7 +20,7 @@ from pathlib import Path
 import bullion.__main__
 import bullion.demo
 import bullion.doctor
-import bullion.workers.alone  # noqa: F401
+import bullion.workers.single_node  # noqa: F401
 from tests.support.forked_process import NUMBER, StartRequest
 
 _REQUEST_SIZE_MAX = 1 << 18

@@ -1,1 +1,1 @@
-"""Processes that answer at the same two ports, and whoever watches over them."""
+"""Worker processes that serve the same two ports, and the process that starts and replaces them."""

@@ -1,18 +1,18 @@
-"""SIGHUP has two meanings: somebody asks for a restart, or the terminal that it was started at is gone."""
+"""Tells apart the two meanings of SIGHUP: a restart is requested, or the terminal was closed."""
 
 import sys
 
 
 class Terminal:
-    """The one that the process was started at, if any."""
+    """The terminal that the process was started from, if any."""
 
     def __init__(self) -> None:
-        self._was_there = _at_terminal()
+        self._started_at_terminal = _at_terminal()
 
-    def gone(self) -> bool:
-        return self._was_there and not _at_terminal()
+    def closed(self) -> bool:
+        return self._started_at_terminal and not _at_terminal()
 
 
 def _at_terminal() -> bool:
-    # A terminal that has hung up is none any more.
+    # isatty is false for a terminal that has hung up.
     return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

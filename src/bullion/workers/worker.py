@@ -1,4 +1,4 @@
-"""One worker, as the process that started it sees it; and its own end of the line between them."""
+"""A worker process: the handle of its parent, and the worker's end of the channel between them."""
 
 import asyncio
 import contextlib
@@ -13,11 +13,11 @@ from enum import Enum
 
 from bullion.serve import Serving, unblock_signals
 
-LOOK_EVERY_S = 0.05
-# What a worker says
+POLL_INTERVAL_S = 0.05
+# Messages from a worker
 _PREPARED = b"p"
 _READY = b"r"
-# What it is told
+# Messages to a worker
 _GO = b"g"
 _LEAVE = b"l"
 _DRAIN = b"d"
@@ -27,7 +27,7 @@ _STOP = b"s"
 class Stage(Enum):
     STARTING = "starting"
     PREPARED = "prepared"
-    """It has loaded the code and read the settings. It has not opened the store, and waits to be told."""
+    """It has loaded the code and read the settings. It waits for `go` before it opens the store."""
     SERVING = "serving"
     ENDED = "ended"
 
@@ -38,43 +38,43 @@ _STAGES = {_PREPARED: Stage.PREPARED, _READY: Stage.SERVING, b"": Stage.ENDED}
 @dataclass(eq=False)
 class Worker:
     process: subprocess.Popen[bytes]
-    line: socket.socket
+    channel: socket.socket
     started_at: float = field(default_factory=time.monotonic)
     _stage: Stage = Stage.STARTING
-    _gone: bool = False
+    _go_sent: bool = False
 
     @classmethod
     def start(
         cls,
-        words: Sequence[str],
+        command: Sequence[str],
         sockets: Sequence[socket.socket],
         environ: Mapping[str, str],
         *,
-        apart: bool = False,
+        new_session: bool = False,
     ) -> "Worker":
-        """In an interpreter of its own, so that it runs the code and reads the settings as they are now.
+        """Start a new interpreter, so that it runs the current code and reads the current settings.
 
-        `words` are the command. The descriptors of the sockets and of the line are added to it. `apart`: in a
-        session of its own, so that Ctrl+C at a terminal reaches us alone; the line tells it when to stop.
+        The descriptors of the sockets and of the channel are appended to `command`. `new_session`: Ctrl+C at
+        the terminal does not reach it; it is stopped through the channel.
         """
         ours, theirs = socket.socketpair()
         descriptors = [*(each.fileno() for each in sockets), theirs.fileno()]
-        ours_blocked = unblock_signals()  # It inherits which are, and would not hear that it has to stop.
+        blocked = unblock_signals()  # The child inherits the mask, and could not be stopped by a signal.
         process = subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", "bullion", *words, *map(str, descriptors)],
+            [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
             pass_fds=descriptors,
             env=environ,
-            start_new_session=apart,
+            start_new_session=new_session,
         )
-        signal.pthread_sigmask(signal.SIG_SETMASK, ours_blocked)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         theirs.close()
         return cls(process, ours)
 
     def stage(self, within_s: float = 0.001) -> Stage:
-        """Its stage now, or the next one if it is reached within that time."""
-        self.line.settimeout(within_s)
+        """The current stage, or the next one if it is reached within that time."""
+        self.channel.settimeout(within_s)
         try:
-            self._stage = _STAGES[self.line.recv(1)]
+            self._stage = _STAGES[self.channel.recv(1)]
         except TimeoutError:
             pass
         except OSError:
@@ -82,62 +82,62 @@ class Worker:
         return self._stage
 
     def go(self) -> None:
-        """Tell it to open the store and serve."""
-        if not self._gone:
-            self._gone = True
-            self._tell(_GO)
+        """Let it open the store and serve."""
+        if not self._go_sent:
+            self._go_sent = True
+            self._send(_GO)
 
     def leave(self) -> None:
-        """Tell it to make way: others answer at its ports."""
-        self._tell(_LEAVE)
+        """Let it end: other processes serve its ports."""
+        self._send(_LEAVE)
 
     def drain(self) -> None:
-        """Tell it to say that it is not ready, and to answer calls until it is told to stop."""
-        self._tell_if_serving(_DRAIN)
+        """Let it report that it is not ready, and serve until `stop`."""
+        self._send_if_serving(_DRAIN)
 
     def stop(self) -> None:
-        """Tell it to stop: nobody will answer at its ports."""
-        self._tell_if_serving(_STOP)
+        """Let it end: no other process will serve its ports."""
+        self._send_if_serving(_STOP)
 
     def wait(self, give_up_at: float) -> bool:
-        """Return when it has ended: whether by itself, or killed at `give_up_at`, by `time.monotonic`."""
+        """Wait until it has ended, and kill it at `give_up_at` (`time.monotonic`). False if it was killed."""
         while self.process.poll() is None and time.monotonic() < give_up_at:
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(POLL_INTERVAL_S)
         ended = self.process.poll() is not None
         if not ended:
             self.process.kill()
         self.process.wait()
-        self.line.close()
+        self.channel.close()
         return ended
 
     def signal(self, number: int) -> None:
         if self.process.poll() is None:
             self.process.send_signal(number)
 
-    def _tell_if_serving(self, word: bytes) -> None:
+    def _send_if_serving(self, message: bytes) -> None:
         if self.stage() is Stage.SERVING:
-            self._tell(word)
+            self._send(message)
         else:
             self.signal(signal.SIGTERM)  # It has accepted no connection.
 
-    def _tell(self, word: bytes) -> None:
+    def _send(self, message: bytes) -> None:
         try:
-            self.line.send(word)
+            self.channel.send(message)
         except OSError:
-            return  # It has ended by itself.
+            return  # It has already ended.
 
 
-def wait_for_go(line: socket.socket) -> bool:
-    """In the worker: say that it is prepared, and wait to be told to go; False if the watcher is gone."""
+def wait_for_go(channel: socket.socket) -> bool:
+    """In the worker: report that it is prepared, and wait for `go`. False if the parent is gone."""
     try:
-        line.send(_PREPARED)
-        return line.recv(1) == _GO
+        channel.send(_PREPARED)
+        return channel.recv(1) == _GO
     except OSError:
         return False
 
 
-def report_ready(line: socket.socket, serving: Serving) -> None:
-    """In the worker: say that it answers, and do what the watcher says, or stop when that is gone."""
+def report_ready(channel: socket.socket, serving: Serving) -> None:
+    """In the worker: report that it serves, then obey the parent's messages; drain and stop if it is gone."""
     loop = asyncio.get_running_loop()
     actions: dict[bytes, Callable[[], None]] = {
         _LEAVE: serving.leave,
@@ -145,18 +145,18 @@ def report_ready(line: socket.socket, serving: Serving) -> None:
         _STOP: serving.stop,
     }
 
-    def told() -> None:
+    def receive() -> None:
         try:
-            word = line.recv(1)
-        except OSError:  # The watcher has died with something unread.
-            word = b""
-        if word:
-            actions[word]()
+            message = channel.recv(1)
+        except OSError:  # The parent has died with something unread.
+            message = b""
+        if message:
+            actions[message]()
         else:
-            loop.remove_reader(line)
+            loop.remove_reader(channel)
             serving.drain()
 
-    line.settimeout(0)
-    with contextlib.suppress(OSError):  # If it is gone already, the line says so.
-        line.send(_READY)
-    loop.add_reader(line, told)
+    channel.settimeout(0)
+    with contextlib.suppress(OSError):  # If the parent is gone, the reader finds out.
+        channel.send(_READY)
+    loop.add_reader(channel, receive)

@@ -1,7 +1,7 @@
-"""Keeps a number of workers behind the same two ports.
+"""Keeps a number of workers running on the same two ports.
 
-The watcher binds the ports and hands them down. There is one socket for each port, which all of them share,
-and so one queue of those who wait at it: whoever was not yet taken when a worker ends is taken by another.
+This process binds the ports and passes the sockets to the workers. All workers share one socket per port, and
+so one accept queue: a connection that a worker has not accepted when it ends is accepted by another worker.
 """
 
 import os
@@ -18,30 +18,30 @@ from bullion.supervisor import report_reloading, report_serving, report_stopping
 from bullion.web.metrics import SHARED_FOLDER, merge_ended_worker
 
 from .terminal import Terminal
-from .worker import LOOK_EVERY_S, Stage, Worker
+from .worker import POLL_INTERVAL_S, Stage, Worker
 
 _START_S = 30
 _GRACE_S = 25
 _CRASH_PAUSE_S = 1.0
-"""So that a worker that cannot start does not keep the machine busy with starting it."""
+"""A pause before a restart, so that a worker that cannot start does not keep the machine busy."""
 
 _log = structlog.get_logger("bullion")
 
 
-class Workers:
+class WorkerPool:
     def __init__(self, settings: Settings, ports: Ports) -> None:
         self._count = settings.workers
         self._overlap = settings.shared
         self._drain_s = settings.drain_s
         self._ports = ports
         self._workers: list[Worker] = []
-        self._passing: list[Worker] = []  # on their way in or out
+        self._in_transition: list[Worker] = []  # being started or stopped
         self._restart_asked = False
         self._stops: list[int] = []
         self._terminal = Terminal()
         self._metrics: str | None = None
 
-    # What it is told
+    # Requests to stop and restart
 
     def stop(self, number: int, _frame: object = None) -> None:
         self._stops.append(number)
@@ -49,22 +49,22 @@ class Workers:
     def restart(self) -> None:
         self._restart_asked = True
 
-    def hang_up(self, _number: int = signal.SIGHUP, _frame: object = None) -> None:
-        if self._terminal.gone():
+    def handle_sighup(self, _number: int = signal.SIGHUP, _frame: object = None) -> None:
+        if self._terminal.closed():
             self.stop(signal.SIGINT)
         else:
             self.restart()
 
-    # What it does
+    # The main loop
 
     def run(self, *, handed_over: bool = False) -> int:
-        """Start them, keep their number, replace them all on SIGHUP, stop them on SIGTERM or SIGINT.
+        """Start the workers and restart those that end; replace all on SIGHUP; stop on SIGTERM or SIGINT.
 
-        `handed_over`: they are started or prepared, and replace a node that has left its ports to them.
+        `handed_over`: the workers are started or prepared already, to replace a node that is leaving.
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.stop)
-        signal.signal(signal.SIGHUP, self.hang_up)
+        signal.signal(signal.SIGHUP, self.handle_sighup)
         unblock_signals()
         try:
             if handed_over:
@@ -75,7 +75,7 @@ class Workers:
             else:
                 self._ports.log_listening()
             while not self._stops:
-                time.sleep(LOOK_EVERY_S)
+                time.sleep(POLL_INTERVAL_S)
                 self._replace_dead()
                 if self._restart_asked:
                     self._restart_all()
@@ -86,7 +86,7 @@ class Workers:
             self.clean_up()
 
     def start_all(self) -> bool:
-        """Start as many as there should be. If one does not become ready, none stays."""
+        """Start all workers. If one does not become ready, all are ended again."""
         self._workers = [self._start() for _ in range(self._count)]
         if all(self._wait_for(worker, Stage.SERVING) for worker in self._workers):
             return True
@@ -94,7 +94,7 @@ class Workers:
         return False
 
     def prepare(self) -> bool:
-        """Start one that waits until the node before it has left the store. If it cannot, none stays."""
+        """Start a worker that waits until the old node has closed the store; end it if it cannot start."""
         self._workers = [self._start(go=False)]
         if self._wait_for(self._workers[0], Stage.PREPARED):
             return True
@@ -107,7 +107,7 @@ class Workers:
 
     def _start(self, *, go: bool = True) -> Worker:
         if self._metrics is None:
-            # Fresh for each watcher: counts of workers long gone would be added to those of the new ones.
+            # A new folder each time: otherwise counts of workers of an earlier run would be added.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
         ports = [self._ports.api, self._ports.desk]
         worker = Worker.start(["worker"], ports, os.environ | {SHARED_FOLDER: self._metrics})
@@ -116,10 +116,10 @@ class Workers:
         return worker
 
     def _wait_for(self, worker: Worker, stage: Stage, *, finish: bool = False) -> bool:
-        """False if it ends before, is too slow, or we are stopped; with `finish`, stopped twice."""
+        """False if the worker ends before, is too slow, or a stop comes; with `finish`, a second stop."""
         give_up_at = time.monotonic() + _START_S
         while not self._stopped(finish=finish):
-            reached = worker.stage(LOOK_EVERY_S)
+            reached = worker.stage(POLL_INTERVAL_S)
             if reached in (stage, Stage.ENDED):
                 return reached is stage
             if time.monotonic() > give_up_at:
@@ -133,7 +133,7 @@ class Workers:
     def _finish_hand_over(self) -> None:
         for worker in self._workers:
             worker.go()
-        # Callers wait in the accept queue, so a first stop has to wait for whoever answers them.
+        # Clients wait in the accept queue. A first stop has to wait for the worker that will answer them.
         if all(self._wait_for(worker, Stage.SERVING, finish=True) for worker in self._workers):
             _log.info("restarted", workers=self._count)
         else:
@@ -145,21 +145,21 @@ class Workers:
             if code is None or self._stops:
                 continue
             _log.error("worker_ended", pid=worker.process.pid, code=code)
-            worker.line.close()
+            worker.channel.close()
             self._merge_metrics(worker)
             if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
                 time.sleep(_CRASH_PAUSE_S)
             self._workers[place] = self._start()
 
-    # One by one
+    # A restart, one worker at a time
 
     def _restart_all(self) -> None:
-        # Cleared first: who asks while this goes on may mean settings that those before have not read.
+        # Cleared first: a request during the restart may follow settings that the new workers have not read.
         self._restart_asked = False
         _log.info("restarting", workers=self._count)
         report_reloading()
         for done in range(self._count):
-            replaced = self._replace_one() if self._overlap else self._replace_in_turn()
+            replaced = self._replace_one() if self._overlap else self._replace_stopping_first()
             if self._stops:
                 return
             if not replaced:
@@ -168,75 +168,75 @@ class Workers:
         _log.info("restarted", workers=self._count)
 
     def _replace_one(self) -> bool:
-        """The oldest leaves once a new one answers. If that never does, the old one stays."""
+        """The oldest worker leaves once a new one serves. If no new one does, the old one stays."""
         new = self._start_next(Stage.SERVING)
         if new is None:
             return False
         old = self._workers.pop(0)
         self._workers.append(new)
-        self._see_off(old)
+        self._retire(old)
         return True
 
-    def _replace_in_turn(self) -> bool:
-        """Where the store takes one node at a time: callers wait at the port until the new one answers."""
+    def _replace_stopping_first(self) -> bool:
+        """For a store that takes one node at a time: clients wait in the accept queue meanwhile."""
         new = self._start_next(Stage.PREPARED)
         if new is None:
             return False
         old = self._workers.pop()
         self._workers.append(new)
-        self._see_off(old, finish=True)
-        if self._passing:  # We were stopped twice, and the old one is still there.
+        self._retire(old, finish=True)
+        if self._in_transition:  # A second stop came while the old worker was still running.
             return False
         new.go()
         return self._wait_for(new, Stage.SERVING, finish=True)
 
     def _start_next(self, stage: Stage) -> Worker | None:
-        """Start a worker that will replace another; None if it does not reach the stage."""
+        """Start a worker that will replace another. None if it does not reach the stage."""
         new = self._start(go=stage is Stage.SERVING)
-        self._passing = [new]
+        self._in_transition = [new]
         if self._wait_for(new, stage):
             return new
         if not self._stops:
             self._end([new])
-            self._passing = []
+            self._in_transition = []
         return None
 
-    def _see_off(self, worker: Worker, *, finish: bool = False) -> None:
-        self._passing = [worker]
+    def _retire(self, worker: Worker, *, finish: bool = False) -> None:
+        self._in_transition = [worker]
         worker.leave()
         give_up_at = time.monotonic() + _GRACE_S
         while worker.process.poll() is None and time.monotonic() < give_up_at:
             if self._stopped(finish=finish):
                 return
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(POLL_INTERVAL_S)
             self._replace_dead()
         _wait_for(worker, give_up_at)
         self._merge_metrics(worker)
-        self._passing = []
+        self._in_transition = []
 
-    # The end
+    # Stopping
 
     def end_all(self) -> None:
-        """End the workers. The ports stay open, for whoever else answers at them."""
-        self._end([*self._workers, *self._passing])
-        self._workers = self._passing = []
+        """End the workers. The ports stay open for another process that serves them."""
+        self._end([*self._workers, *self._in_transition])
+        self._workers = self._in_transition = []
 
     def _end_service(self) -> None:
-        """Stop for good: nobody will answer at the ports.
+        """Stop for good: no process will serve the ports.
 
-        The workers empty the accept queues before they close the ports, which we have closed by then. So the
-        kernel refuses new connections as soon as the last worker does not accept any, and resets none.
+        This process closes its sockets first. The workers empty the accept queues before they close theirs.
+        So the kernel refuses new connections once the last worker has stopped accepting, and resets none.
         """
         report_stopping()
-        workers = [*self._workers, *self._passing]
-        if self._stops[:1] == [signal.SIGTERM]:  # Not at Ctrl+C: there is no load balancer to tell.
+        workers = [*self._workers, *self._in_transition]
+        if self._stops[:1] == [signal.SIGTERM]:  # Not for Ctrl+C: there is no load balancer to inform.
             self._drain(workers)
         self._ports.ignore_new_connections()
         for worker in workers:
             worker.stop()
         self._ports.close()
         self._wait_for_end(workers)
-        self._workers = self._passing = []
+        self._workers = self._in_transition = []
 
     def _drain(self, workers: list[Worker]) -> None:
         ends_at = time.monotonic() + self._drain_s
@@ -244,7 +244,7 @@ class Workers:
             for worker in workers:
                 worker.drain()
         while time.monotonic() < ends_at and len(self._stops) == 1:
-            time.sleep(min(LOOK_EVERY_S, max(0.0, ends_at - time.monotonic())))
+            time.sleep(min(POLL_INTERVAL_S, max(0.0, ends_at - time.monotonic())))
 
     def _end(self, workers: list[Worker]) -> None:
         for worker in workers:
