@@ -179,7 +179,7 @@ def _service(
 
 
 def _set_up(desk: DeskClient, others: int) -> dict[BookName, str]:
-    desk.furnish()
+    desk.add_group()
     for code in ("GOLD", "RARE", "SPARSE"):
         desk.do("PUT", f"/symbols/{code}", _SYMBOL)
     desk.do("PUT", "/symbols/SILVER", _SYMBOL | _SILVER)

@@ -29,7 +29,7 @@ DIRECT = "TICKING{:02d}"
 
 def open_market(desk: DeskClient, *, live: bool = False, symbols: int = 0) -> None:
     """With `live` in production as well; the simulated venue then fills, and at once."""
-    desk.furnish()
+    desk.add_group()
     desk.do("PUT", "/symbols/GOLD", _GOLD)
     for name in map(DIRECT.format, range(symbols)):
         desk.do("PUT", f"/symbols/{name}", _GOLD | {"pricing": {"kind": "direct", "instrument": name}})

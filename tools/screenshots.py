@@ -68,7 +68,7 @@ class Demo:
         headers = {"X-API-Key": key, "Idempotency-Key": str(uuid4())}
         return self._client.post(f"{self.api}{base}/orders", json=body, headers=headers).status_code
 
-    def furnish(self) -> list[str]:
+    def add_sample_data(self) -> list[str]:
         """A broker in the middle of a morning; the keys of its clients, live and test."""
         budgets = {
             "orders_per_minute": 6000,
@@ -200,7 +200,7 @@ def _market_pictures(browser: Browser, demo: Demo, page: Page) -> None:
 def main() -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
-        keys = demo.furnish()
+        keys = demo.add_sample_data()
         pages = {(size, theme): _opened(browser, demo, size, theme) for size in _SIZES for theme in _THEMES}
         for number in range(_ROUNDS):
             demo.trade(keys, number)

@@ -146,7 +146,7 @@ def demo_command() -> None:
         if serving.node is None:
             raise LookupError("the demo serves a node")
         console.start(serving)
-        keys = await demo.furnish(serving.node, prepared.hasher)
+        keys = await demo.create_demo_data(serving.node, prepared.hasher)
         desk_log.setLevel(logging.NOTSET)
         await asyncio.to_thread(console.wait_started, _CONSOLE_START_S)
         ports.log_listening()

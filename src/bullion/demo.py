@@ -1,7 +1,7 @@
 """The demo: a broker with symbols, clients and keys, set up through the same actions that the desk uses.
 
 Its keys are derived from the demo's own secret rather than drawn at random, so that the next start can
-print them again although only their hashes are stored.
+print them again. The store has only their hashes.
 """
 
 from dataclasses import dataclass, replace
@@ -130,29 +130,29 @@ def prepare(given: Settings) -> Demo:
     return Demo(replace(settings, secret=secret.decode("ascii"), desk_token=desk_token), hasher, desk_token)
 
 
-async def furnish(node: Node, hasher: Hasher) -> list[DemoKey]:
-    """Make what is not there yet; what the desk has changed since stays as it is."""
+async def create_demo_data(node: Node, hasher: Hasher) -> list[DemoKey]:
+    """Create what does not exist yet. What the desk has changed since then stays as it is."""
     desk, actor = node.desk, node.first_actor
-    there = await desk.read(actor, "demo", lambda records: _there(records, actor.broker))
-    if not there:
+    existing = await desk.read(actor, "demo", lambda records: _existing(records, actor.broker))
+    if not existing:
         await brokers.put_broker(desk, actor, actor.broker, BrokerBody(name="Demo Bullion"))
     for name, duty in _DUTIES.items():
-        if f"duty {name}" not in there:
+        if f"duty {name}" not in existing:
             await duties.put_duty(desk, actor, name, duty)
     for code, symbol in _SYMBOLS.items():
-        if code not in there:
+        if code not in existing:
             await symbols.put_symbol(desk, actor, code, symbol)
     for code, group in _GROUPS.items():
-        if code not in there:
+        if code not in existing:
             await groups.put_group(desk, actor, code, group)
     for account in _ACCOUNTS:
-        if account.login_id not in there:
+        if account.login_id not in existing:
             await accounts.create_account(desk, actor, account)
     return [await _key(node, hasher, login_id, environment) for login_id, environment in _KEYS]
 
 
-async def _there(records: Records, broker: str) -> set[str]:
-    """Which of the demo's things exist, by code and login: a first start may have been stopped half-way."""
+async def _existing(records: Records, broker: str) -> set[str]:
+    """The codes and logins that exist already: the first start may have been interrupted."""
     return (
         {code for code in _SYMBOLS if await read_or_unreadable(records.symbol(broker, code))}
         | {f"duty {name}" for name in _DUTIES if await read_or_unreadable(records.duty(broker, name))}
@@ -166,7 +166,7 @@ async def _there(records: Records, broker: str) -> set[str]:
 
 
 async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environment) -> DemoKey:
-    """The demo's key for an account; where the desk has revoked or rotated it, the next one in line."""
+    """The demo's key for an account; if the desk has revoked or rotated it, the next one."""
     desk, actor = node.desk, node.first_actor
     turn = 1
     while True:
@@ -229,7 +229,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str, co
 
 
 def _rates(settings: Settings) -> str:
-    return "simulated rates" if settings.feed == "simulated" else "rates that you put at the desk"
+    return "simulated rates" if settings.feed == "simulated" else "rates that you set at the desk"
 
 
 def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[str]:

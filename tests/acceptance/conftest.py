@@ -18,7 +18,7 @@ def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     settings = stack(request.param, request)
     with shared(tmp_path_factory.mktemp("node"), BULLION_PRODUCTION="on", **settings) as node:
         with node.desk() as desk:
-            desk.furnish()
+            desk.add_group()
         yield node
 
 

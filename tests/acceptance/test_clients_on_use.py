@@ -59,7 +59,7 @@ def crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         away, back = role_doors(request.getfixturevalue("postgres"), "crowd")
     with running(folder, MODULE, BULLION_PRODUCTION="on", **settings) as node:
         with node.desk() as desk:
-            desk.furnish()
+            desk.add_group()
             keys = [new_client(desk)["key"] for _ in range(CLIENTS)]
         yield Crowd(node, keys, away, back)
 
@@ -163,7 +163,7 @@ def test_a_key_revoked_on_another_node_is_refused_within_a_second(
         running(tmp_path, MODULE, **settings) as other,
         other.desk() as desk,
     ):
-        desk.furnish()
+        desk.add_group()
         issued = [new_client(desk) for _ in range(CLIENTS)]
         here = Crowd(node, [each["key"] for each in issued], str, str)
         assert [here.call(key).status_code for key in here.keys] == [200] * CLIENTS

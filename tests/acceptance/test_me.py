@@ -55,7 +55,7 @@ def test_production_trading_is_available_when_every_switch_is_on(
     desk.do("PUT", f"/brokers/{broker}", {"name": broker, "hosts": [f"{broker}.example"]})
     token = desk.do("POST", "/tokens", {"name": "its admin", "role": "admin", "broker": broker})["token"]
     with node.desk(token) as its_desk:
-        its_desk.furnish().account("client")
+        its_desk.add_group().account("client")
         key = its_desk.key("client", environment.value)["key"]
         with node.api(key, Host=f"{broker}.example") as api:
             for production, paused, trading in itertools.product((False, True), repeat=3):
@@ -67,7 +67,7 @@ def test_production_trading_is_available_when_every_switch_is_on(
 
 def test_the_deploy_switch_stands_above_the_others(tmp_path_factory: pytest.TempPathFactory) -> None:
     with running(tmp_path_factory.mktemp("closed")) as node, node.desk() as desk:
-        desk.furnish().account("client", production_trading=True)
+        desk.add_group().account("client", production_trading=True)
         desk.do("PATCH", "/switches", {"production": True})
         with node.api(desk.key("client", "production")["key"]) as api:
             assert api.get(LIVE).json()["production_trading_available"] is False

@@ -157,7 +157,7 @@ def code_of(exchange: Market, case: Case) -> str:
 
 
 def _code_of(market: Market, case: Case) -> str:
-    _furnish(market, Case())
+    _set_up(market, Case())
     login_id = market.account()
     expires_at = datetime.now(UTC) + timedelta(seconds=SOON_S)
     if case.expires:
@@ -168,7 +168,7 @@ def _code_of(market: Market, case: Case) -> str:
     if case.spend_budget:
         market.switch(budgets={"orders_per_10_seconds": 1})
         refused(trader.place(symbol_code="NOWHERE"), "unknown_symbol")
-    _furnish(market, case)
+    _set_up(market, case)
     if case.account:
         market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
     for step in case.at_desk:
@@ -201,7 +201,7 @@ def _send(market: Market, case: Case, key: str, address: str) -> httpx.Response:
         )
 
 
-def _furnish(market: Market, case: Case) -> None:
+def _set_up(market: Market, case: Case) -> None:
     """Group, symbol and switches as the case wants them."""
     terms = {"buy_premium": "0", "sell_premium": "0", **case.terms}
     market.desk.do("PUT", "/groups/retail", {"default_terms": terms, **case.group})

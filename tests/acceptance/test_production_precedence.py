@@ -128,7 +128,7 @@ def exchange(node: Node) -> Iterator[LiveMarket]:
 
 def code_of(exchange: LiveMarket, case: Case) -> str:
     with exchange.visit() as market:
-        _furnish(market, Case())
+        _set_up(market, Case())
         trader = market.trader(**case.key_fields)
         name = str(uuid4())
         if case.settled_by is not None:
@@ -136,17 +136,17 @@ def code_of(exchange: LiveMarket, case: Case) -> str:
         if case.spend_budget:
             market.switch(budgets={"orders_per_10_seconds": 1})
             refused(trader.place(symbol_code="NOWHERE"), "unknown_symbol")
-        _furnish(market, case)
+        _set_up(market, case)
         if case.account:
             market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
         code = _send(trader, name, case)
-        _furnish(market, Case())
+        _set_up(market, Case())
         total = market.desk.do("GET", f"/orders?login_id={trader.login_id}")["total"]
         assert total == (case.settled_by is not None) + (code == "201"), "what was refused left nothing"
         return code
 
 
-def _furnish(market: LiveMarket, case: Case) -> None:
+def _set_up(market: LiveMarket, case: Case) -> None:
     """All that the exchange has, as the case wants it."""
     terms = {"buy_premium": "0", "sell_premium": "0", **case.terms}
     market.desk.do("PUT", "/groups/retail", {"default_terms": terms, **case.group})

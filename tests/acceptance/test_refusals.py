@@ -197,7 +197,7 @@ def test_rate_limited(node: Node, desk: DeskClient) -> None:
     desk.do("PUT", "/brokers/tight", {"name": "Tight", "hosts": ["tight.example"]})
     token = desk.do("POST", "/tokens", {"name": "its admin", "role": "admin", "broker": "tight"})["token"]
     with node.desk(token) as its_desk:
-        its_desk.furnish().account("client")
+        its_desk.add_group().account("client")
         first, second = its_desk.key("client")["key"], its_desk.key("client")["key"]
         its_desk.do("PATCH", "/switches", {"budgets": {"reads_per_minute": 3}})
         with node.api(first, Host="tight.example") as api:
@@ -241,7 +241,7 @@ class Patient:
 
     def __init__(self, node: Node, within: ExitStack) -> None:
         desk = within.enter_context(node.desk())
-        desk.furnish().account("client")
+        desk.add_group().account("client")
         self._key = desk.key("client")["key"]
         desk.do("PATCH", "/switches", {"budgets": {"reads_per_minute": 1, "failed_auth_per_minute": 1}})
         self._failing = within.enter_context(node.api(address=own_address()))

@@ -60,7 +60,7 @@ def test_behind_a_trusted_proxy_the_right_most_untrusted_hop_counts(
 ) -> None:
     folder = tmp_path_factory.mktemp("proxied")
     with running(folder, BULLION_TRUSTED_PROXIES="127.99.0.0/16, 10.0.0.1") as node, node.desk() as desk:
-        desk.furnish().account("client")
+        desk.add_group().account("client")
         key = desk.key("client", allowed_addresses=["203.0.113.7", "2001:db8::5"])["key"]
 
         def through(proxy: str, *forwarded: str) -> int:

@@ -79,7 +79,7 @@ def test_nothing_that_is_unreadable_keeps_a_service_from_starting(
     with ExitStack() as brokers:
         with running(tmp_path, **settings) as node:
             with node.desk() as desk:
-                desk.furnish()
+                desk.add_group()
             victims = [
                 Victim(brokers.enter_context(LiveMarket.open(node)), way) for way in _one_of_each_kind()
             ]

@@ -31,7 +31,7 @@ Service = tuple[str, str]
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running(tmp_path_factory.mktemp("node")) as node, node.desk() as desk:
-        desk.furnish().account("client", allocation={"gold": "100", "silver": "0"})
+        desk.add_group().account("client", allocation={"gold": "100", "silver": "0"})
         desk.do("PUT", "/symbols/GOLD", GOLD | {"minimum": "1", "step": "1"})
         yield node.api_url, desk.key("client")["key"]
 

@@ -45,7 +45,7 @@ class Seeded:
 
 
 def _set_up(desk: DeskClient) -> dict[tuple[str, str], str]:
-    desk.furnish()
+    desk.add_group()
     for code in ("GOLD", "RARE"):
         desk.do("PUT", f"/symbols/{code}", GOLD)
     desk.do("PATCH", "/switches", {"budgets": UNBOUNDED, "production": True})

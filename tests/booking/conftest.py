@@ -11,7 +11,7 @@ from bullion.store.sqlite import SqliteEngine
 from tests.contract.conftest import MakeEngine, engine, engine_name  # noqa: F401 - fixtures
 from tests.support.servers import Postgres
 
-from .fixtures import Node, furnish
+from .fixtures import Node, create_books
 
 # As it was when it had just been made: quicker than another database, of which a server soon has hundreds.
 _WIPE = """
@@ -49,7 +49,7 @@ def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path
 
 @pytest.fixture
 async def books(engine: Engine) -> list[int]:  # noqa: F811
-    return await furnish(engine)
+    return await create_books(engine)
 
 
 @pytest.fixture

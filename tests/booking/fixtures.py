@@ -72,7 +72,7 @@ def ledger_of(engine: Engine) -> Ledger:
     return SqliteLedger(engine)
 
 
-async def furnish(
+async def create_books(
     engine: Engine, accounts: int = 3, gold_e4: int = 10**9, silver_e4: int = 10**9
 ) -> list[int]:
     """The test books of that many new clients."""
@@ -101,7 +101,7 @@ async def furnish(
             books.append(book_id(client.account.id, Environment.TEST))
         return books
 
-    return await RecordStore(engine).write("furnish", body)
+    return await RecordStore(engine).write("create_books", body)
 
 
 async def put(engine: Engine, *things: Symbol | Switches | Group) -> None:

@@ -9,7 +9,7 @@ from bullion.store.postgres import PostgresEngine
 from tests.model import invariants
 from tests.support.held_lock import holding
 
-from .fixtures import SWITCHES, Node, furnish, put, store_of
+from .fixtures import SWITCHES, Node, create_books, put, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ _HOLD = "SELECT 1 FROM books WHERE id = {} FOR UPDATE"
 
 async def test_a_halt_that_comes_while_a_book_is_held_holds(postgres_engine: PostgresEngine) -> None:
     """The holder changes nothing, so nothing but the catalogue's version tells that time has passed."""
-    (book,) = await furnish(postgres_engine, 1)
+    (book,) = await create_books(postgres_engine, 1)
     node = await Node(postgres_engine).start()
     assert await node.told(book, "before") == "booked"
     with holding(postgres_engine._url, _HOLD.format(book)):
@@ -32,7 +32,7 @@ async def test_a_halt_that_comes_while_a_book_is_held_holds(postgres_engine: Pos
 
 
 async def test_one_held_book_stalls_no_other(postgres_engine: PostgresEngine) -> None:
-    books = await furnish(postgres_engine, 6)
+    books = await create_books(postgres_engine, 6)
     node = await Node(postgres_engine).start()
     with holding(postgres_engine._url, _HOLD.format(books[0])):
         held = asyncio.create_task(node.told(books[0], "held"))

@@ -15,7 +15,7 @@ from bullion.store.sqlite import SqliteConnection, SqliteEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .fixtures import asked, furnish
+from .fixtures import asked, create_books
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[SqliteEngine]:
 
 @pytest.fixture
 async def book(engine: SqliteEngine) -> int:
-    return (await furnish(engine, 1))[0] + 1
+    return (await create_books(engine, 1))[0] + 1
 
 
 @pytest.fixture

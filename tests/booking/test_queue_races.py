@@ -19,7 +19,19 @@ from bullion.store.postgres import PostgresEngine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
-from .fixtures import NOW_US, SWITCHES, Node, asked, code, failing, furnish, put, rows, set_limit, store_of
+from .fixtures import (
+    NOW_US,
+    SWITCHES,
+    Node,
+    asked,
+    code,
+    create_books,
+    failing,
+    put,
+    rows,
+    set_limit,
+    store_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +52,7 @@ async def nodes(make_engine: MakeEngine, engine: Engine) -> AsyncIterator[list[N
 
 
 async def start(nodes: list[Node], books: int, **limits: int) -> list[int]:
-    found = await furnish(nodes[0].engine, books, **limits)
+    found = await create_books(nodes[0].engine, books, **limits)
     for node in nodes:
         await node.start()
     return found
@@ -203,7 +215,7 @@ async def test_a_retry_waits_for_what_became_of_a_lost_booking(
     postgres_engine: PostgresEngine, commits: bool
 ) -> None:
     """The book's lock is the fence: whoever could still commit this order holds it."""
-    (book,) = await furnish(postgres_engine, 1)
+    (book,) = await create_books(postgres_engine, 1)
     node = await Node(postgres_engine).start()
     lost = Lost(postgres_engine, book)
 
@@ -226,7 +238,7 @@ async def test_a_retry_is_not_told_that_nothing_was_booked_while_a_lost_booking_
     postgres_engine: PostgresEngine,
 ) -> None:
     """The client got no answer, sends the key again, reads a refusal, and gives up. Then it is booked."""
-    (book,) = await furnish(postgres_engine, 1)
+    (book,) = await create_books(postgres_engine, 1)
     lost = Lost(postgres_engine, book)
     await lost.begin()
     await put(postgres_engine, replace(SWITCHES, halted=True))

@@ -17,7 +17,7 @@ BODY = json.dumps({"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}).e
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     with running(tmp_path_factory.mktemp("node")) as node:
         with node.desk() as desk:
-            desk.furnish()
+            desk.add_group()
             desk.do(
                 "PUT",
                 "/symbols/GOLD",

@@ -33,7 +33,7 @@ from tests.contract.conftest import MakeEngine
 from tests.model import invariants
 
 from .dealing_node import DealingNode, orders_of
-from .fixtures import GOLD, NOW_US, asked, checked, failing, furnish, put, rows, store_of
+from .fixtures import GOLD, NOW_US, asked, checked, create_books, failing, put, rows, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +43,7 @@ LOST = OutcomeUnknown("the line went dead")
 @pytest.fixture
 async def live_books(engine: Engine) -> list[int]:
     """The production books of three clients."""
-    return [book + 1 for book in await furnish(engine)]
+    return [book + 1 for book in await create_books(engine)]
 
 
 @pytest.fixture

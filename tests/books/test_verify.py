@@ -50,7 +50,7 @@ async def set_stock(engine: Engine, weight: str | None) -> None:  # noqa: F811
     await patch_symbol(desk_on(engine), ADMIN, "COIN", changes)
 
 
-async def furnished(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Dealings:  # noqa: F811
+async def deal_orders(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Dealings:  # noqa: F811
     """Books with everything that books can have: every status, full blocks, moved prices, archive, stock."""
     monkeypatch.setattr(archive, "PACK_SIZE_MAX", 4)
     monkeypatch.setattr(archive, "_PAUSE_S_MIN", 0)
@@ -176,7 +176,7 @@ async def test_every_lie_is_named_and_the_truth_is_equal(
     # A part for every few orders, so that the ends of parts are tried too.
     monkeypatch.setattr(verification, "PART_ORDERS", 300)
     async with small_blocks(engine):
-        dealings = await furnished(engine, monkeypatch)
+        dealings = await deal_orders(engine, monkeypatch)
         await trade_test_orders(await Node(engine).start(), dealings.books[0] - 1)
         report = await verified(engine)
         assert [str(each) for each in report.differences] == []
@@ -203,7 +203,7 @@ async def test_a_stock_that_was_switched_off_is_not_judged(
     engine: Engine,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await furnished(engine, monkeypatch)
+    await deal_orders(engine, monkeypatch)
     await set_stock(engine, None)
     await set_stock(engine, "5")
     report = await verified(engine)
@@ -217,7 +217,7 @@ async def test_no_more_than_a_bounded_number_is_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(verification, "LISTED_MAX", 2)
-    await furnished(engine, monkeypatch)
+    await deal_orders(engine, monkeypatch)
     await rows(engine, "UPDATE books SET gold_net_e4 = 7, silver_net_e4 = 7")
     report = await verified(engine)
     assert report.more
@@ -230,7 +230,7 @@ async def test_bookings_go_on_while_the_books_are_verified_and_do_not_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The verification stops in the middle until another node has booked; it reports the moment it began."""
-    dealings = await furnished(engine, monkeypatch)
+    dealings = await deal_orders(engine, monkeypatch)
     node = await Node(engine).start()
     before = (await verified(engine)).orders
     reader = make_engine()

@@ -44,7 +44,7 @@ class Deployment:
 @contextmanager
 def open_deployment(folder: Path) -> Iterator[Deployment]:
     with shared(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
-        desk.furnish()
+        desk.add_group()
         deployment = Deployment(node, desk)
         deployment.switch(production=True, budgets=WIDE_OPEN)
         desk.do("PUT", "/symbols/GOLD", GOLD)

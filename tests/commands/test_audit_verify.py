@@ -240,7 +240,7 @@ def test_a_whole_trail_is_exit_code_0(trail: Path) -> None:
 
 def test_a_trail_is_verified_while_the_service_runs(tmp_path: Path) -> None:
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         newest = desk.do("GET", "/audit?limit=1")["items"][0]
         found = bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET)
         assert desk.do("GET", "/audit?limit=1")["items"][0] == newest

@@ -52,7 +52,7 @@ class Shell:
         return done.stderr
 
 
-def furnish(shell: Shell) -> Shell:
+def set_up(shell: Shell) -> Shell:
     assert shell.run("migrate").returncode == 0
     shell.desk("groups", "put", "retail", "--file", "-", stdin=json.dumps(GROUP))
     named = ("--group", "retail", "--firm", "Aurum [b]", "--gold", "1000")
@@ -63,11 +63,11 @@ def furnish(shell: Shell) -> Shell:
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made once, copied for each test."""
-    return furnish(Shell(tmp_path_factory.mktemp("original"), {"BULLION_SECRET": SECRET})).folder
+    return set_up(Shell(tmp_path_factory.mktemp("original"), {"BULLION_SECRET": SECRET})).folder
 
 
 @pytest.fixture
-def furnished(original: Path, tmp_path: Path) -> Shell:
+def prepared(original: Path, tmp_path: Path) -> Shell:
     folder = tmp_path / "copy"
     shutil.copytree(original, folder)
     return Shell(folder, {"BULLION_SECRET": SECRET})
@@ -75,12 +75,12 @@ def furnished(original: Path, tmp_path: Path) -> Shell:
 
 @pytest.fixture
 def on_postgres(postgres: Postgres, tmp_path: Path) -> Shell:
-    return furnish(
+    return set_up(
         Shell(tmp_path, {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": postgres.new_database()})
     )
 
 
-@pytest.mark.parametrize("store", ["furnished", "on_postgres"])
+@pytest.mark.parametrize("store", ["prepared", "on_postgres"])
 def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -> None:
     """One day at the desk; each step is seen in the next listing."""
     shell: Shell = request.getfixturevalue(store)
@@ -166,19 +166,19 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     assert shell.run("audit", "verify").returncode == 0
 
 
-def test_tables_are_for_people_and_never_interpret_what_a_client_wrote(furnished: Shell) -> None:
-    shown = furnished.run("desk", "accounts", "list").stdout
+def test_tables_are_for_people_and_never_interpret_what_a_client_wrote(prepared: Shell) -> None:
+    shown = prepared.run("desk", "accounts", "list").stdout
     assert "login id" in shown
     assert "Aurum [b]" in shown
     assert "1000.0000" in shown
     assert "\x1b" not in shown
-    assert "None." in furnished.run("desk", "symbols", "list").stdout
+    assert "None." in prepared.run("desk", "symbols", "list").stdout
 
 
 def test_orders_and_decisions_are_shown_to_people(tmp_path: Path) -> None:
     """Placed through the API, read with the commands beside the running service."""
     with running(tmp_path, BULLION_FEED="desk") as node, node.desk() as desk:
-        desk.furnish().account("aurum", allocation={"gold": "10"})
+        desk.add_group().account("aurum", allocation={"gold": "10"})
         desk.do("PUT", "/symbols/GOLD", GOLD)
         issued = desk.key("aurum")
         with node.api(issued["key"]) as http:
@@ -202,9 +202,9 @@ def test_orders_and_decisions_are_shown_to_people(tmp_path: Path) -> None:
         assert "None." in shell.run("desk", "orders", "list").stdout
 
 
-def test_duties_are_shown_row_by_row(furnished: Shell) -> None:
-    furnished.desk("duties", "put", "gold", "2020-01-01=6250", "2999-01-01=0")
-    table = [line.split() for line in furnished.run("desk", "duties", "list").stdout.splitlines()]
+def test_duties_are_shown_row_by_row(prepared: Shell) -> None:
+    prepared.desk("duties", "put", "gold", "2020-01-01=6250", "2999-01-01=0")
+    table = [line.split() for line in prepared.run("desk", "duties", "list").stdout.splitlines()]
     assert table == [
         ["name", "from", "rupees", "in", "force"],
         ["gold", "2020-01-01", "6250.00", "yes"],
@@ -212,36 +212,36 @@ def test_duties_are_shown_row_by_row(furnished: Shell) -> None:
     ]
 
 
-def test_a_rate_that_was_not_taken_is_told(furnished: Shell) -> None:
+def test_a_rate_that_was_not_taken_is_told(prepared: Shell) -> None:
     put = ("desk", "rates", "put", "SPOT", "--bid", "1", "--ask", "2")
-    assert furnished.run(*put).stderr == ""
-    late = furnished.run(*put, "--at", "2020-01-01")
+    assert prepared.run(*put).stderr == ""
+    late = prepared.run(*put, "--at", "2020-01-01")
     assert late.returncode == 1
     assert late.stderr == "Not set: there is a newer rate, which is shown.\n"
 
 
-def test_a_secret_is_shown_once_and_said_to_be(furnished: Shell) -> None:
+def test_a_secret_is_shown_once_and_said_to_be(prepared: Shell) -> None:
     words = ("desk", "keys", "issue", "aurum", "--environment", "production", "--name", "a")
-    done = furnished.run(*words)
+    done = prepared.run(*words)
     assert "key_live.main." in done.stdout
     assert "shown only once" in done.stderr
-    assert "key_live" not in furnished.run("desk", "keys", "list", "aurum").stdout
+    assert "key_live" not in prepared.run("desk", "keys", "list", "aurum").stdout
 
 
-def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
-    said = furnished.refused("desk", "accounts", "create", "aurum", "--group", "retail", code=1)
+def test_refusals_are_sentences_with_exit_code_one(prepared: Shell) -> None:
+    said = prepared.refused("desk", "accounts", "create", "aurum", "--group", "retail", code=1)
     assert said == "bullion: There is an account aurum already.\n"
-    assert "no such account" in furnished.refused("desk", "keys", "list", "nobody", code=1)
-    assert "no such order" in furnished.refused("desk", "orders", "show", "x", code=1)
-    assert "no decision" in furnished.refused("desk", "traces", "show", "x", code=1)
-    assert "outcome" in furnished.refused("desk", "traces", "list", "--outcome", "x", code=1)
-    assert "since" in furnished.refused("desk", "orders", "list", "--since", "noon", code=1)
+    assert "no such account" in prepared.refused("desk", "keys", "list", "nobody", code=1)
+    assert "no such order" in prepared.refused("desk", "orders", "show", "x", code=1)
+    assert "no decision" in prepared.refused("desk", "traces", "show", "x", code=1)
+    assert "outcome" in prepared.refused("desk", "traces", "list", "--outcome", "x", code=1)
+    assert "since" in prepared.refused("desk", "orders", "list", "--since", "noon", code=1)
     put = ("desk", "rates", "put")
-    assert "ask" in furnished.refused(*put, "SPOT", "--bid", "2", "--ask", "1", code=1)
-    assert "BULLION_FEED=desk" in furnished.refused(*put, "GOLD", "--bid", "1", "--ask", "2", code=1)
-    assert furnished.desk(*put[1:], "GOLD", "--bid", "1", "--ask", "2", BULLION_FEED="desk")["taken"] is True
-    assert "2026-02-30" in furnished.refused("desk", "duties", "put", "gold", "2026-02-30=1", code=1)
-    assert "no group" in furnished.refused("desk", "accounts", "create", "x", "--group", "none", code=1)
+    assert "ask" in prepared.refused(*put, "SPOT", "--bid", "2", "--ask", "1", code=1)
+    assert "BULLION_FEED=desk" in prepared.refused(*put, "GOLD", "--bid", "1", "--ask", "2", code=1)
+    assert prepared.desk(*put[1:], "GOLD", "--bid", "1", "--ask", "2", BULLION_FEED="desk")["taken"] is True
+    assert "2026-02-30" in prepared.refused("desk", "duties", "put", "gold", "2026-02-30=1", code=1)
+    assert "no group" in prepared.refused("desk", "accounts", "create", "x", "--group", "none", code=1)
 
 
 @pytest.mark.parametrize(
@@ -260,8 +260,8 @@ def test_refusals_are_sentences_with_exit_code_one(furnished: Shell) -> None:
         (["orders", "list", "--status", "done"], "done"),
     ],
 )
-def test_misuse_is_told_with_exit_code_two(furnished: Shell, words: list[str], said: str) -> None:
-    assert said in furnished.refused("desk", *words, code=2)
+def test_misuse_is_told_with_exit_code_two(prepared: Shell, words: list[str], said: str) -> None:
+    assert said in prepared.refused("desk", *words, code=2)
 
 
 @pytest.mark.parametrize(
@@ -273,18 +273,18 @@ def test_misuse_is_told_with_exit_code_two(furnished: Shell, words: list[str], s
         ["accounts", "reset-test-book", "aurum"],
     ],
 )
-def test_what_hurts_is_not_done_unasked(furnished: Shell, words: list[str]) -> None:
-    before = furnished.desk("audit", "list")["total"]
-    assert "--yes" in furnished.refused("desk", *words, code=2)
-    assert furnished.desk("audit", "list")["total"] == before
+def test_what_hurts_is_not_done_unasked(prepared: Shell, words: list[str]) -> None:
+    before = prepared.desk("audit", "list")["total"]
+    assert "--yes" in prepared.refused("desk", *words, code=2)
+    assert prepared.desk("audit", "list")["total"] == before
 
 
-def test_a_person_is_asked_and_may_say_no(furnished: Shell) -> None:
+def test_a_person_is_asked_and_may_say_no(prepared: Shell) -> None:
     ours, theirs = pty.openpty()
     asked = subprocess.Popen(
         [*PROGRAM, "desk", "switches", "set", "halted=true"],
-        cwd=furnished.folder,
-        env=environment(**furnished.settings),
+        cwd=prepared.folder,
+        env=environment(**prepared.settings),
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -296,21 +296,21 @@ def test_a_person_is_asked_and_may_say_no(furnished: Shell) -> None:
         os.close(descriptor)
     assert "every order of every client is refused" in said
     assert asked.returncode == 1
-    assert furnished.desk("switches", "show")["halted"] is False
+    assert prepared.desk("switches", "show")["halted"] is False
 
 
-def test_a_token_acts_in_its_role_and_for_its_broker(furnished: Shell) -> None:
-    token = furnished.desk("tokens", "create", "Asha", "--role", "dealer")["token"]
+def test_a_token_acts_in_its_role_and_for_its_broker(prepared: Shell) -> None:
+    token = prepared.desk("tokens", "create", "Asha", "--role", "dealer")["token"]
     acting = {"BULLION_TOKEN": token}
-    assert furnished.desk("switches", "set", "halted=true", "--yes", **acting)["halted"] is True
-    assert "role" in furnished.refused(
+    assert prepared.desk("switches", "set", "halted=true", "--yes", **acting)["halted"] is True
+    assert "role" in prepared.refused(
         "desk", "accounts", "create", "x", "--group", "retail", code=1, **acting
     )
-    assert furnished.desk("audit", "list", "--limit", "1")["items"][0]["actor"].startswith("Asha (")
-    assert "not a valid desk token" in furnished.refused(
+    assert prepared.desk("audit", "list", "--limit", "1")["items"][0]["actor"].startswith("Asha (")
+    assert "not a valid desk token" in prepared.refused(
         "desk", "--token", "rubbish", "accounts", "list", code=2
     )
-    assert "no broker" in furnished.refused("desk", "--broker", "nowhere", "accounts", "list", code=2)
+    assert "no broker" in prepared.refused("desk", "--broker", "nowhere", "accounts", "list", code=2)
 
 
 @pytest.mark.parametrize(
@@ -334,8 +334,8 @@ def test_help_is_there_for_every_level(tmp_path: Path, words: list[str]) -> None
     assert "Usage: " in done.stdout
 
 
-def test_the_doctor_finds_nothing_wrong(furnished: Shell) -> None:
-    done = furnished.run("doctor")
+def test_the_doctor_finds_nothing_wrong(prepared: Shell) -> None:
+    done = prepared.run("doctor")
     assert done.returncode == 0
     assert all(line.startswith("ok ") for line in done.stdout.splitlines())
 
@@ -350,7 +350,7 @@ def test_the_doctor_beside_a_running_service(tmp_path: Path, postgres: Postgres,
 
 def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> None:
     """On SQLite, whose store a test can reach into without a server."""
-    shell = furnish(Shell(tmp_path, {"BULLION_SECRET": SECRET}))
+    shell = set_up(Shell(tmp_path, {"BULLION_SECRET": SECRET}))
     for code in ("GOLD", "OTHER"):
         shell.desk("symbols", "put", code, "--file", "-", stdin=json.dumps(SYMBOL))
     shell.desk("duties", "put", "customs", "2026-01-01=5")

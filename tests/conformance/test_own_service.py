@@ -105,7 +105,7 @@ def test_on_a_closed_deployment_the_reason_is_seen(closed_node: Node) -> None:
 def client_keys(closed_node: Node) -> tuple[str, str]:
     """A test and a live key of a client, whose budgets are wide, so that the test need not wait."""
     with closed_node.desk() as desk:
-        desk.furnish()
+        desk.add_group()
         desk.do("PUT", "/symbols/GOLD", GOLD)
         desk.do("PUT", "/symbols/SILVER", SILVER)
         desk.do("PATCH", "/switches", {"budgets": UNBOUNDED | {"failed_auth_per_minute": 1000}})

@@ -112,7 +112,7 @@ def test_the_kit_waits_just_where_a_real_budget_ends(closed_node: Node) -> None:
         desk.do("PUT", "/brokers/slow", {"name": "Slow", "hosts": ["slow.example"]})
         token = desk.do("POST", "/tokens", {"name": "an admin", "role": "admin", "broker": "slow"})["token"]
     with closed_node.desk(token) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.do("PUT", "/symbols/GOLD", GOLD_BODY)
         desk.account("client", allocation={"gold": "1000", "silver": "1000"})
         key = desk.key("client")["key"]

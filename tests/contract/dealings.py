@@ -26,7 +26,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.fixtures import GOLD, NOW_US, asked, checked, furnish, put, rows, store_of, summed
+from tests.booking.fixtures import GOLD, NOW_US, asked, checked, create_books, put, rows, store_of, summed
 from tests.model import invariants, production_invariants
 
 ANATOMY = '{"quoted_weight":"10.0000"}'
@@ -60,7 +60,7 @@ class Dealings:
 
     @classmethod
     async def open(cls, engine: Engine, accounts: int = 2) -> "Dealings":
-        books = await furnish(engine, accounts, gold_e4=10**12, silver_e4=10**12)
+        books = await create_books(engine, accounts, gold_e4=10**12, silver_e4=10**12)
         await put(engine, replace(GOLD, code="COIN", stock_kept=True))
         return cls(engine, books)
 

@@ -30,7 +30,7 @@ from tests.booking.conftest import (  # noqa: F401 - fixtures
     postgres_engine,
     shared_database,
 )
-from tests.booking.fixtures import Node, asked, furnish, reset, rows
+from tests.booking.fixtures import Node, asked, create_books, reset, rows
 from tests.contract.archiving import ADMIN, EVER, archive_all, check, desk_on, place, put, read_again
 
 pytestmark = pytest.mark.anyio
@@ -318,7 +318,7 @@ async def test_packing_keeps_every_order_as_it_is(node: Node, books: list[int]) 
 
 
 async def test_brokers_archive_their_own(engine: Engine) -> None:
-    await furnish(engine)
+    await create_books(engine)
     records = RecordStore(engine)
     await records.write("broker", lambda open_: open_.put_broker(Broker("other", "Other")))
     found = await records.read("books", lambda open_: open_.books_to_archive("other", "", 50, 2**60))

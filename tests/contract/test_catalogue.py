@@ -90,7 +90,7 @@ def key(account_id: int) -> Key:
     )
 
 
-async def furnish(records: Records) -> Key:
+async def create_records(records: Records) -> Key:
     await records.put_broker(BROKER)
     await records.put_switches(SWITCHES)
     await records.put_symbol(SYMBOL)
@@ -122,7 +122,7 @@ async def catalogue_follower(catalogue: Catalogue, other_engine: Engine) -> Cata
 async def test_everything_comes_back_as_it_was_put(
     store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
 ) -> None:
-    issued = await store.write("furnish", furnish)
+    issued = await store.write("create_records", create_records)
     await catalogue_follower.catch_up()
     assert catalogue.brokers == {"main": BROKER}
     assert catalogue.hosts == {"a.example": "main", "b.example": "main"}
@@ -164,7 +164,7 @@ async def test_each_kind_of_pricing_comes_back(
 async def test_a_change_reaches_a_node_that_was_loaded_before(
     store: RecordStore, catalogue_follower: CatalogueFollower, catalogue: Catalogue
 ) -> None:
-    issued = await store.write("furnish", furnish)
+    issued = await store.write("create_records", create_records)
     await catalogue_follower.catch_up()
 
     async def body(records: Records) -> None:
@@ -188,7 +188,7 @@ async def test_a_change_reaches_a_node_that_was_loaded_before(
 
 
 async def test_only_what_changed_is_read(store: RecordStore, other_engine: Engine) -> None:
-    await store.write("furnish", furnish)
+    await store.write("create_records", create_records)
     source = StoreSource(other_engine)
     whole = await source.changes(None)
     assert whole.whole
@@ -208,7 +208,7 @@ async def test_a_node_too_far_behind_reads_everything(
     store: RecordStore, other_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_records, "_CHANGES_KEPT", 500)
-    await store.write("furnish", furnish)
+    await store.write("create_records", create_records)
 
     async def body(records: Records) -> None:
         await records.put_switches(SWITCHES)
@@ -225,7 +225,7 @@ async def test_a_node_too_far_behind_reads_everything(
 async def test_memory_ahead_of_a_restored_store_is_loaded_anew(
     store: RecordStore, other_engine: Engine
 ) -> None:
-    await store.write("furnish", furnish)
+    await store.write("create_records", create_records)
     catalogue = Catalogue()
     catalogue.apply(Changes(10**6, 0, [Broker("ghost", "from a newer copy")], whole=True), 0)
     await CatalogueFollower(catalogue, StoreSource(other_engine)).catch_up()
@@ -239,7 +239,7 @@ async def test_the_follower_reads_changes_by_itself_within_a_second(
     await catalogue_follower.catch_up()
     running = asyncio.create_task(catalogue_follower.run())
     await asyncio.sleep(0.1)
-    await store.write("furnish", furnish)
+    await store.write("create_records", create_records)
     async with asyncio.timeout(1):
         while not catalogue.keys:
             await asyncio.sleep(0.01)
@@ -256,7 +256,7 @@ async def test_the_clock_is_the_stores(
 
 
 async def test_last_use_is_kept_and_moves_no_version(store: RecordStore, engine: Engine) -> None:
-    issued = await store.write("furnish", furnish)
+    issued = await store.write("create_records", create_records)
     source = StoreSource(engine)
     version = (await source.changes(None)).version
     clock = iter([100, 300, 200])
@@ -272,13 +272,13 @@ async def test_last_use_is_kept_and_moves_no_version(store: RecordStore, engine:
 
 async def test_pages_and_totals(store: RecordStore) -> None:
     async def body(records: Records) -> None:
-        await furnish(records)
+        await create_records(records)
         for number in range(5):
             await records.insert_account(
                 structs.replace(ACCOUNT, login_id=f"client{number}"), Allocation(0, 0)
             )
 
-    await store.write("furnish", body)
+    await store.write("create_records", body)
     clients, total = await store.read("page", lambda records: records.clients("main", Page(2, 3)))
     assert total == 6
     assert [client.account.login_id for client in clients if isinstance(client, Client)] == [
@@ -289,7 +289,7 @@ async def test_pages_and_totals(store: RecordStore) -> None:
 
 
 async def test_both_books_of_an_account_have_its_allocation(store: RecordStore, engine: Engine) -> None:
-    await store.write("furnish", furnish)
+    await store.write("create_records", create_records)
 
     async def raise_it(records: Records) -> None:
         client = await records.client("main", "aurum")

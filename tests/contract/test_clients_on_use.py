@@ -61,7 +61,7 @@ class Desk:
         self._store = RecordStore(engine)
         self.accounts: dict[int, Account] = {}
 
-    async def furnish(self, numbers: Sequence[int]) -> None:
+    async def create_clients(self, numbers: Sequence[int]) -> None:
         async def body(records: Records) -> None:
             if not self.accounts:
                 await records.put_broker(Broker("main", "Main"))
@@ -71,7 +71,7 @@ class Desk:
                 self.accounts[number] = account
                 await records.insert_key(new_key(account.id, key_id(number)))
 
-        await self._store.write("furnish", body)
+        await self._store.write("create_clients", body)
 
     async def revoke(self, number: int) -> None:
         key = new_key(self.accounts[number].id, key_id(number))
@@ -109,7 +109,7 @@ class Memory:
 @pytest.fixture
 async def desk(engine: Engine) -> Desk:
     desk = Desk(engine)
-    await desk.furnish(range(1, CLIENTS + 1))
+    await desk.create_clients(range(1, CLIENTS + 1))
     return desk
 
 
@@ -189,7 +189,7 @@ async def test_memory_is_filled_page_by_page_while_the_desk_goes_on(
     await desk.revoke(1)  # In memory already.
     await desk.close(6)  # Not yet.
     await desk.issue(2, key_id(2, "b"))
-    await desk.furnish([CLIENTS + 1])
+    await desk.create_clients([CLIENTS + 1])
     await memory.catalogue_follower.look_up(key_id(5))
     assert memory.has(5)
     await memory.filled()

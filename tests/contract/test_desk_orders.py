@@ -62,7 +62,7 @@ class Placed:
         )
 
 
-async def furnish(records: Records) -> None:
+async def create_records(records: Records) -> None:
     for broker, logins in BROKERS.items():
         await records.put_broker(Broker(broker, broker, ()))
         await records.put_group(Group(broker, "retail", trading=True, terms={}, default_terms=None))
@@ -92,7 +92,7 @@ async def account_id_of(engine: Engine, broker: str, login_id: str) -> int:
 async def trade(engine: Engine) -> list[Placed]:
     """Orders of all books in turn, a second and a bit apart, recorded as bookings are; newest first."""
     chance = Random(7)  # noqa: S311 - the same orders each time
-    await RecordStore(engine).write("furnish", furnish)
+    await RecordStore(engine).write("create_records", create_records)
     books = [
         (broker, login_id, each, book_id(await account_id_of(engine, broker, login_id), each), list[Order]())
         for broker, logins in BROKERS.items()

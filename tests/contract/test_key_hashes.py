@@ -7,7 +7,7 @@ from bullion.store.engine import Engine
 from bullion.store.key_hashes import KeyHashes
 from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.fixtures import furnish, rows
+from tests.booking.fixtures import create_books, rows
 
 from .test_clients_on_use import key_id, new_key
 
@@ -23,7 +23,7 @@ async def stored(engine: Engine) -> list[tuple[str, str]]:
 
 
 async def test_only_the_secret_of_the_store_makes_new_hashes(engine: Engine) -> None:
-    books = await furnish(engine, 1)
+    books = await create_books(engine, 1)
     old, new = OLD.hash(TEXT), NEW.hash(TEXT)
 
     async def issue(number: int) -> None:

@@ -26,7 +26,7 @@ from tests.booking.fixtures import (
     NOW_US,
     asked,
     checked,
-    furnish,
+    create_books,
     ledger_of,
     put,
     reset,
@@ -60,7 +60,7 @@ def names(*plans: Plan) -> list[KeyName]:
 
 @pytest.fixture
 async def books(engine: Engine) -> list[int]:
-    return await furnish(engine)
+    return await create_books(engine)
 
 
 @pytest.fixture

@@ -21,7 +21,17 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.fixtures import NOW_US, asked, checked, furnish, ledger_of, reset, rows, stand_at, summed
+from tests.booking.fixtures import (
+    NOW_US,
+    asked,
+    checked,
+    create_books,
+    ledger_of,
+    reset,
+    rows,
+    stand_at,
+    summed,
+)
 from tests.booking.small_blocks import small_blocks
 
 pytestmark = pytest.mark.anyio
@@ -117,7 +127,7 @@ class Shelf:
 
 @pytest.fixture
 async def shelf(engine: Engine) -> Shelf:
-    (book_id,) = await furnish(engine, 1)
+    (book_id,) = await create_books(engine, 1)
     return Shelf(engine, book_id)
 
 
@@ -241,7 +251,7 @@ async def test_with_statistics_sqlite_makes_no_filter_of_all_counts_first(shelf:
 
 
 async def test_books_do_not_see_each_others_orders(engine: Engine) -> None:
-    shelves = [Shelf(engine, book_id) for book_id in await furnish(engine, 2)]
+    shelves = [Shelf(engine, book_id) for book_id in await create_books(engine, 2)]
     for shelf in shelves:
         await shelf.place(30)
     for shelf in shelves:
@@ -251,7 +261,7 @@ async def test_books_do_not_see_each_others_orders(engine: Engine) -> None:
 
 
 async def test_single_orders_are_found_in_their_own_book_alone_also_when_archived(engine: Engine) -> None:
-    books = await furnish(engine, 2)
+    books = await create_books(engine, 2)
     shelf = Shelf(engine, books[0])
     await shelf.place(5)
     await shelf.reset()

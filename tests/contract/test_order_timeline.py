@@ -26,7 +26,7 @@ from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 
-from .test_desk_orders import BROKERS, Placed, account_id_of, furnish
+from .test_desk_orders import BROKERS, Placed, account_id_of, create_records
 
 pytestmark = pytest.mark.anyio
 
@@ -154,7 +154,7 @@ class Fixture:
 @pytest.fixture
 async def fixture(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Fixture:
     monkeypatch.setattr(order_timeline, "_SPAN", 7)
-    await RecordStore(engine).write("furnish", furnish)
+    await RecordStore(engine).write("create_records", create_records)
     books = {
         (broker, login_id, each): book_id(await account_id_of(engine, broker, login_id), each)
         for broker, logins in BROKERS.items()

@@ -9,7 +9,7 @@ from bullion.hedge.simulated import Mode, SimulatedVenue
 from bullion.hedge.venue import Venue
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.fixtures import furnish, rows
+from tests.booking.fixtures import create_books, rows
 from tests.contract.conftest import MakeEngine
 from tests.support.venue_contract import VenueContract, VenueTrial
 from tests.support.venues import behave, store_clock, venue_book_of
@@ -64,7 +64,7 @@ async def trial(
     engine: Engine,
     make_engine: MakeEngine,  # noqa: F811
 ) -> AsyncIterator[VenueTrial]:
-    await furnish(engine, 1)
+    await create_books(engine, 1)
     async with AsyncExitStack() as engines:
         yield SimulatedTrial(engine, make_engine, engines)
 

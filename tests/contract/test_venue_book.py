@@ -12,7 +12,7 @@ from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.booking.fixtures import furnish, rows
+from tests.booking.fixtures import create_books, rows
 from tests.support.venues import behave, venue_book_of
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ def request(order_id: str = "a", broker: str = "main") -> HedgeRequest:
 
 @pytest.fixture
 async def book(engine: Engine) -> StoredVenueBook:
-    await furnish(engine, 1)
+    await create_books(engine, 1)
     return venue_book_of(engine)
 
 

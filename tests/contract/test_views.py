@@ -31,7 +31,7 @@ from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
-from .test_catalogue import furnish
+from .test_catalogue import create_records
 
 pytestmark = pytest.mark.anyio
 
@@ -72,11 +72,11 @@ async def look(engine: Engine, view: str) -> Sequence[Row]:
 
 async def test_they_are_readable(engine: Engine) -> None:
     async def body(records: Records) -> None:
-        await furnish(records)
+        await create_records(records)
         await records.set_allocation(1, Allocation(12_345_678, 5))
         await records.put_stock("main", "GOLD", 10_001)
 
-    await RecordStore(engine).write("furnish", body)
+    await RecordStore(engine).write("create_records", body)
     (account,) = await look(engine, "readable_accounts")
     assert account["login_id"] == "aurum"
     assert account["active"] in (True, "yes")
@@ -99,11 +99,11 @@ async def test_they_are_readable(engine: Engine) -> None:
 
 async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
     async def body(records: Records) -> None:
-        await furnish(records)
+        await create_records(records)
         await records.put_tick("main", Tick("GOLD", 71_234_500_001, 71_240_000_000, 7, 7))
         await records.put_duty(DutyTable("main", "gold", (Duty(date(2026, 5, 13), 625_005),)))
 
-    await RecordStore(engine).write("furnish", body)
+    await RecordStore(engine).write("create_records", body)
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine) if isinstance(engine, SqliteEngine) else PostgresLedger(engine)
     before = (await ledger.books([2]))[2]
@@ -125,7 +125,7 @@ async def test_orders_ticks_and_duties_are_readable(engine: Engine) -> None:
 
 
 async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -> None:
-    await RecordStore(engine).write("furnish", furnish)
+    await RecordStore(engine).write("create_records", create_records)
     assert isinstance(engine, SqliteEngine | PostgresEngine)
     ledger = SqliteLedger(engine, "me") if isinstance(engine, SqliteEngine) else PostgresLedger(engine, "me")
     before = (await ledger.books([3]))[3]
@@ -182,6 +182,6 @@ async def test_executions_without_an_order_are_readable(engine: Engine) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 async def test_no_hash_of_a_secret_is_in_them(engine: Engine, view: str) -> None:
-    await RecordStore(engine).write("furnish", furnish)
+    await RecordStore(engine).write("create_records", create_records)
     shown = " ".join(str(tuple(cast("Iterable[object]", row))) for row in await look(engine, view))
     assert bytes(range(32)).hex() not in shown

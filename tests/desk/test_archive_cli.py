@@ -33,12 +33,12 @@ FROM numbers CROSS JOIN books WHERE books.environment = 'test'
 """
 
 
-def furnish(number: int = ORDERS, *, aside: int | None = None) -> None:
+def create_records(number: int = ORDERS, *, aside: int | None = None) -> None:
     """Orders of the only account, as if they had been placed long ago; all of them set aside."""
-    run(_furnish, number, number if aside is None else aside)
+    run(_create_records, number, number if aside is None else aside)
 
 
-async def _furnish(engine: Any, number: int, aside: int) -> None:
+async def _create_records(engine: Any, number: int, aside: int) -> None:
     sqlite = "Sqlite" in type(engine).__name__
     numbers = (
         "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)"
@@ -88,7 +88,7 @@ def order_id(number: int) -> str:
 
 
 def test_it_asks_first_and_says_what_it_did(shell: Shell) -> None:  # noqa: F811
-    furnish(20, aside=15)
+    create_records(20, aside=15)
     assert shell.desk("archive show")["to_archive"] == {"orders": 15, "accounts": 1}
     asked = shell.refused("archive orders --before 30d", code=2)
     assert "Archive 15 test orders made before" in asked
@@ -108,7 +108,7 @@ def test_it_asks_first_and_says_what_it_did(shell: Shell) -> None:  # noqa: F811
 
 
 def test_one_that_is_killed_is_gone_on_with(shell: Shell, tmp_path: Path) -> None:  # noqa: F811
-    furnish()
+    create_records()
     settings = {name: value for name, value in os.environ.items() if name.startswith("BULLION_")}
     process = subprocess.Popen(
         [*PROGRAM, "desk", "archive", "orders", "--before", "30d", "--yes"],
@@ -140,7 +140,7 @@ def test_archived_orders_are_copied_into_a_file_that_can_be_checked(
     shell: Shell,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    furnish(10)
+    create_records(10)
     shell.desk("archive orders --before 30d --yes")
     done = shell.desk("archive export orders.jsonl.gz --login aurum")
     path = tmp_path / "orders.jsonl.gz"

@@ -35,7 +35,7 @@ def read_until(connection: socket.socket, end: bytes) -> bytes:
 def test_a_token_deleted_while_its_body_is_on_the_way_changes_nothing(tmp_path: Path) -> None:
     body = json.dumps({"login_id": "too-late", "group": "retail"}).encode()
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         made = desk.do("POST", "/tokens", {"name": "Leaving", "role": "admin"})
         head = (
             "POST /desk/v1/accounts HTTP/1.1\r\n"
@@ -66,7 +66,7 @@ def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path:
     )
     with running(tmp_path) as node:
         with first_caller(node) as desk:
-            desk.furnish()
+            desk.add_group()
         with connect(node) as connection:
             connection.sendall(head.encode())
             # The service asks for the body: from here on the call is under way.
@@ -86,7 +86,7 @@ def test_a_call_that_is_half_sent_is_finished_before_the_service_stops(tmp_path:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_open_connection_does_not_hold_the_stop_up(tmp_path: Path, number: int) -> None:
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         started = time.monotonic()
         assert node.stop(number) == 0
         assert time.monotonic() - started < 5
@@ -94,7 +94,7 @@ def test_an_open_connection_does_not_hold_the_stop_up(tmp_path: Path, number: in
 
 def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         made = [desk.account(f"client{number}") for number in range(5)]
         issued = desk.key("client0")
         assert node.stop(signal.SIGKILL) == -signal.SIGKILL
@@ -107,7 +107,7 @@ def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
 
 def test_a_restart_keeps_keys_tokens_and_switches(tmp_path: Path) -> None:
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.account("client")
         desk.key("client")
         desk.do("POST", "/tokens", {"name": "n", "role": "viewer"})
@@ -120,7 +120,7 @@ def test_a_restart_keeps_keys_tokens_and_switches(tmp_path: Path) -> None:
 def test_an_address_that_breaks_its_list_apart_does_not_end_the_service(tmp_path: Path) -> None:
     """Stored with a blank inside, it would be a key that no node can read: neither now nor at a restart."""
     with running(tmp_path) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.account("client")
         for address in ("fe80::1%a b", "fe80::1%a\tb"):
             body = KEY | {"allowed_addresses": [address]}
@@ -148,7 +148,7 @@ def test_a_caller_that_leaves_half_way_is_no_fault_of_ours(tmp_path: Path) -> No
 
 def test_a_store_that_cannot_be_read_is_told_on_both_ports(tmp_path: Path) -> None:
     with running(tmp_path) as node, first_caller(node) as desk, node.api() as api:
-        desk.furnish()
+        desk.add_group()
         for file in ("bullion.db", "bullion.db-wal"):
             (tmp_path / "var" / file).write_bytes(b"no database" * 20_000)
         answers = [desk.get(f"{node.desk_url}/health/ready"), api.get("/health/ready")]

@@ -37,7 +37,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """A day at the desk: keys and tokens issued, rotated, used rightly and wrongly."""
     folder = tmp_path_factory.mktemp("canary")
     with running(folder, BULLION_LOG_CALLS="all") as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.account("client")
         issued = desk.key("client")
         successor = desk.do("POST", f"/keys/{issued['key_id']}/rotate", {})

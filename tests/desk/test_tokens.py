@@ -37,7 +37,7 @@ DEALERS_OWN = ["freeze a symbol", "halt", "put a rate", "reset a test book"]
 
 
 @pytest.fixture
-def furnished(office: Office) -> Office:
+def prepared(office: Office) -> Office:
     """An office where each of READS and WRITES finds what it names."""
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     office.desk.account("client")
@@ -54,34 +54,34 @@ def paths_of(office: Office) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("role", ["viewer", "dealer", "admin"])
-def test_every_role_reads_everything(furnished: Office, role: str) -> None:
-    caller = furnished.hire(role)
+def test_every_role_reads_everything(prepared: Office, role: str) -> None:
+    caller = prepared.hire(role)
     assert [path for path in READS if caller.get(path).status_code != 200] == []
 
 
-def test_a_viewer_never_writes(furnished: Office) -> None:
-    viewer, paths = furnished.hire("viewer"), paths_of(furnished)
-    with nothing_changed(furnished.desk):
+def test_a_viewer_never_writes(prepared: Office) -> None:
+    viewer, paths = prepared.hire("viewer"), paths_of(prepared)
+    with nothing_changed(prepared.desk):
         for method, path, body in WRITES.values():
             viewer.refused(method, path.format(**paths), body, status=403, code="role_too_low")
 
 
-def test_a_dealer_freezes_halts_quotes_and_resets_and_writes_nothing_else(furnished: Office) -> None:
-    dealer, paths = furnished.hire("dealer"), paths_of(furnished)
-    with nothing_changed(furnished.desk):
+def test_a_dealer_freezes_halts_quotes_and_resets_and_writes_nothing_else(prepared: Office) -> None:
+    dealer, paths = prepared.hire("dealer"), paths_of(prepared)
+    with nothing_changed(prepared.desk):
         for what, (method, path, body) in WRITES.items():
             if what not in DEALERS_OWN:
                 dealer.refused(method, path.format(**paths), body, status=403, code="role_too_low")
     for what in DEALERS_OWN:
         method, path, body = WRITES[what]
         dealer.do(method, path, body)
-    assert furnished.desk.all("/symbols")[0]["frozen"] is True
-    assert furnished.desk.do("GET", "/switches")["halted"] is True
-    assert [rate["instrument"] for rate in furnished.desk.all("/rates")] == ["GOLD"]
+    assert prepared.desk.all("/symbols")[0]["frozen"] is True
+    assert prepared.desk.do("GET", "/switches")["halted"] is True
+    assert [rate["instrument"] for rate in prepared.desk.all("/rates")] == ["GOLD"]
 
 
-def test_an_admin_does_all_but_brokers(furnished: Office) -> None:
-    admin, paths = furnished.hire("admin"), paths_of(furnished)
+def test_an_admin_does_all_but_brokers(prepared: Office) -> None:
+    admin, paths = prepared.hire("admin"), paths_of(prepared)
     done = [
         what
         for what, (method, path, body) in WRITES.items()
@@ -91,9 +91,9 @@ def test_an_admin_does_all_but_brokers(furnished: Office) -> None:
 
 
 @pytest.mark.parametrize("role", ["viewer", "dealer"])
-def test_a_role_is_told_before_a_body_is_judged(furnished: Office, role: str) -> None:
-    caller, paths = furnished.hire(role), paths_of(furnished)
-    with nothing_changed(furnished.desk):
+def test_a_role_is_told_before_a_body_is_judged(prepared: Office, role: str) -> None:
+    caller, paths = prepared.hire(role), paths_of(prepared)
+    with nothing_changed(prepared.desk):
         for what, (method, path, _) in WRITES.items():
             if method not in ("DELETE", "PATCH") and (role == "viewer" or what not in DEALERS_OWN):
                 answer = caller.raw(method, path.format(**paths), b'{"nonsense": 1}')

@@ -44,7 +44,7 @@ def test_workers_go_with_their_watcher(tmp_path: Path, postgres: Postgres, redis
 
 def test_a_store_removed_under_a_node_is_told_and_nothing_is_answered_as_done(tmp_path: Path) -> None:
     with running(tmp_path) as node, node.desk() as desk:
-        desk.furnish().account("client")
+        desk.add_group().account("client")
         shutil.rmtree(tmp_path / "var")
         answer = desk.post("/accounts", json={"login_id": "lost", "group": "retail"})
         assert answer.status_code == 503
@@ -125,7 +125,7 @@ WIPED = "DELETE FROM audit; DELETE FROM audit_heads"
 @pytest.mark.parametrize("tamper", [CUT, WIPED])
 def test_a_cut_trail_is_not_mended_by_the_next_action(tmp_path: Path, tamper: str) -> None:
     with running(tmp_path) as node, node.desk() as desk:
-        desk.furnish().account("client")
+        desk.add_group().account("client")
     with sqlite3.connect(tmp_path / "var" / "bullion.db") as store:
         store.executescript(tamper)
     store.close()
@@ -145,7 +145,7 @@ def test_a_node_stops_while_postgres_is_frozen(tmp_path: Path, redis: Redis, pos
     assert own.process is not None
     try:
         with node.desk() as desk:
-            desk.furnish().account("client")
+            desk.add_group().account("client")
             key = desk.key("client")["key"]
         with node.api(key) as api:
             assert api.get(ME).status_code == 200

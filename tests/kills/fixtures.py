@@ -164,17 +164,17 @@ class Deployment:
 
     # --- The desk -------------------------------------------------------------------------------------
 
-    def furnish(self, node: Node, venues: Iterable[str] = VENUES) -> None:
+    def set_up(self, node: Node, venues: Iterable[str] = VENUES) -> None:
         with node.desk() as first:
             for tag in venues:
                 first.do("PUT", f"/brokers/{tag}", {"name": tag, "hosts": [f"{tag}.example"]})
                 body = {"name": "an admin", "role": "admin", "broker": tag}
                 self.tokens[tag] = first.do("POST", "/tokens", body)["token"]
                 with self.desk(node, tag) as desk:
-                    self._furnish(desk, tag)
+                    self._set_up(desk, tag)
 
-    def _furnish(self, desk: DeskClient, tag: str) -> None:
-        desk.furnish()
+    def _set_up(self, desk: DeskClient, tag: str) -> None:
+        desk.add_group()
         desk.do("PATCH", "/switches", {"production": True, "budgets": BUDGETS})
         desk.do("PUT", "/symbols/GOLD", GOLD)
         desk.do("PUT", "/symbols/SILVER", SILVER)

@@ -17,7 +17,7 @@ Break = Callable[[Rows], object]
 def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[Deployment, Rows]:
     deployment = Deployment(tmp_path_factory.mktemp("checker"), {})
     with running(deployment.folder, **deployment.settings) as node:
-        deployment.furnish(node, ["filling", "refusing", "holding"])
+        deployment.set_up(node, ["filling", "refusing", "holding"])
         deployment.wishes(5)
         deployment.learn_all(node)
         return deployment, deployment.check()

@@ -22,7 +22,7 @@ def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
     deployment = Deployment(folder, settings, seed=NAMES.index(name))
     node = start(folder, "tests.support.failpoints", KILL_AT=name, **deployment.settings)
     try:
-        deployment.furnish(node)
+        deployment.set_up(node)
         deployment.wishes(1)
         deployment.learn_all(node)
         programs = deployment.wishes(6)

@@ -29,7 +29,7 @@ def test_a_node_killed_at_any_moment_loses_nothing(
     chance = random.Random(seed)  # noqa: S311
     deployment = Deployment(tmp_path, stack(name, request), seed)
     with running(tmp_path, **deployment.settings) as first:
-        deployment.furnish(first)
+        deployment.set_up(first)
         deployment.wishes(1)
         deployment.learn_all(first)
     for _ in range(KILLS):

@@ -30,7 +30,7 @@ def pair(postgres: Postgres, redis: Redis, tmp_path: Path) -> Iterator[Pair]:
         running(tmp_path, **deployment.settings) as first,
         running(tmp_path, **deployment.settings) as second,
     ):
-        deployment.furnish(first)
+        deployment.set_up(first)
         deployment.wishes(1)
         deployment.learn_all(second)
         deployment.learn_all(first)

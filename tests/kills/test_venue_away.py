@@ -76,7 +76,7 @@ def test_orders_outlast_a_venue_that_is_away_for_long(
     deployment = Deployment(tmp_path, stack(name, request))
     node = start(tmp_path, **deployment.settings)
     try:
-        deployment.furnish(node, ["holding"])
+        deployment.set_up(node, ["holding"])
         with deployment.clients[0].http(node) as http:
             deployment.wish(deployment.clients[0]).learn(http)
         wishes = placed(deployment, node, 5)
@@ -113,7 +113,7 @@ def test_orders_outlast_restarts_until_the_desk_answers_them(
 ) -> None:
     deployment = Deployment(tmp_path, {"BULLION_HEDGE": "desk", **stack(name, request)})
     with running(tmp_path, **deployment.settings) as node:
-        deployment.furnish(node, ["filling"])
+        deployment.set_up(node, ["filling"])
         with deployment.clients[0].http(node) as http:
             deployment.wish(deployment.clients[0]).learn(http)
         placed(deployment, node, 2)

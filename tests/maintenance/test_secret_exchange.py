@@ -105,7 +105,7 @@ def _trader(node: Node, tag: str, login_id: str, issued: dict[str, str]) -> Trad
 
 def test_a_broken_trail_is_not_made_whole(tmp_path: Path) -> None:
     with running(tmp_path, **ONLY_OLD) as node, node.desk() as desk:
-        desk.furnish()
+        desk.add_group()
     with closing(sqlite3.connect(tmp_path / "var/bullion.db", isolation_level=None)) as store:
         store.execute("UPDATE audit SET actor = 'somebody else' WHERE ordinal = 1")
     done = bullion(tmp_path, "secret", "exchange", **BOTH)

@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("copied")
     on = {"BULLION_PRODUCTION": "on"}
     with running(folder, **on) as node, node.desk() as desk:
-        desk.furnish()
+        desk.add_group()
         for code in ("GOLD", "RARE"):
             desk.do("PUT", f"/symbols/{code}", GOLD)
         desk.do("PATCH", "/switches", {"budgets": UNBOUNDED, "production": True})

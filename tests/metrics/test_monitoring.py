@@ -123,7 +123,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         }
         node = ends.enter_context(shared(tmp_path_factory.mktemp("node"), **settings))
         desk = ends.enter_context(node.desk())
-        desk.furnish().account("client", allocation={"gold": "1000000"}, production_trading=True)
+        desk.add_group().account("client", allocation={"gold": "1000000"}, production_trading=True)
         budgets = {**UNBOUNDED, "account_orders_per_minute": 100_000}
         desk.do("PATCH", "/switches", {"production": True, "budgets": budgets})
         desk.do("PUT", "/rates/GOLD", RATE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.fixtures import Node, asked, furnish, reset
+from tests.booking.fixtures import Node, asked, create_books, reset
 from tests.booking.small_blocks import keep_small_blocks
 
 from . import invariants
@@ -21,7 +21,7 @@ async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     await engine.open()
     await engine.migrate()
     await keep_small_blocks(engine, monkeypatch, (2, 8, 32))
-    books = await furnish(engine, 2, gold_e4=50_000, silver_e4=50_000)
+    books = await create_books(engine, 2, gold_e4=50_000, silver_e4=50_000)
     node = await Node(engine).start()
     await node.place(books[0], "archived")
     await reset(engine, books[0])

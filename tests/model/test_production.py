@@ -156,9 +156,9 @@ class Machine(RuleBasedStateMachine):
         self.test_orders = [0, 0]
         self.sent: list[tuple[int, str, str, Body]] = []
         self.dealt: dict[str, int] = {}
-        self.deployment.run(self._furnish(limits, coins))
+        self.deployment.run(self._set_up(limits, coins))
 
-    async def _furnish(self, limits: dict[str, int], coins: int) -> None:
+    async def _set_up(self, limits: dict[str, int], coins: int) -> None:
         async def body(records: Records) -> list[int]:
             await records.put_broker(Tenant(self.broker, self.broker))
             await records.put_group(replace(GROUP, broker=self.broker))
@@ -193,7 +193,7 @@ class Machine(RuleBasedStateMachine):
                 ids.append(client.account.id)
             return ids
 
-        self.ids = await RecordStore(self.deployment.engines[0]).write("furnish", body)
+        self.ids = await RecordStore(self.deployment.engines[0]).write("set_up", body)
         self.nodes = [
             ProductionNode(engine, f"{self.broker} {number}")
             for number, engine in enumerate(self.deployment.engines)

@@ -66,7 +66,7 @@ SYMBOLS = {
 _names = count(1)
 
 
-def furnish(node: Node) -> None:
+def set_up(node: Node) -> None:
     with node.desk() as desk:
         calls = dict.fromkeys(
             ("reads_per_minute", "orders_per_minute", "orders_per_10_seconds", "account_orders_per_minute"),
@@ -109,7 +109,7 @@ def _text(value: Decimal | None) -> str | None:
 @pytest.fixture(scope="module", params=STACKS)
 def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     with running(tmp_path_factory.mktemp("node"), **stack(request.param, request)) as node:
-        furnish(node)
+        set_up(node)
         yield node
 
 

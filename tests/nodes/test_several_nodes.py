@@ -28,7 +28,7 @@ def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
 def pair(settings: dict[str, str], tmp_path: Path) -> Iterator[tuple[Node, Node]]:
     with running(tmp_path, **settings) as first, running(tmp_path, **settings) as second:
         with first.desk() as desk:
-            desk.furnish().account("client")
+            desk.add_group().account("client")
         yield first, second
 
 
@@ -91,7 +91,7 @@ def test_redis_away_and_back(postgres: Postgres, redis: Redis, tmp_path: Path) -
     settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": own.url}
     try:
         with running(tmp_path, **settings) as node, node.desk() as desk:
-            key = desk.furnish().account("client") and desk.key("client")["key"]
+            key = desk.add_group().account("client") and desk.key("client")["key"]
             with node.api(key) as api:
                 assert "ratelimit-limit" in api.get(ME).headers
                 own.stop(signal.SIGKILL)
@@ -117,7 +117,7 @@ def test_postgres_restarted(tmp_path: Path, redis: Redis, postgres: Postgres) ->
     try:
         with running(tmp_path, **settings) as first, running(tmp_path, **settings) as second:
             with first.desk() as desk:
-                desk.furnish().account("client")
+                desk.add_group().account("client")
                 key = desk.key("client")["key"]
             # Both have it in memory; of a key issued a moment before, the other node may not have heard yet.
             assert [status(node, key) for node in (first, second)] == [200, 200]
@@ -165,7 +165,7 @@ def test_ten_nodes_starting_at_once_on_an_empty_store(
         with nodes[0].desk() as desk:
             made = [entry for entry in desk.do("GET", "/audit")["items"] if entry["action"] == "put_broker"]
             assert len(made) == 1
-            desk.furnish().account("client")
+            desk.add_group().account("client")
             key = desk.key("client")["key"]
         assert [status(node, key) for node in nodes] == [200] * 10
 
@@ -173,7 +173,7 @@ def test_ten_nodes_starting_at_once_on_an_empty_store(
 def test_workers_share_the_ports_and_a_dead_one_is_replaced(settings: dict[str, str], tmp_path: Path) -> None:
     with running(tmp_path, BULLION_WORKERS="2", **settings) as node:
         with node.desk() as desk:
-            desk.furnish().account("client")
+            desk.add_group().account("client")
             key = desk.key("client")["key"]
         children = workers_of(node)
         assert len(children) == 2

@@ -120,7 +120,7 @@ def test_a_store_may_have_any_name(tmp_path: Path) -> None:
     """Also the name of the file that keeps a second node out."""
     settings = {"BULLION_DATABASE_URL": "sqlite:///store.lock"}
     with running(tmp_path, **settings) as node, first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.account("client")
     with running(tmp_path, **settings) as node, first_caller(node) as desk:
         assert desk.do("GET", "/accounts/client")["login_id"] == "client"

@@ -74,7 +74,7 @@ class Store:
         await engine.migrate()
         store = cls(place, engine, DeskCache(engine))
 
-        async def furnish(transaction: Transaction) -> None:
+        async def create_records(transaction: Transaction) -> None:
             records = Records(transaction, store.memory)
             await records.put_broker(Broker("main", "Main"))
             await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
@@ -83,7 +83,7 @@ class Store:
                 new = Account(0, "main", f"client{number:04}", f"Firm {number}", "retail", **flags)
                 await records.insert_account(new, Allocation(0, 0))
 
-        await engine.write("furnish", furnish)
+        await engine.write("create_records", create_records)
         return store
 
     async def cost(self, read: Read) -> int:

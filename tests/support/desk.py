@@ -133,7 +133,7 @@ class Office:
         body = {"name": "an admin", "role": "admin", "broker": broker}
         token = first.do("POST", "/tokens", body)
         desk = Caller(node.desk_url, token["token"])
-        desk.furnish()
+        desk.add_group()
         return cls(node, broker, desk, token, [desk])
 
     def close(self) -> None:

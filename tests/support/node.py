@@ -78,8 +78,8 @@ class DeskClient(httpx.Client):
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
-    def furnish(self) -> Self:
-        """What most tests start from: a group to put accounts in."""
+    def add_group(self) -> Self:
+        """Add the group that `account` puts accounts in."""
         self.do("PUT", "/groups/retail", {"default_terms": {"buy_premium": "0", "sell_premium": "0"}})
         return self
 

@@ -242,7 +242,7 @@ class Market:
             first.do("PUT", f"/brokers/{tag}", {"name": "A Broker", "hosts": [f"{tag}.example"]})
             token = first.do("POST", "/tokens", {"name": "an admin", "role": "admin", "broker": tag})
             market = cls(node, tag, clients.enter_context(node.desk(token["token"])), clients)
-            market.desk.furnish()
+            market.desk.add_group()
             market.switch(budgets=UNBOUNDED)
             market.symbol("GOLD")
             market.symbol("SILVER", **SILVER)

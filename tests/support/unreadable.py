@@ -250,7 +250,7 @@ def _repair_broker(victim: Victim) -> None:
 
 _REPAIRS: dict[str, Callable[[Victim], object]] = {
     "symbol": lambda victim: victim.market.desk.do("PUT", "/symbols/GOLD", GOLD),
-    "group": lambda victim: victim.market.desk.furnish(),
+    "group": lambda victim: victim.market.desk.add_group(),
     "switches": _repair_switches,
     "duty": lambda victim: victim.market.desk.do(
         "PUT", "/duties/customs", [{"from": "2020-01-01", "rupees": "200"}]

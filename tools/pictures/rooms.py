@@ -7,7 +7,7 @@ from tools.pictures.canvas import WIDTH, Canvas
 
 _WORDS = {
     "__main__": "the command line",
-    "demo": "a furnished demo",
+    "demo": "a demo with sample data",
     "doctor": "what is wrong here?",
     "workers": "several processes",
     "maintenance": "backup, restore, copy",

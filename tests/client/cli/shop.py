@@ -62,7 +62,7 @@ class Shop:
 @contextmanager
 def opened_shop(folder: Path) -> Iterator[Shop]:
     with shared(folder, BULLION_PRODUCTION="on") as node, node.desk() as desk:
-        desk.furnish()
+        desk.add_group()
         desk.do("PUT", "/symbols/GOLD", GOLD)
         desk.do("PUT", "/symbols/SILVER", SILVER)
         desk.do("PATCH", "/switches", {"production": True, "budgets": WIDE_OPEN})
