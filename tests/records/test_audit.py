@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bullion.keys.hashing import Hasher
-from bullion.records.audit import Chain, Entry, Head
+from bullion.records.audit import Break, Chain, ChainVerifier, Entry, Head
 
 CHAIN = Chain(Hasher(b"a deployment's secret", "audit"))
 
@@ -23,8 +23,13 @@ def trail(length: int) -> tuple[list[Entry], Head]:
     return entries, head
 
 
+def breaks_of(broker: str, entries: list[Entry], head: Head | None) -> list[Break]:
+    verifier = ChainVerifier(CHAIN, broker)
+    return [*verifier.check(entries), *verifier.check_head(head)]
+
+
 def broken_at(entries: list[Entry], head: Head | None) -> list[int]:
-    return [each.ordinal for each in CHAIN.breaks("main", head, entries)]
+    return [each.ordinal for each in breaks_of("main", entries, head)]
 
 
 def test_an_untouched_trail_is_whole() -> None:
@@ -73,7 +78,7 @@ def test_two_entries_in_each_others_place_are_found(pair: list[int]) -> None:
 
 def test_an_entry_moved_to_another_broker_is_found() -> None:
     entries, head = trail(3)
-    assert list(CHAIN.breaks("other", head, [replace(entry, broker="other") for entry in entries]))
+    assert breaks_of("other", [replace(entry, broker="other") for entry in entries], head)
 
 
 def test_removing_the_last_entry_with_a_matching_older_head_forged_is_found() -> None:

@@ -1,15 +1,12 @@
-"""Follows every audit trail from its first entry to its head, and adds up what the desk did to stocks."""
+"""Verifies every audit trail from its first entry to its head, and sums the desk's changes of stocks."""
 
 import msgspec
 
 from bullion.metals.weight import weight_e4
 from bullion.records.audit import Break, Chain, ChainVerifier, Entry
 from bullion.store.engine import Transaction
-from bullion.store.records import audit_entry, audit_head
+from bullion.store.records import audit_head, audit_pages
 
-_AT_ONCE = 1_000
-_BEFORE_ALL = -(2**63)
-"""Not 0: an entry slipped in before the first must be seen too."""
 _SETS_STOCK = frozenset({"put_symbol", "patch_symbol"})
 
 StockName = tuple[str, str]
@@ -22,31 +19,27 @@ class AuditCheck:
         self._chain = chain
         self.entries = 0
         self.stocks_set_e4: dict[StockName, int] = {}
-        """By how much the desk raised each stock, all in all. Each entry has the stock right before and after
-        the change, so the sum does not depend on when orders took from the stock."""
+        """The sum of the desk's changes of each stock. Each entry has the stock right before and after the
+        change, so the sum does not depend on when orders took from the stock."""
         self.stocks_unknown: set[StockName] = set()
-        """Stocks that were switched off once: what orders gave back meanwhile went nowhere."""
+        """Stocks that were switched off at some time: what orders returned meanwhile was not counted."""
 
     async def run(self) -> list[Break]:
         breaks: list[Break] = []
         for row in await self._transaction.all("audit_brokers"):
-            breaks += await self._follow(row["broker"])
+            breaks += await self._verify(row["broker"])
         return breaks
 
-    async def _follow(self, broker: str) -> list[Break]:
-        verifier, last = ChainVerifier(self._chain, broker), _BEFORE_ALL
+    async def _verify(self, broker: str) -> list[Break]:
+        verifier = ChainVerifier(self._chain, broker)
         breaks: list[Break] = []
-        while True:
-            rows = await self._transaction.all("audit_after", broker, last, _AT_ONCE)
-            entries = [audit_entry(row) for row in rows]
+        async for entries in audit_pages(self._transaction, broker):
             breaks += verifier.check(entries)
             for entry in entries:
                 self._add_stock(entry)
             self.entries += len(entries)
-            if len(entries) < _AT_ONCE:
-                head = audit_head(await self._transaction.one("audit_head", broker))
-                return [*breaks, *verifier.check_head(head)]
-            last = entries[-1].ordinal
+        head = audit_head(await self._transaction.one("audit_head", broker))
+        return [*breaks, *verifier.check_head(head)]
 
     def _add_stock(self, entry: Entry) -> None:
         if entry.action not in _SETS_STOCK:

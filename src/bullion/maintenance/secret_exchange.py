@@ -16,9 +16,6 @@ from bullion.store.engine import Transaction, one_row
 from bullion.store.records import Records, audit_head
 from bullion.wiring.store import Store, open_store, secrets_of
 
-_AT_ONCE = 1_000
-_BEFORE_ALL = -(2**63)
-
 _json = msgspec.json.Encoder().encode
 
 
@@ -98,21 +95,18 @@ async def _seal_trail(records: Records, broker: str, old: Chain, new: Chain, act
         return []
     verifier = ChainVerifier(old, broker)
     breaks: list[Break] = []
-    last = _BEFORE_ALL
-    while entries := await records.audit_after(broker, last, _AT_ONCE):
+    async for entries in records.audit_pages(broker):
         breaks += verifier.check(entries)
-        last = entries[-1].ordinal
     breaks += verifier.check_head(head)
     if breaks or head is None:
         return breaks[:1]
-    before, last = BEGINNING, _BEFORE_ALL
-    while entries := await records.audit_after(broker, last, _AT_ONCE):
+    before = BEGINNING
+    async for entries in records.audit_pages(broker):
         hashes = []
         for entry in entries:
             before = new.link(before, entry).hash
             hashes.append((entry.ordinal, before))
         await records.reseal_audit(broker, hashes)
-        last = entries[-1].ordinal
     note = Entry(
         broker=broker,
         ordinal=0,

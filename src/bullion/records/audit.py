@@ -13,6 +13,8 @@ import msgspec
 
 from bullion.keys.hashing import Hasher
 
+BEFORE_ALL_ENTRIES = -(2**63)
+"""An ordinal. Not 0: an entry that was inserted before the first must be found too."""
 BEGINNING = "0" * 64
 """In place of a hash before the first entry."""
 _BROKEN = "broken"
@@ -90,12 +92,6 @@ class Chain:
         if compare_digest(head.seal, self._seal(broker, head.count, head.hash)):
             return True
         return self._other is not None and self._other.sealed(broker, head)
-
-    def breaks(self, broker: str, head: Head | None, entries: Iterable[Entry]) -> Iterator[Break]:
-        """All breaks of the chain."""
-        verifier = ChainVerifier(self, broker)
-        yield from verifier.check(entries)
-        yield from verifier.check_head(head)
 
     def holds(self, before: str, entry: Entry) -> bool:
         if compare_digest(entry.hash, self._hash(before, entry)):

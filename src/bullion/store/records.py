@@ -4,7 +4,7 @@ Every change of something that nodes cache is also recorded as a change for them
 no action can forget to notify the nodes.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 import msgspec
@@ -18,7 +18,7 @@ from bullion.environment import Environment
 from bullion.keys.key import Key
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
-from bullion.records.audit import AuditFilter, Entry, Head
+from bullion.records.audit import BEFORE_ALL_ENTRIES, AuditFilter, Entry, Head
 from bullion.records.clients import Allocation, Client, UsedKey
 from bullion.records.market import SymbolWithStock
 from bullion.records.page import Page
@@ -37,6 +37,7 @@ from .rate_records import RateRecords
 
 T = TypeVar("T")
 
+_AUDIT_PAGE = 1_000
 _CHANGES_KEPT = 10_000
 """A node that is further behind than this reads everything again."""
 
@@ -291,6 +292,9 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
             audit_entry(row) for row in await self._transaction.all("audit_after", broker, ordinal, limit)
         ]
 
+    def audit_pages(self, broker: str) -> AsyncIterator[list[Entry]]:
+        return audit_pages(self._transaction, broker)
+
     async def audited_brokers(self) -> list[str]:
         """Every broker that exists or has audit entries."""
         return [row["broker"] for row in await self._transaction.all("audit_brokers")]
@@ -353,6 +357,14 @@ def _held(row: Row) -> SymbolWithStock | Unreadable:
 
 def audit_head(row: Row | None) -> Head | None:
     return None if row is None else Head(row["count"], row["hash"], row["seal"])
+
+
+async def audit_pages(transaction: Transaction, broker: str) -> AsyncIterator[list[Entry]]:
+    """All audit entries of a broker, oldest first, in pages."""
+    last = BEFORE_ALL_ENTRIES
+    while rows := await transaction.all("audit_after", broker, last, _AUDIT_PAGE):
+        yield [audit_entry(row) for row in rows]
+        last = rows[-1]["ordinal"]
 
 
 def audit_entry(row: Row) -> Entry:

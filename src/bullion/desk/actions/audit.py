@@ -1,6 +1,5 @@
 """The audit trail: reading it, and verifying its hash chain."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -8,14 +7,12 @@ import msgspec
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
 from bullion.orders.instant import instant_text
-from bullion.records.audit import AuditFilter, Break, Chain, ChainVerifier, Entry, Head
+from bullion.records.audit import BEFORE_ALL_ENTRIES, AuditFilter, Break, Chain, ChainVerifier, Entry, Head
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.store.records import Records, RecordStore
 
 _AT_ONCE = 1000
-_BEFORE_ALL = -(2**63)
-"""Not 0: an entry that was inserted before the first must be found too."""
 _AFTER_ALL = 2**62
 LOOK_BACK = 20_000
 """How many entries one search reads."""
@@ -63,7 +60,7 @@ async def find_audit(desk: Desk, actor: Actor, wanted: AuditSearch, limit: int) 
 
     async def work(records: Records) -> AuditSearchResult:
         # Not from the head: it may have been removed.
-        last = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, _BEFORE_ALL), 1)
+        last = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, BEFORE_ALL_ENTRIES), 1)
         count = last[0].ordinal if last else 0
         newest = count if wanted.below is None else min(count, wanted.below - 1)
         if wanted.until_us is not None:
@@ -101,7 +98,7 @@ async def audit_head(desk: Desk, actor: Actor) -> Head | None:
 async def check_audit(desk: Desk, actor: Actor) -> Checked:
     """Verify the trail of the actor's broker, in several short reads."""
     verifier, breaks = ChainVerifier(desk.chain, actor.broker), list[Break]()
-    last = _BEFORE_ALL
+    last = BEFORE_ALL_ENTRIES
 
     async def piece(records: Records) -> tuple[list[Entry], Head | None]:
         return (
@@ -125,20 +122,13 @@ async def verify_audit(store: RecordStore, chain: Chain) -> tuple[dict[str, Head
         breaks: list[Break] = []
         for broker in await records.audited_brokers():
             head = heads[broker] = await records.audit_head(broker)
-            breaks += chain.breaks(broker, head, await _entries(records, broker))
+            verifier = ChainVerifier(chain, broker)
+            async for entries in records.audit_pages(broker):
+                breaks += verifier.check(entries)
+            breaks += verifier.check_head(head)
         return heads, breaks
 
     return await store.read("audit_verify", work)
-
-
-async def _entries(records: Records, broker: str) -> Iterator[Entry]:
-    found: list[Entry] = []
-    while True:
-        last = found[-1].ordinal if found else _BEFORE_ALL
-        more = await records.audit_after(broker, last, _AT_ONCE)
-        found += more
-        if len(more) < _AT_ONCE:
-            return iter(found)
 
 
 def view(entry: Entry) -> View:
