@@ -115,7 +115,7 @@ def worker_command(api: int, desk: int, ready: int) -> None:
         report_ready(channel, serving)
 
     if not settings.shared:
-        # It follows a node that has to leave first, so it says now if it could not serve.
+        # The old node leaves before this one opens the store, so a problem has to be reported now.
         asyncio.run(check_schema(settings))
     if wait_for_go(channel):
         ports = Ports(socket.socket(fileno=api), socket.socket(fileno=desk))
@@ -194,13 +194,15 @@ def console_command() -> None:
 
 
 @main.command("migrate")
-@click.option("--check", is_flag=True, help="Only show what would be done. Exit code 1: there is something.")
+@click.option(
+    "--check", is_flag=True, help="Only show what would be done. Exit code 1: the schema is not up to date."
+)
 @click.option("--force", is_flag=True, help="Take steps that a running node does not work with.")
 def migrate_command(check: bool, force: bool) -> None:
     """Create the store, or bring its schema up to date, while nodes use it.
 
-    A step waits for a lock only for a moment, and is tried again, so that it does not stop orders. Steps with
-    which a running node cannot work are refused. Exit code 0: the schema is up to date. 2: it could not be
+    A step waits for a lock only for a moment and is retried, so that it does not stop orders. Steps that a
+    running node does not work with are refused. Exit code 0: the schema is up to date. 2: it could not be
     migrated.
     """
     settings = read_settings(os.environ)
@@ -240,7 +242,7 @@ def audit_verify_command() -> None:
         state = (
             "BROKEN"
             if broker in broken
-            else f"whole, entries: {count}, last hash {head.hash if head else '-'}"
+            else f"intact, entries: {count}, last hash {head.hash if head else '-'}"
         )
         click.echo(f"{broker}: {state}")
     for each in breaks:
@@ -259,7 +261,7 @@ def books_verify_command(as_json: bool) -> None:
     """Recompute everything that follows from the orders, and compare it with the store.
 
     Net and open weights, counts, idempotency keys, archive, deals, hedge requests, stocks and audit trail,
-    all at one moment. The service may be running; nobody waits.
+    all at one moment. The service may be running; orders do not wait for it.
 
     Exit code 0: all equal. 1: something differs; each difference is listed. 2: it could not be checked.
     """
@@ -274,7 +276,7 @@ def books_verify_command(as_json: bool) -> None:
 def backup_command(file: Path, allow_differences: bool) -> None:
     """Write a backup of an SQLite store to FILE, while the service runs.
 
-    The backup is one moment of the store. It is verified before it gets its name: see 'bullion books verify'.
+    The backup is a snapshot of the store. It is verified before FILE is created: see 'bullion books verify'.
 
     Exit code 0: done. 1: the books differ. 2: it could not be done.
     """
@@ -290,9 +292,9 @@ def backup_command(file: Path, allow_differences: bool) -> None:
 )
 @click.option("--allow-differences", is_flag=True, help="Restore the backup although its books differ.")
 def restore_command(file: Path, replace_store: bool, allow_differences: bool) -> None:
-    """Put the backup FILE in the place of an SQLite store, which nobody may be using.
+    """Replace an SQLite store by the backup FILE. Stop the service and all commands first.
 
-    The backup is verified first. A store that is there already is only replaced with --replace.
+    The backup is verified first. An existing store is only replaced with --replace.
 
     Exit code 0: done. 1: the books of the backup differ. 2: it could not be done.
     """
@@ -310,11 +312,9 @@ def store_group() -> None:
 
 @store_group.command("copy")
 @click.option("--from", "from_url", required=True, help="The stopped store, as sqlite:///<path>.")
-@click.option(
-    "--to", "to_url", help="The empty database, as postgresql://…; BULLION_DATABASE_URL unless given."
-)
+@click.option("--to", "to_url", help="The empty database, as postgresql://…; default: BULLION_DATABASE_URL.")
 def store_copy_command(from_url: str, to_url: str | None) -> None:
-    """Copy an SQLite store that nobody uses to an empty PostgreSQL database.
+    """Copy a stopped SQLite store to an empty PostgreSQL database.
 
     Every row is compared, and the books of the copy are verified. If anything goes wrong, nothing is copied.
 
@@ -332,9 +332,9 @@ def secret_group() -> None:
 
 @secret_group.command("exchange")
 def secret_exchange_command() -> None:
-    """Make BULLION_SECRET the secret of a store that was made with BULLION_SECRET_OLD.
+    """Make BULLION_SECRET the secret of a store that was created with BULLION_SECRET_OLD.
 
-    All nodes have to know both secrets before. The audit trails are sealed with the new secret; keys and
+    Set both secrets on all nodes first. The audit trails are sealed with the new secret; keys and
     tokens get new hashes when they are used.
 
     Exit code 0: done. 1: a broken audit trail was left as it is. 2: it could not be done.
@@ -349,7 +349,7 @@ def secret_exchange_command() -> None:
 def secret_status_command() -> None:
     """Count what still needs BULLION_SECRET_OLD.
 
-    Exit code 0: nothing that is in force. 1: something. 2: it could not be found out.
+    Exit code 0: nothing that is in force. 1: something. 2: it could not be checked.
     """
     from bullion.maintenance.secret_exchange import status
 
@@ -382,8 +382,8 @@ try:
 except ModuleNotFoundError:
 
     @main.command("conformance", context_settings={"ignore_unknown_options": True})
-    @click.argument("words", nargs=-1)
-    def conformance_missing_command(words: tuple[str, ...]) -> None:  # noqa: ARG001 - the kit's options
+    @click.argument("arguments", nargs=-1)
+    def conformance_missing_command(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - the kit's options
         """Check a running service against the specification (needs the package bullion-conformance)."""
         raise WrongSetting("The conformance kit is not installed: pip install bullion-conformance.")
 else:

@@ -36,7 +36,7 @@ async def examine(settings: Settings) -> list[Finding]:
             Finding(
                 "desk",
                 ok=True,
-                message="BULLION_DESK_TOKEN is not set; make tokens with 'bullion desk tokens create'.",
+                message="BULLION_DESK_TOKEN is not set; create tokens with 'bullion desk tokens create'.",
             )
         )
     return findings
@@ -59,7 +59,9 @@ async def _store(settings: Settings) -> list[Finding]:
     except (WrongSetting, SchemaMismatch) as error:
         return [Finding("store", ok=False, message=str(error))]
     except StoreFault as fault:
-        advice = "Is the server running, and do the address, user and password of BULLION_DATABASE_URL fit?"
+        advice = (
+            "Is the server running, and are the address, user and password of BULLION_DATABASE_URL right?"
+        )
         return [Finding("store", ok=False, message=f"{kind} does not answer ({fault}). {advice}")]
     found = Finding("store", ok=True, message=f"{kind}, schema up to date, brokers: {len(brokers)}.")
     return [found, *_rows(unreadable)]
@@ -74,15 +76,17 @@ def _rows(unreadable: list[Unreadable]) -> list[Finding]:
 
 def _hedge(settings: Settings) -> Finding:
     if settings.hedge == BY_HAND:
-        message = "the desk covers orders itself; see what waits with 'bullion desk hedge queue'."
+        message = "the desk hedges orders itself; see what waits with 'bullion desk hedge queue'."
     else:
-        message = "a simulated venue: nothing is covered in earnest."
+        message = "a simulated venue: nothing is really hedged."
     return Finding("hedge", ok=True, message=message)
 
 
 async def _redis(settings: Settings) -> Finding:
     if settings.redis_url is None:
-        return Finding("redis", ok=True, message="not set; budgets are kept in memory, for one node only.")
+        return Finding(
+            "redis", ok=True, message="not set; rate limits are counted in memory, for one node only."
+        )
     link = RedisLink(settings.redis_url, answer_s=_REDIS_S)
     running = asyncio.create_task(link.run())
     try:
@@ -100,8 +104,8 @@ async def _redis(settings: Settings) -> Finding:
         return Finding(
             "redis",
             ok=False,
-            message=f"cannot be used ({why}). Check BULLION_REDIS_URL. Without it reads go on "
-            "uncounted, and orders are refused.",
+            message=f"cannot be used ({why}). Check BULLION_REDIS_URL. Without it reads are not "
+            "counted, and orders are refused.",
         )
     finally:
         running.cancel()

@@ -1,4 +1,4 @@
-"""What the process tells the service manager that started it: systemd, or another that sets NOTIFY_SOCKET.
+"""Reports the state of the process to the service manager: systemd, or another that sets NOTIFY_SOCKET.
 
 The protocol of sd_notify(3): datagrams of NAME=value lines. Without NOTIFY_SOCKET nothing is sent.
 """
@@ -13,7 +13,7 @@ _log = structlog.get_logger("bullion")
 
 
 def report_serving() -> None:
-    """The ports answer: after the start, and after a restart, also one that was given up."""
+    """Call it once the ports are served: after the start, and after a restart, also a failed one."""
     _send("READY=1")
 
 
@@ -34,8 +34,8 @@ def _send(message: str) -> None:
     if address.startswith("@"):  # A name in Linux's abstract namespace, not a path.
         address = "\0" + address[1:]
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
-            line.connect(address)
-            line.send(message.encode())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+            channel.connect(address)
+            channel.send(message.encode())
     except OSError as error:
         _log.warning("supervisor_unreachable", reason=error.strerror)

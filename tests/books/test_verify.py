@@ -174,7 +174,7 @@ async def test_every_lie_is_named_and_the_truth_is_equal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A part for every few orders, so that the ends of parts are tried too.
-    monkeypatch.setattr(verification, "PART_ORDERS", 300)
+    monkeypatch.setattr(verification, "RANGE_ORDERS", 300)
     async with small_blocks(engine):
         dealings = await deal_orders(engine, monkeypatch)
         await trade_test_orders(await Node(engine).start(), dealings.books[0] - 1)

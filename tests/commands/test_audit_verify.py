@@ -209,7 +209,7 @@ def test_it_is_found_where_it_is(findings: list[str], what: str) -> None:
 
 
 def test_a_trail_that_nobody_touched_is_whole_beside_broken_ones(findings: list[str]) -> None:
-    assert [line for line in findings if line.startswith("main: whole, entries: 1, last hash ")]
+    assert [line for line in findings if line.startswith("main: intact, entries: 1, last hash ")]
     assert not [line for line in findings if line.startswith("  main, ")]
 
 
@@ -235,7 +235,7 @@ def test_a_whole_trail_is_exit_code_0(trail: Path) -> None:
         sql = "SELECT broker, ordinal, hash FROM audit WHERE ordinal = ? OR broker = 'main'"
         last = {broker: (count, hash_) for broker, count, hash_ in store.execute(sql, (COUNT,))}
     for broker, (count, hash_) in last.items():
-        assert f"{broker}: whole, entries: {count}, last hash {hash_}" in lines
+        assert f"{broker}: intact, entries: {count}, last hash {hash_}" in lines
 
 
 def test_a_trail_is_verified_while_the_service_runs(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_trail_is_verified_while_the_service_runs(tmp_path: Path) -> None:
         found = bullion(tmp_path, "audit", "verify", BULLION_SECRET=SECRET)
         assert desk.do("GET", "/audit?limit=1")["items"][0] == newest
     assert found.returncode == 0
-    assert found.stdout == f"main: whole, entries: {newest['ordinal']}, last hash {newest['hash']}\n"
+    assert found.stdout == f"main: intact, entries: {newest['ordinal']}, last hash {newest['hash']}\n"
 
 
 def test_another_secret_is_told_in_words(trail: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_backup_overwrites_nothing(own: Path) -> None:
         "first.db exists already. Give each backup a name of its own."
     )
     assert (own / "first.db").read_bytes() == before
-    assert sentence(command(own, "backup", "no/folder.db")) == "There is no folder no. Make it first."
+    assert sentence(command(own, "backup", "no/folder.db")) == "There is no folder no. Create it first."
 
 
 def test_a_backup_whose_books_differ_gets_its_name_only_if_wanted(own: Path) -> None:

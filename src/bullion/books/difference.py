@@ -1,11 +1,11 @@
-"""What a verification of the books finds."""
+"""The result of a verification of the books."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose book it is; empty where nobody has it."""
+    """The owner of a book. Empty if it has none."""
 
     broker: str = ""
     login_id: str = ""
@@ -37,7 +37,7 @@ class Report:
     audit_entries: int = 0
     differences: list[Difference] = field(default_factory=list)
     more: bool = False
-    """There are further differences than those listed."""
+    """There are more differences than those listed."""
     skipped: list[str] = field(default_factory=list)
     """Sentences on what could not be recomputed."""
 

@@ -1,6 +1,6 @@
-"""Recomputes from the orders what the store keeps beside them, over one snapshot, and lists what differs.
+"""Recomputes derived data from the orders, over one snapshot, and lists what differs from the store.
 
-The store compares: each query returns only what differs. It goes through the books part by part, so that
+The comparison is done by queries that return only differences. They take a range of books at a time, so that
 memory stays bounded and progress can be shown.
 """
 
@@ -20,16 +20,16 @@ from bullion.store.engine import Engine, Row, Transaction
 from .audit import AuditCheck
 from .difference import Difference, Owner, Report
 
-PART_ORDERS = 250_000
+RANGE_ORDERS = 250_000
 LISTED_MAX = 1_000
-"""Of each check; somebody who sees a thousand differences has seen enough."""
+"""How many differences each check lists."""
 _PACKS_AT_ONCE = 200
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 _json = msgspec.json.Encoder().encode
 
 Progress = Callable[[int, int], None]
-"""Is told how many orders were looked at, and of how many."""
+"""Called with the number of orders checked so far, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Check:
     query: str
     kind: str
     what: str
-    """The words before the name that the query gives to what differs."""
+    """The text before the name that the query gives to a difference."""
     weight: bool = False
     """Whether it compares weights."""
 
@@ -47,7 +47,7 @@ class Check:
         return weight_text(value) if self.weight and isinstance(value, int) else str(value)
 
 
-OF_A_PART = (
+RANGE_CHECKS = (
     Check("verify_nets", "net", "net of", weight=True),
     Check("verify_open_weights", "position", "open weight of", weight=True),
     Check("verify_order_counts", "order_count", "count of orders,"),
@@ -61,7 +61,7 @@ OF_A_PART = (
     Check("verify_deals", "deal", "deal of"),
     Check("verify_hedges", "hedge", "hedge of"),
 )
-OF_THE_STORE = (
+STORE_CHECKS = (
     Check("verify_accounts", "account", "an account's"),
     Check("verify_shared_order_ids", "order_id", "orders with the id of"),
     Check("verify_shared_deal_numbers", "deal", "orders with the number of"),
@@ -72,7 +72,7 @@ _STOCK = Check("verify_stocks", "stock", "stock of", weight=True)
 
 
 async def verify_books(engine: Engine, chain: Chain, progress: Progress = lambda _done, _of: None) -> Report:
-    """One snapshot, however long it takes; nobody who books waits for it."""
+    """Verify all books over one snapshot. Bookings do not wait for it."""
 
     async def body(transaction: Transaction) -> Report:
         return await _Verification(transaction, chain, progress).run()
@@ -91,23 +91,23 @@ class _Verification:
 
     async def run(self) -> Report:
         report = self._report
-        parts = await self._transaction.all("verify_parts", PART_ORDERS)
+        parts = await self._transaction.all("verify_parts", RANGE_ORDERS)
         report.books, report.orders = (sum(part[name] for part in parts) for name in ("books", "orders"))
         firsts = [_FIRST, *(part["first_book"] for part in parts[1:])]
         lasts = [*(first - 1 for first in firsts[1:]), _LAST]
         done = 0
         self._progress(done, report.orders)
         for index, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
-            await self._verify_part(first, last)
+            await self._verify_range(first, last)
             done += parts[index]["orders"] if parts else 0
             self._progress(done, report.orders)
-        for check in OF_THE_STORE:
+        for check in STORE_CHECKS:
             await self._compare(check)
         await self._verify_audit_and_stocks()
         return report
 
-    async def _verify_part(self, first: int, last: int) -> None:
-        for check in OF_A_PART:
+    async def _verify_range(self, first: int, last: int) -> None:
+        for check in RANGE_CHECKS:
             await self._compare(check, first, last)
         for row in await self._transaction.all("verify_stock_held", first, last):
             name = (row["broker"], row["symbol_code"])
@@ -142,14 +142,14 @@ class _Verification:
     # The archive
 
     async def _verify_packs(self, first: int, last: int) -> None:
-        place = (first, 0)
+        after = (first, 0)
         while True:
-            rows = await self._transaction.all("verify_packs", *place, last, _PACKS_AT_ONCE)
+            rows = await self._transaction.all("verify_packs", *after, last, _PACKS_AT_ONCE)
             for row in rows:
                 await self._verify_pack(packed_orders(row))
             if len(rows) < _PACKS_AT_ONCE:
                 return
-            place = (rows[-1]["book_id"], rows[-1]["first_ordinal"])
+            after = (rows[-1]["book_id"], rows[-1]["first_ordinal"])
 
     async def _verify_pack(self, pack: PackedOrders) -> None:
         name = f"of the orders {pack.first_ordinal} to {pack.last_ordinal}"
@@ -162,11 +162,11 @@ class _Verification:
             return
         stored = (pack.first_ordinal, pack.last_ordinal, pack.from_us, pack.to_us)
         found = _ends(orders)
-        whole = all(
+        complete = all(
             (order.book_id, order.ordinal) == (pack.book_id, ordinal)
             for ordinal, order in enumerate(orders, pack.first_ordinal)
         )
-        if stored != found or not whole:
+        if stored != found or not complete:
             self._differs(_PACK, await self._owner(pack.book_id), name, stored, found)
         keys = [
             (order.source, order.idempotency_key, order.ordinal, order.created_at_us // 1000)
@@ -175,7 +175,7 @@ class _Verification:
         missing = await self._transaction.all("verify_archived_keys", pack.book_id, _json(keys).decode())
         await self._add(_ARCHIVED_KEY, missing, pack.book_id)
 
-    # The audit trail, and the stocks, which the desk sets and orders take from
+    # The audit trail and the stocks
 
     async def _verify_audit_and_stocks(self) -> None:
         check = AuditCheck(self._transaction, self._chain)
@@ -186,7 +186,7 @@ class _Verification:
                     Owner(each.broker),
                     f"audit entry {each.ordinal}",
                     each.why,
-                    "a whole chain",
+                    "an intact chain",
                 )
             )
         self._report.audit_entries = check.entries

@@ -1,1 +1,1 @@
-"""Commands that look after a store: verify its books, back it up, restore it, move it."""
+"""Maintenance commands of a store: verify its books, back it up, restore it, move it."""

@@ -1,4 +1,4 @@
-"""`bullion backup` and `bullion restore`: an SQLite store to a file and back, verified before it counts."""
+"""`bullion backup` and `bullion restore` for SQLite. Each copy is verified before it is used."""
 
 import time
 from dataclasses import replace
@@ -29,7 +29,7 @@ async def back_up(settings: Settings, target: Path, *, allow_differences: bool =
     files.require_file(store, "store")
     _require_new(target)
     if not target.parent.is_dir():
-        raise WrongSetting(f"There is no folder {target.parent}. Make it first.")
+        raise WrongSetting(f"There is no folder {target.parent}. Create it first.")
     with ProgressLine("Copying", "pages") as progress, files.private_copy(store, target, progress) as copy:
         report = await _verified(settings, copy)
         if not report.equal and not allow_differences:
@@ -41,14 +41,14 @@ async def back_up(settings: Settings, target: Path, *, allow_differences: bool =
     if not report.equal:
         print_report(report)
     click.echo(f"{target}: {summary(report)}")
-    click.echo("The secret is not in it. Keep it too, in another place.")
+    click.echo("The secret is not in it. Keep the secret too, in another place.")
     return 0 if report.equal else 1
 
 
 async def restore(
     settings: Settings, source: Path, *, replace_store: bool = False, allow_differences: bool = False
 ) -> int:
-    """Put a backup in the place of the store, which nobody may be using, and return the exit code."""
+    """Replace the store by a backup, and return the exit code. No process may be using the store."""
     store = _store_path(settings)
     files.require_file(source, "backup")
     store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -69,13 +69,13 @@ async def restore(
             if not report.equal:
                 print_report(report)
                 if not allow_differences:
-                    click.echo("Nothing was restored. To restore it all the same, use --allow-differences.")
+                    click.echo("Nothing was restored. To restore it anyway, use --allow-differences.")
                     return 1
             aside = _set_aside(store)
             files.put_in_place(copy, store)
     click.echo(f"{store}: {summary(report)}")
     if aside is not None:
-        click.echo(f"The store that was there is kept as {aside}.")
+        click.echo(f"The previous store is kept as {aside}.")
     return 0 if report.equal else 1
 
 
@@ -91,9 +91,9 @@ def _require_new(target: Path) -> None:
 
 
 async def _verified(settings: Settings, copy: Path) -> Report:
-    """Of a copy: SQLite finds no damage in it, its schema and secret fit, and its books are compared."""
+    """Check a copy for damage, its schema and its secret, and verify its books."""
     files.check_integrity(copy)
-    # The secret of the store itself: a copy that is elsewhere has none beside it.
+    # The secret is read beside the store: a copy in another folder has none.
     store = sqlite_path(settings.database_url)
     secret = deployment_secret(settings.secret, store.parent, may_make=False).decode("ascii")
     own = replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
@@ -103,7 +103,7 @@ async def _verified(settings: Settings, copy: Path) -> Report:
 
 
 def _set_aside(store: Path) -> Path | None:
-    """Rename the store that is there, with its log, which must not lie beside another store."""
+    """Rename the existing store and its log: SQLite would apply the log to the new store."""
     if not store.exists():
         return None
     aside = store.with_name(f"{store.name}.before-restore-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")

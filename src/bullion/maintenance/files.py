@@ -1,4 +1,4 @@
-"""Files of SQLite stores: private from their creation on, and on disk before anybody relies on them."""
+"""Files of SQLite stores: readable by their owner only, and synced to disk before they are used."""
 
 import os
 import secrets
@@ -10,8 +10,8 @@ from pathlib import Path
 from bullion.settings import WrongSetting
 
 _PAGES_AT_ONCE = 2_000
-_BESIDE = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite keeps beside a database."""
+_SUFFIXES = ("-wal", "-shm", "-journal")
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 class DamagedStore(WrongSetting):
@@ -22,7 +22,7 @@ class DamagedStore(WrongSetting):
 def private_copy(source: Path, beside: Path, progress: Callable[[int, int], None]) -> Iterator[Path]:
     """A copy of a store in the folder of `beside`, at one moment, while others use the store.
 
-    It is removed at the end, unless it was moved to its place before.
+    It is removed at the end, unless it was moved to its final name before.
     """
     copy = beside.with_name(f".{beside.name}.{secrets.token_hex(4)}.partial")
     try:
@@ -38,14 +38,16 @@ def private_copy(source: Path, beside: Path, progress: Callable[[int, int], None
 
 
 def _copy(source: Path, target: Path, progress: Callable[[int, int], None]) -> None:
-    # Without a log beside it nobody uses the file; it may even be on a disk that cannot be written.
-    alone = "" if Path(f"{source}-wal").exists() else "&immutable=1"
+    # Without a log no process uses the file. `immutable` also allows a read-only disk.
+    immutable = "" if Path(f"{source}-wal").exists() else "&immutable=1"
     try:
         with (
-            closing(sqlite3.connect(f"{_uri(source)}?mode=ro{alone}", uri=True, isolation_level=None)) as old,
+            closing(
+                sqlite3.connect(f"{_uri(source)}?mode=ro{immutable}", uri=True, isolation_level=None)
+            ) as old,
             closing(sqlite3.connect(target, isolation_level=None)) as new,
         ):
-            # One snapshot for all steps. Otherwise SQLite would begin again with each booking.
+            # One snapshot for all steps. Otherwise SQLite would restart the copy after each booking.
             old.execute("BEGIN")
             old.execute("SELECT count(*) FROM sqlite_master").fetchone()
             old.backup(
@@ -67,7 +69,7 @@ def check_integrity(store: Path) -> None:
 
 
 def put_in_place(copy: Path, target: Path) -> None:
-    """Move a finished copy to its name; all of it is on disk first."""
+    """Sync a finished copy to disk, and move it to its final name."""
     sync(copy)
     copy.rename(target)
     sync(target.parent)
@@ -82,13 +84,13 @@ def sync(file_or_folder: Path) -> None:
 
 
 def files_beside(store: Path) -> list[Path]:
-    return [each for ending in _BESIDE if (each := Path(f"{store}{ending}")).exists()]
+    return [each for suffix in _SUFFIXES if (each := Path(f"{store}{suffix}")).exists()]
 
 
 def in_use(store: Path) -> bool:
     """Whether any process has the store open. If none has, its log is written back into it.
 
-    A damaged store is in use by nobody as far as can be seen.
+    False for a damaged store: its use cannot be detected.
     """
     with suppress(sqlite3.Error), closing(sqlite3.connect(store, timeout=0, isolation_level=None)) as opened:
         # Every connection to a store with a write-ahead log holds a shared lock on its file.

@@ -8,10 +8,10 @@ _EVERY_S = 0.2
 
 
 class ProgressLine:
-    """Is called with how much is done, and of how much. Used with `with`, it leaves no line behind."""
+    """Call it with the amount done and the total. As a context manager it removes the line at the end."""
 
-    def __init__(self, words: str, unit: str, stream: TextIO | None = None) -> None:
-        self._words = words
+    def __init__(self, label: str, unit: str, stream: TextIO | None = None) -> None:
+        self._label = label
         self._unit = unit
         self._stream = stream or sys.stderr
         self._shows = self._stream.isatty()
@@ -22,7 +22,7 @@ class ProgressLine:
             return
         self._next_at = time.monotonic() + _EVERY_S
         percent = 100 * done // of if of else 100
-        self._stream.write(f"\r\x1b[K{self._words}: {done:,} of {of:,} {self._unit} ({percent} %)")
+        self._stream.write(f"\r\x1b[K{self._label}: {done:,} of {of:,} {self._unit} ({percent} %)")
         self._stream.flush()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""`bullion secret exchange` and `bullion secret status`: another secret for a store.
+"""`bullion secret exchange` and `bullion secret status`: replace the secret of a store.
 
-Nodes know both secrets meanwhile. The exchange makes the new one the store's own and seals the audit trails
-with it. Nodes that start after it make new hashes with it, and give each key and token a new hash at its use.
+Nodes know both secrets during the exchange. It makes the new secret the one of the store and seals the audit
+trails with it. Nodes that start afterwards hash with it, and rehash each key and token when it is used.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _json = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What still needs the old secret."""
+class SecretUse:
+    """Hashes of one kind, and how many of them still need another secret."""
 
     kind: str
     total: int
@@ -30,7 +30,7 @@ class Left:
 
 
 async def exchange(settings: Settings, actor: str) -> int:
-    """Make BULLION_SECRET the store's own, and return the exit code."""
+    """Make BULLION_SECRET the secret of the store, and return the exit code."""
     if settings.secret_old is None:
         raise WrongSetting(
             "Set BULLION_SECRET to the new secret and BULLION_SECRET_OLD to the old one first."
@@ -53,7 +53,7 @@ async def status(settings: Settings) -> int:
     new = secrets_of(settings, may_make=False)[0]
     async with open_store(settings, migrate=False) as store:
         exchanged = store.hashers.keys.secret_id == Hasher(new, "keys").secret_id
-        left = await _left(store, new)
+        left = await _secret_uses(store, new)
     if not exchanged:
         click.echo("BULLION_SECRET is not the secret of the store yet: run 'bullion secret exchange'.")
     for each in left:
@@ -77,7 +77,7 @@ async def _set_secret(store: Store, new: bytes) -> None:
 
 
 async def _seal_trails(store: Store, chain: Chain, actor: str) -> list[Break]:
-    """One transaction for each broker, in which nobody else appends. What is done already is left alone."""
+    """One transaction for each broker, which blocks other writers of the trail. Sealed trails are skipped."""
     broken: list[Break] = []
     for broker in await store.records.read("audit_brokers", lambda records: records.audited_brokers()):
 
@@ -89,7 +89,7 @@ async def _seal_trails(store: Store, chain: Chain, actor: str) -> list[Break]:
 
 
 async def _seal_trail(records: Records, broker: str, old: Chain, new: Chain, actor: str) -> list[Break]:
-    """Only a whole chain gets new hashes: a broken one would look whole afterwards."""
+    """Only an intact chain gets new hashes: a broken one would look intact afterwards."""
     head = await records.lock_audit_head(broker)
     if head is not None and new.sealed(broker, head):
         return []
@@ -121,18 +121,20 @@ async def _seal_trail(records: Records, broker: str, old: Chain, new: Chain, act
     return []
 
 
-async def _left(store: Store, new: bytes) -> list[Left]:
+async def _secret_uses(store: Store, new: bytes) -> list[SecretUse]:
     secret_id, chain = Hasher(new, "keys").secret_id, Chain(Hasher(new, "audit"))
 
-    async def body(transaction: Transaction) -> list[Left]:
+    async def body(transaction: Transaction) -> list[SecretUse]:
         now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
         rows = await transaction.all("count_hashes", secret_id, now_us)
-        found = [Left(row["kind"].capitalize(), row["total"], row["others"], row["in_force"]) for row in rows]
+        found = [
+            SecretUse(row["kind"].capitalize(), row["total"], row["others"], row["in_force"]) for row in rows
+        ]
         heads = [
             (row["broker"], audit_head(await transaction.one("audit_head", row["broker"])))
             for row in await transaction.all("audit_brokers")
         ]
         others = sum(1 for broker, head in heads if head is not None and not chain.sealed(broker, head))
-        return [*found, Left("Audit trails", len(heads), others, others)]
+        return [*found, SecretUse("Audit trails", len(heads), others, others)]
 
     return await store.engine.read_whole("secret_status", body)

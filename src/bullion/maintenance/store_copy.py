@@ -38,10 +38,10 @@ async def copy(settings: Settings, from_url: str, to_url: str | None) -> int:
     with lock:
         if files.in_use(source):
             raise WrongSetting(f"A process is using {source}. Stop the console and all commands first.")
-        # The secret goes with the store: it has to be known where the store is now.
+        # The secret belongs to the store, so it is read from the folder of the source.
         secret = deployment_secret(settings.secret, source.parent, may_make=False).decode("ascii")
         async with open_store(replace(old, secret=secret), migrate=False):
-            pass  # Its schema and its secret fit.
+            pass  # This checks its schema and its secret.
         started = time.monotonic()
         rows = await _copy(old, new)
     click.echo(f"Rows copied and compared: {rows:,}, in {time.monotonic() - started:.0f} s.")
