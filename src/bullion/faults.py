@@ -25,9 +25,9 @@ class NotCompleted(StoreFault):
     """A commit whose outcome was unknown was checked: nothing was written."""
 
 
-class AlreadyThere(StoreFault):
+class AlreadyExists(StoreFault):
     """A row with the same identity exists."""
 
 
-class RuleBroken(StoreFault):
+class ConstraintViolation(StoreFault):
     """A constraint of the schema forbids the row. Our own checks should have refused it before."""

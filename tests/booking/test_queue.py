@@ -11,9 +11,9 @@ from bullion.booking import queue as queue_module
 from bullion.booking.attempt import Booked, Outcome
 from bullion.booking.booking_counts import RetryReason
 from bullion.faults import (
-    AlreadyThere,
+    AlreadyExists,
+    ConstraintViolation,
     OutcomeUnknown,
-    RuleBroken,
     StoreBusy,
     StoreConflict,
     StoreUnavailable,
@@ -225,7 +225,9 @@ async def test_a_call_that_comes_the_moment_its_key_is_refused_does_not_hang_the
 # --- Faults -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", [RuleBroken("a rule"), AlreadyThere("there"), StoreConflict("again")])
+@pytest.mark.parametrize(
+    "fault", [ConstraintViolation("a rule"), AlreadyExists("there"), StoreConflict("again")]
+)
 async def test_a_poisonous_order_fails_alone(
     node: Node, books: list[int], engine: Engine, fault: Exception
 ) -> None:
@@ -302,7 +304,7 @@ async def _nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [StoreUnavailable("x"), StoreBusy("x"), OutcomeUnknown("x"), RuleBroken("x")]
+    "fault", [StoreUnavailable("x"), StoreBusy("x"), OutcomeUnknown("x"), ConstraintViolation("x")]
 )
 async def test_what_was_known_of_a_book_is_forgotten_after_a_fault(
     node: Node, books: list[int], engine: Engine, fault: Exception

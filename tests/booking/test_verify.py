@@ -18,9 +18,9 @@ from bullion.booking import verify as verify_module
 from bullion.booking.attempt import Booked, OrderAttempt, QueueEntry
 from bullion.booking.decide import Plan, decide
 from bullion.faults import (
-    AlreadyThere,
+    AlreadyExists,
+    ConstraintViolation,
     OutcomeUnknown,
-    RuleBroken,
     StoreBusy,
     StoreConflict,
     StoreUnavailable,
@@ -203,7 +203,9 @@ async def test_a_mistake_of_our_own_while_verifying_leaves_nobody_waiting(
     await sound(engine)
 
 
-@pytest.mark.parametrize("fault", [RuleBroken("a rule"), AlreadyThere("there"), StoreConflict("again")])
+@pytest.mark.parametrize(
+    "fault", [ConstraintViolation("a rule"), AlreadyExists("there"), StoreConflict("again")]
+)
 async def test_an_abort_that_the_store_itself_told_is_tried_again_order_by_order(
     live: DealingNode, live_books: list[int], engine: Engine, fault: Exception
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from bullion.accounts.broker import Broker
 from bullion.desk.actions import archive
 from bullion.desk.actions.archive import ArchiveSelection
-from bullion.faults import RuleBroken
+from bullion.faults import ConstraintViolation
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import pack
@@ -115,7 +115,7 @@ async def test_what_is_still_listed_stays_and_so_does_what_is_young(
     for book, orders in ((listed, kept), (aside, old)):
         await check(node.engine, book, orders)
     assert (await rows(node.engine, "SELECT DISTINCT book_id FROM archived_orders"))[0]["book_id"] == aside
-    with pytest.raises(RuleBroken):
+    with pytest.raises(ConstraintViolation):
         await put(node.engine, kept)
     await check(node.engine, listed, kept)
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from bullion.faults import AlreadyThere, RuleBroken, StoreFault
+from bullion.faults import AlreadyExists, ConstraintViolation, StoreFault
 from bullion.store import schema
 from bullion.store.engine import Engine, Transaction, one_row
 from bullion.store.records import RecordStore
@@ -129,7 +129,7 @@ async def test_a_second_row_of_the_same_identity_is_already_there(engine: Engine
         await transaction.run("insert_host", "a.example", "main")
         await transaction.run("insert_host", "a.example", "main")
 
-    with pytest.raises(AlreadyThere):
+    with pytest.raises(AlreadyExists):
         await engine.write("twice", body)
 
 
@@ -141,7 +141,7 @@ async def test_a_row_that_breaks_a_rule_is_refused(engine: Engine) -> None:
         await transaction.run("put_stock", "main", "GOLD", -1)
 
     for body in (no_such_broker, negative_stock):
-        with pytest.raises(RuleBroken) as caught:
+        with pytest.raises(ConstraintViolation) as caught:
             await engine.write("rule", body)
         assert any("in the transaction rule" in note for note in caught.value.__notes__)
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bullion.faults import RuleBroken
+from bullion.faults import ConstraintViolation
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import PackedOrders
 from bullion.orders.trace import Trace
@@ -61,7 +61,7 @@ class ArchiveRecords(DeskTransaction):
         await self._transaction.run("insert_archived_keys", *within)
         gone = await self._transaction.all("drop_archived_orders", *within)
         if len(gone) != packed.count:
-            raise RuleBroken("some of these orders are missing, or were not archived by a reset")
+            raise ConstraintViolation("some of these orders are missing, or were not archived by a reset")
         return True
 
     async def archived_packs(self, book_id: int, after_ordinal: int, limit: int) -> list[PackedOrders]:

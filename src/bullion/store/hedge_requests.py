@@ -10,7 +10,7 @@ import structlog
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
-from bullion.faults import AlreadyThere, RuleBroken, StoreUnavailable
+from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer
 from bullion.orders import life
 from bullion.orders.order import Order
@@ -99,7 +99,7 @@ class StoredHedgeRequests:
         """Answers that arrive together are written in one transaction."""
         found: Mapping[Answered, Order] = {}
         if isinstance(self._engine, PostgresEngine):
-            with suppress(RuleBroken, AlreadyThere):  # One of them cannot be written: logged below.
+            with suppress(ConstraintViolation, AlreadyExists):  # One of them cannot be written: logged below.
                 found = await self._confirm(self._engine, answers)
         rest = [each for each in answers if each not in found]
         return {**found, **await self._answer_separately(rest)} if rest else found
@@ -108,7 +108,7 @@ class StoredHedgeRequests:
         """An answer that cannot be written must not block the others."""
         try:
             return await self._answer_one_by_one(answers)
-        except (RuleBroken, AlreadyThere) as fault:
+        except (ConstraintViolation, AlreadyExists) as fault:
             if len(answers) == 1:
                 _log.error(
                     "hedge_answer_not_written", order_id=answers[0].to_hedge.order.id, fault=repr(fault)

@@ -6,7 +6,14 @@ from contextlib import contextmanager
 
 import asyncpg
 
-from bullion.faults import AlreadyThere, RuleBroken, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
+from bullion.faults import (
+    AlreadyExists,
+    ConstraintViolation,
+    StoreBusy,
+    StoreConflict,
+    StoreFault,
+    StoreUnavailable,
+)
 
 LOST = (
     OSError,
@@ -58,7 +65,7 @@ def _fault_of(error: BaseException) -> StoreFault | None:
     if isinstance(
         error, asyncpg.DataError
     ):  # Before InterfaceError: asyncpg refuses a value of the wrong type.
-        return RuleBroken(str(error))
+        return ConstraintViolation(str(error))
     if isinstance(error, OUTDATED):
         return StoreConflict(str(error))
     if isinstance(error, asyncpg.PostgresError):
@@ -70,9 +77,9 @@ def _fault_of(error: BaseException) -> StoreFault | None:
 
 def _fault_of_state(state: str, message: str) -> StoreFault | None:
     if state == "23505":
-        return AlreadyThere(message)
+        return AlreadyExists(message)
     if state.startswith(("22", "23")):
-        return RuleBroken(message)
+        return ConstraintViolation(message)
     if state == "55P03":
         return StoreBusy(message)
     if state in ("40001", "40P01"):

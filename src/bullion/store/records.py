@@ -63,7 +63,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         ]
 
     async def put_broker(self, broker: Broker) -> None:
-        """May raise AlreadyThere: another broker has one of its hosts."""
+        """May raise AlreadyExists: another broker has one of its hosts."""
         await self._record_change("broker", broker.tag, broker.tag)
         await self._transaction.run("put_broker", broker.tag, broker.name, await self.now_us())
         await self._transaction.run("drop_hosts", broker.tag)
@@ -149,7 +149,7 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         return Client(account, allocation, row["created_at_us"])
 
     async def insert_account(self, new: Account, allocation: Allocation) -> None:
-        """With its two books. The store gives it its id. May raise AlreadyThere."""
+        """With its two books. The store gives it its id. May raise AlreadyExists."""
         await self._record_change("account", new.broker, new.login_id)
         made = await one_row(
             self._transaction,

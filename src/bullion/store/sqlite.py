@@ -17,9 +17,9 @@ from time import monotonic, monotonic_ns
 from typing import NoReturn, TextIO, TypeVar
 
 from bullion.faults import (
-    AlreadyThere,
+    AlreadyExists,
+    ConstraintViolation,
     OutcomeUnknown,
-    RuleBroken,
     StoreBusy,
     StoreFault,
     StoreUnavailable,
@@ -545,9 +545,9 @@ def _fault_of(error: sqlite3.Error) -> StoreFault | None:
     if isinstance(error, sqlite3.ProgrammingError) or (name == "SQLITE_ERROR" and not damaged):
         return None
     if name in ("SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE"):
-        return AlreadyThere(str(error))
+        return AlreadyExists(str(error))
     if name.startswith("SQLITE_CONSTRAINT"):
-        return RuleBroken(str(error))
+        return ConstraintViolation(str(error))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreBusy(str(error))
     return StoreUnavailable(f"{name or type(error).__name__}: {error}")

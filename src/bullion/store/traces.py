@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 import structlog
 
-from bullion.faults import AlreadyThere, StoreFault
+from bullion.faults import AlreadyExists, StoreFault
 from bullion.last_success import note_success
 from bullion.orders.trace import Trace
 
@@ -51,7 +51,7 @@ class StoredTraces:
             traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, len(self._waiting)))]
             try:
                 await self._engine.write("traces", partial(self._put, traces))
-            except AlreadyThere:  # A node of an earlier version, which does not lock them, was first.
+            except AlreadyExists:  # A node of an earlier version, which does not lock them, was first.
                 self._waiting.extendleft(reversed(traces))
             except StoreFault as fault:
                 self._waiting.extendleft(reversed(traces))

@@ -12,7 +12,7 @@ from bullion.desk.actions.brokers import put_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
 from bullion.desk.unreadable import read_or_unreadable
-from bullion.faults import AlreadyThere
+from bullion.faults import AlreadyExists
 from bullion.orders.trace import TraceLog
 from bullion.rates.feeds.simulated import INSTRUMENTS
 from bullion.records.token import Actor, Role
@@ -107,5 +107,5 @@ async def make_default_broker(desk: Desk, actor: Actor) -> None:
     """Nodes that start together may all try this; one of them creates the broker."""
     reading = desk.store.read("default_broker", lambda records: records.broker(actor.broker))
     if await read_or_unreadable(reading) is None:
-        with contextlib.suppress(AlreadyThere):
+        with contextlib.suppress(AlreadyExists):
             await put_broker(desk, actor, actor.broker, BrokerBody(name=actor.broker), only_new=True)

@@ -9,7 +9,7 @@ from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_view, view_of
-from bullion.faults import AlreadyThere
+from bullion.faults import AlreadyExists
 from bullion.metals.weight import weight_e4, weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.clients import Allocation, Client
@@ -39,7 +39,7 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
             return ChangeResult(unreadable_view(before), view(after))
         try:
             await records.insert_account(new, allocation)
-        except AlreadyThere:
+        except AlreadyExists:
             raise RefusalError(CONFLICT, f"There is an account {new.login_id} already.") from None
         return ChangeResult(None, view(await find_client(records, actor.broker, new.login_id)))
 

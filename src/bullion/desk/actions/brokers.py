@@ -10,7 +10,7 @@ from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
-from bullion.faults import AlreadyThere
+from bullion.faults import AlreadyExists
 from bullion.keys.text import BROKER_TAG
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW
@@ -26,7 +26,7 @@ def view(broker: Broker) -> View:
 @action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """Create or change the broker TAG."""
-    # With `only_new`, a broker that is there already is left alone: AlreadyThere is raised.
+    # With `only_new`, a broker that is there already is left alone: AlreadyExists is raised.
     if not actor.first:
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may create or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
@@ -38,10 +38,10 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     async def work(records: Records) -> ChangeResult:
         before = await read_or_unreadable(records.broker(tag))
         if only_new and before is not None:
-            raise AlreadyThere(tag)
+            raise AlreadyExists(tag)
         try:
             await records.put_broker(broker)
-        except AlreadyThere:
+        except AlreadyExists:
             raise RefusalError(CONFLICT, f"One of {', '.join(hosts)} belongs to another broker.") from None
         if before is None:
             await records.put_switches(Switches(tag))
