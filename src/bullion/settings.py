@@ -95,7 +95,7 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
         if value.strip():  # An empty value means: not set.
             fields[name.removeprefix(_PREFIX).lower()] = reader(name, value.strip())
     settings = Settings(**fields)
-    _check_together(settings)
+    _check_combinations(settings)
     return settings
 
 
@@ -141,7 +141,7 @@ def _unknown(name: str) -> str:
     return f"{name} is not a setting of Bullion.{meant}"
 
 
-def _check_together(settings: Settings) -> None:
+def _check_combinations(settings: Settings) -> None:
     if settings.workers > 1 and settings.sqlite:
         raise WrongSetting(
             f"BULLION_WORKERS is {settings.workers}, but SQLite allows only one: set it to 1, or set "

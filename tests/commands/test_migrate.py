@@ -90,7 +90,7 @@ def test_a_newer_store_is_left_alone_in_words(store: Path, command: str) -> None
     said = sentence(bullion(store, *command.split(), BULLION_SECRET=SECRET, **FREE))
     assert said == (
         "The store is at schema step 9999, which works with schema level 9999 or later. "
-        f"This version of Bullion has level {LEVEL}. Run the version that made it, or a later one."
+        f"This version of Bullion has level {LEVEL}. Run the version that migrated it, or a later one."
     )
     assert (store / STORE).read_bytes() == before
 

@@ -198,10 +198,10 @@ def test_a_store_of_another_version_is_refused_in_words() -> None:
     step = schema.steps("sqlite")[0]
     first = schema.TakenStep(step.number, step.checksum)
     with pytest.raises(schema.SchemaMismatch, match="works with schema level 9999 or later"):
-        schema.still_to_take("sqlite", [first, schema.TakenStep(9999, "x")])
+        schema.missing_steps("sqlite", [first, schema.TakenStep(9999, "x")])
     with pytest.raises(schema.SchemaMismatch, match="is not the one"):
-        schema.still_to_take("sqlite", [schema.TakenStep(step.number, "another checksum")])
-    assert schema.still_to_take("sqlite", []) == list(schema.steps("sqlite"))
+        schema.missing_steps("sqlite", [schema.TakenStep(step.number, "another checksum")])
+    assert schema.missing_steps("sqlite", []) == list(schema.steps("sqlite"))
 
 
 async def test_a_change_by_another_node_is_noticed(engine: Engine, other_engine: Engine) -> None:

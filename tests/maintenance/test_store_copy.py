@@ -123,7 +123,7 @@ def test_a_database_with_anything_in_it_is_left_alone(own: Path, postgres: Postg
     foreign = postgres.new_database()
     postgres.sql("CREATE TABLE somebody (id INT)", foreign.rpartition("/")[2])
     said = sentence(command(own, "store", "copy", FROM, f"--to={foreign}"))
-    assert said.startswith("The target holds the tables of something else.")
+    assert said.startswith("The target has the tables of another program.")
     served = postgres.new_database()
     with running(own, BULLION_DATABASE_URL=served):
         assert "A node serves the target." in sentence(command(own, "store", "copy", FROM, f"--to={served}"))

@@ -81,7 +81,7 @@ class Scenarios:
                 placed = await self._orders.place(request, scenario.text)
                 # A replay gets the real response: a retry must find the order.
                 return _simulated(request, scenario) if placed.status == HTTPStatus.CREATED else placed
-            return await self._play(request, scenario, described)
+            return await self._respond(request, scenario, described)
 
         return simulate
 
@@ -95,7 +95,7 @@ class Scenarios:
                 self._tracer.trace_refusal(request.call, request.caller, refused)
             raise
 
-    async def _play(self, request: Request, scenario: Scenario, described: Described) -> Response:
+    async def _respond(self, request: Request, scenario: Scenario, described: Described) -> Response:
         row = scenario.row
         if described is PLACE_ORDER:
             placed = await self._read_order(request, row)

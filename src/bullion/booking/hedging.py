@@ -72,7 +72,7 @@ class Hedging:
     async def hedge(self, to_hedge: ToHedge) -> Order:
         """Send an order that this node just recorded. Returns the order as it is after a short wait."""
         order = to_hedge.order
-        if not self._still_ours(order.created_at_us + LEASE_US):
+        if not self._lease_outlasts_call(order.created_at_us + LEASE_US):
             return order  # Recording took too long: another node may claim the request.
         task = asyncio.get_running_loop().create_task(self._send(to_hedge))
         self._sending[order.id] = task
@@ -130,14 +130,14 @@ class Hedging:
 
     async def _settle(self, claimed: Claimed) -> None:
         to_hedge, order = claimed.to_hedge, claimed.to_hedge.order
-        if not self._still_ours(claimed.until_us):
+        if not self._lease_outlasts_call(claimed.until_us):
             return
         answer: SubmitAnswer | StatusAnswer = await self._order_status(to_hedge)
         if isinstance(answer, UnknownOrder):
             if order.status != Status.PENDING:
                 await self._withdraw_when_late(order, claimed.tries)
                 return
-            if not self._still_ours(claimed.until_us):
+            if not self._lease_outlasts_call(claimed.until_us):
                 return
             answer = await self._submit(to_hedge)
         await self._handle(to_hedge, answer, claimed.tries)
@@ -149,7 +149,7 @@ class Hedging:
         else:
             await self._requests.withdraw(order)
 
-    def _still_ours(self, until_us: int) -> bool:
+    def _lease_outlasts_call(self, until_us: int) -> bool:
         """Whether a call to the venue would time out before another node may claim the request."""
         return self._now_us() <= until_us - int(_CALL_S * _US_PER_S)
 

@@ -10,7 +10,7 @@ from bullion.secret import deployment_secret
 from bullion.settings import Settings, WrongSetting
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import lock_store, sqlite_path
-from bullion.store.store_copy import CopyRefused, copy_store, require_ours
+from bullion.store.store_copy import CopyRefused, copy_store, require_own_database
 from bullion.wiring.store import open_store
 
 from . import files
@@ -58,7 +58,7 @@ async def _copy(old: Settings, new: Settings) -> int:
     target = PostgresEngine(new.database_url)
     try:
         await target.open()
-        await require_ours(target)
+        await require_own_database(target)
         await target.migrate()
         with ProgressLine("Copying and comparing", "rows") as progress:
             return await copy_store(sqlite_path(old.database_url), target, progress)

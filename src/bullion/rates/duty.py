@@ -55,13 +55,13 @@ class DutyTable:
 
     def in_force(self, at_us: int) -> Duty | None:
         """None before the first entry."""
-        begun = self._begun(at_us)
+        begun = self._applied_count(at_us)
         return self.duties[begun - 1] if begun else None
 
     def next_change_us(self, at_us: int) -> int | None:
         """When another duty comes into force; None when no other is known."""
-        begun = self._begun(at_us)
+        begun = self._applied_count(at_us)
         return self.duties[begun].from_us if begun < len(self.duties) else None
 
-    def _begun(self, at_us: int) -> int:
+    def _applied_count(self, at_us: int) -> int:
         return bisect_right(self.duties, at_us, key=lambda duty: duty.from_us)

@@ -22,19 +22,19 @@ class OrderFilter:
     """The instant itself is included."""
 
     @property
-    def by_kind_alone(self) -> bool:
+    def only_by_kind(self) -> bool:
         """Whether the counts per kind of order give the total."""
         others = (self.source, self.client_order_id, self.request_id, self.since_us)
         return all(each is None for each in others)
 
     @property
-    def of_account_alone(self) -> bool:
+    def only_by_account(self) -> bool:
         """Whether it selects all orders of one account, at most limited by environment and time."""
         others = (self.status, self.symbol_code, self.source, self.client_order_id, self.request_id)
         return self.login_id is not None and all(each is None for each in others)
 
     @property
-    def by_fixed_kind_alone(self) -> bool:
+    def only_by_fixed_fields(self) -> bool:
         """Whether it filters orders of all accounts only by immutable fields and time."""
         others = (self.login_id, self.status, self.client_order_id, self.request_id)
         return all(each is None for each in others)

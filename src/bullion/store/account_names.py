@@ -75,7 +75,7 @@ class AccountNames:
         text = search.replace(_END, "\N{REPLACEMENT CHARACTER}")
         lower = (await one_row(transaction, "lower_case", text))["text"]
         names = await self._current(transaction, broker)
-        return names.find(lower, await _place_behind(transaction, broker, names, after), limit)
+        return names.find(lower, await _index_after(transaction, broker, names, after), limit)
 
     async def _current(self, transaction: Transaction, broker: str) -> _Names:
         state = await one_row(transaction, "catalogue_state")
@@ -134,7 +134,7 @@ async def _insert(transaction: Transaction, broker: str, names: _Names, row: Row
         at += 1
 
 
-async def _place_behind(transaction: Transaction, broker: str, names: _Names, login_id: str) -> int:
+async def _index_after(transaction: Transaction, broker: str, names: _Names, login_id: str) -> int:
     """The index of the first account after a login, which need not exist."""
     if not login_id:
         return 0

@@ -12,7 +12,7 @@ from bullion.records.orders import AccountOrder, AccountTrace, DecisionCount, Or
 from bullion.records.page import Page
 
 from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
-from .account_orders import BookOrders, made
+from .account_orders import BookOrders, order_sort_key
 from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
 from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, IdRange
@@ -66,65 +66,67 @@ class OrderRecords(DeskTransaction):
         found = await self._transaction.all("order_events", order.book_id, order.ordinal)
         return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
-    async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
+    async def orders(self, broker: str, filters: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         """Newest first, without archived ones."""
-        if any(isinstance(each, str) and "\0" in each for each in astuple(wanted)):
+        if any(isinstance(each, str) and "\0" in each for each in astuple(filters)):
             return [], 0  # No order has one, and PostgreSQL does not accept it as a value.
-        kind, house = _kind(wanted), (broker, wanted.environment, wanted.login_id)
-        counted = await self._counted_list(broker, wanted)
+        kind, scope = _kind(filters), (broker, filters.environment, filters.login_id)
+        counted = await self._counted_list(broker, filters)
         if counted is not None:
-            found, total = await self._orders_by_time(kind, house, counted, page)
-        elif wanted.of_account_alone:
-            ranges = await self._books(broker, wanted)
+            found, total = await self._orders_by_time(kind, scope, counted, page)
+        elif filters.only_by_account:
+            ranges = await self._books(broker, filters)
             of_account, total = await account_orders.page(self._transaction, ranges, page)
-            return [AccountOrder(each, str(wanted.login_id), archived=False) for each in of_account], total
-        elif wanted.by_kind_alone:
-            found, total = await self._orders_of_kind(kind, house, wanted, page)
-        elif wanted.client_order_id is not None:
-            about = (*kind, *house, wanted.client_order_id)
+            return [AccountOrder(each, str(filters.login_id), archived=False) for each in of_account], total
+        elif filters.only_by_kind:
+            found, total = await self._orders_of_kind(kind, scope, filters, page)
+        elif filters.client_order_id is not None:
+            about = (*kind, *scope, filters.client_order_id)
             found, total = await self._counted(
                 "desk_orders_by_reference", "desk_orders_by_reference_count", about, page
             )
-        elif wanted.login_id is not None and wanted.request_id is None:
-            about = (*kind, *_places(await self._books(broker, wanted)))
+        elif filters.login_id is not None and filters.request_id is None:
+            about = (*kind, *_places(await self._books(broker, filters)))
             found, total = await self._counted(
                 "desk_account_orders", "desk_account_orders_count", about, page
             )
         else:
-            about = (*kind, *house, *_ids(wanted))
+            about = (*kind, *scope, *_ids(filters))
             found, total = await self._counted("desk_orders", "desk_orders_count", about, page)
         # Sorted again: ids do not order the orders of one millisecond.
-        return sorted(map(account_order, found), key=lambda each: made(each.order), reverse=True), total
+        return sorted(
+            map(account_order, found), key=lambda each: order_sort_key(each.order), reverse=True
+        ), total
 
-    async def _counted_list(self, broker: str, wanted: OrderFilter) -> CountedList | None:
-        if not wanted.by_fixed_kind_alone:
+    async def _counted_list(self, broker: str, filters: OrderFilter) -> CountedList | None:
+        if not filters.only_by_fixed_fields:
             return None
-        environment = None if wanted.environment is None else wanted.environment.value
-        kind = (broker, environment, wanted.source, wanted.symbol_code)
-        return await self._cache.timeline.counted(self._transaction, kind, wanted.since_us or 0)
+        environment = None if filters.environment is None else filters.environment.value
+        kind = (broker, environment, filters.source, filters.symbol_code)
+        return await self._cache.timeline.counted(self._transaction, kind, filters.since_us or 0)
 
     async def _orders_by_time(
-        self, kind: Sequence[Value], house: Sequence[Value], counted: CountedList, page: Page
+        self, kind: Sequence[Value], scope: Sequence[Value], counted: CountedList, page: Page
     ) -> tuple[Sequence[Row], int]:
         """Reads only the spans that hold the page, and counts only the two ends of the list."""
 
-        def within(piece: IdRange) -> Sequence[Value]:
-            return (*kind, *house, piece.low, piece.high)
+        def within(ids: IdRange) -> Sequence[Value]:
+            return (*kind, *scope, ids.low, ids.high)
 
-        async def count(piece: IdRange) -> int:
-            return int((await one_row(self._transaction, "desk_orders_count", *within(piece)))["total"])
+        async def count(ids: IdRange) -> int:
+            return int((await one_row(self._transaction, "desk_orders_count", *within(ids)))["total"])
 
         newer = await count(counted.newer)
         total = newer + counted.counted + (0 if counted.older is None else await count(counted.older))
-        wanted = min(page.limit, total - page.offset)
+        limit = min(page.limit, total - page.offset)
         found: list[Row] = []
-        while len(found) < wanted:
-            piece, before = counted.newer, page.offset + len(found)
+        while len(found) < limit:
+            ids, before = counted.newer, page.offset + len(found)
             if before >= newer + counted.counted and counted.older is not None:
-                piece, before = counted.older, before - newer - counted.counted
+                ids, before = counted.older, before - newer - counted.counted
             elif before >= newer:
-                piece, before = counted.range_at(before - newer)
-            more = await self._transaction.all("desk_orders", *within(piece), wanted - len(found), before)
+                ids, before = counted.range_at(before - newer)
+            more = await self._transaction.all("desk_orders", *within(ids), limit - len(found), before)
             if not more:
                 break
             found += more
@@ -142,28 +144,28 @@ class OrderRecords(DeskTransaction):
         return await self._transaction.all(query, *about, limit, page.offset) if limit > 0 else ()
 
     async def _orders_of_kind(
-        self, kind: Sequence[Value], house: Sequence[Value], wanted: OrderFilter, page: Page
+        self, kind: Sequence[Value], scope: Sequence[Value], filters: OrderFilter, page: Page
     ) -> tuple[Sequence[Row], int]:
         """The counts give the total, and for few matches also the blocks that have them."""
-        total = (await one_row(self._transaction, "desk_kinds_count", *kind, *house))["total"]
-        query, about = "desk_orders", (*kind, *house, *_ids(wanted))
+        total = (await one_row(self._transaction, "desk_kinds_count", *kind, *scope))["total"]
+        query, about = "desk_orders", (*kind, *scope, *_ids(filters))
         if total <= _FEW:
-            query, about = "desk_few_orders", (*kind, *house, order_rows.BLOCK_SIZES[0])
-        elif wanted.login_id is not None:
-            query, about = "desk_account_orders", (*kind, *_places(await self._books(str(house[0]), wanted)))
+            query, about = "desk_few_orders", (*kind, *scope, order_rows.BLOCK_SIZES[0])
+        elif filters.login_id is not None:
+            query, about = "desk_account_orders", (*kind, *_places(await self._books(str(scope[0]), filters)))
         return await self._some(query, about, page, total), total
 
-    async def _books(self, broker: str, wanted: OrderFilter) -> Sequence[BookOrders]:
+    async def _books(self, broker: str, filters: OrderFilter) -> Sequence[BookOrders]:
         """The books of an account, with the range of ordinals to list."""
-        account = await self._transaction.one("one_account", broker, wanted.login_id)
+        account = await self._transaction.one("one_account", broker, filters.login_id)
         found = () if account is None else await self._transaction.all("books_of_account", account["id"])
         books = []
         for row in found:
             low, high = row["archived_count"] + 1, row["order_count"]
-            if wanted.since_us is not None and low <= high:
-                since = (row["id"], low, high + 1, wanted.since_us)
+            if filters.since_us is not None and low <= high:
+                since = (row["id"], low, high + 1, filters.since_us)
                 low = (await one_row(self._transaction, "first_ordinal_since", *since))["ordinal"]
-            if wanted.environment in (None, row["environment"]):
+            if filters.environment in (None, row["environment"]):
                 books.append(BookOrders(row["id"], low, high))
         return books
 
@@ -202,24 +204,24 @@ class OrderRecords(DeskTransaction):
         return [AccountTrace(trace, logins[trace.account_id]) for trace in traces]
 
 
-def _kind(wanted: OrderFilter) -> tuple[Value, ...]:
+def _kind(filters: OrderFilter) -> tuple[Value, ...]:
     """The first parameters of the desk's list queries: filters on columns of the order itself."""
-    return (wanted.symbol_code, wanted.status, wanted.source, wanted.request_id, wanted.since_us or 0)
+    return (filters.symbol_code, filters.status, filters.source, filters.request_id, filters.since_us or 0)
 
 
-def _ids(wanted: OrderFilter) -> tuple[str, str]:
-    """The range of ids of all wanted orders: ids begin with their time."""
+def _ids(filters: OrderFilter) -> tuple[str, str]:
+    """The range of ids of all filters orders: ids begin with their time."""
     low, high = FIRST_ID, AFTER_ALL_IDS
-    if wanted.request_id is not None:
-        at_us = trace_reader.time_ms(wanted.request_id) * 1000
+    if filters.request_id is not None:
+        at_us = trace_reader.time_ms(filters.request_id) * 1000
         low, high = ids_since(at_us - _BEFORE_CALL_US), ids_since(at_us + _AFTER_CALL_US)
-    if wanted.since_us is not None and wanted.since_us > 0:
-        low = max(low, ids_since(wanted.since_us))
+    if filters.since_us is not None and filters.since_us > 0:
+        low = max(low, ids_since(filters.since_us))
     return low, high
 
 
 def _places(books: Sequence[BookOrders]) -> Sequence[int]:
-    """Query parameters for two books, each with its first wanted ordinal."""
+    """Query parameters for two books, each with its first filters ordinal."""
     return (*[value for each in books for value in (each.book_id, each.low)], *_NO_BOOK, *_NO_BOOK)[:4]
 
 

@@ -61,7 +61,7 @@ _SERVER_SETTINGS = {
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
-_PATIENT_SETTINGS = {
+_NO_TIMEOUT_SETTINGS = {
     name: value
     for name, value in _SERVER_SETTINGS.items()
     if name.startswith(("application_name", "tcp_keepalives"))
@@ -153,7 +153,7 @@ class PostgresEngine:
             return bool(await postgres_migration.steps_taken(connection))
 
     async def migrate(self, *, exclusive: bool = False, force: bool = False) -> int:  # noqa: ARG002 - see below
-        """`exclusive` changes nothing: PostgreSQL does not tell what the other sessions are there for."""
+        """`exclusive` changes nothing: PostgreSQL does not show what other sessions are for."""
         with faults():
             # Not of the pool: between two tries it is at rest, which in the pool would count as silent.
             connection = await self._hosts.connect(**self._connect_options())
@@ -165,7 +165,7 @@ class PostgresEngine:
 
     async def missing_steps(self) -> Sequence[schema.Step]:
         async with self._connection() as connection:
-            return schema.still_to_take("postgres", await postgres_migration.steps_taken(connection))
+            return schema.missing_steps("postgres", await postgres_migration.steps_taken(connection))
 
     async def levels_in_use(self) -> set[int]:
         async with self._connection() as connection:
@@ -250,15 +250,15 @@ class PostgresEngine:
                     connection.terminate()
 
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
-        async with self.patient_connection() as connection:
+        async with self.connection_without_timeouts() as connection:
             begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
             return await body(_OpenTransaction(connection, self._queries))
 
     @asynccontextmanager
-    async def patient_connection(self) -> AsyncIterator[Connection]:
+    async def connection_without_timeouts(self) -> AsyncIterator[Connection]:
         """A connection of its own, with the server's own plans and without our limits of time."""
-        options = self._connect_options() | {"command_timeout": None, "server_settings": _PATIENT_SETTINGS}
+        options = self._connect_options() | {"command_timeout": None, "server_settings": _NO_TIMEOUT_SETTINGS}
         with faults():
             connection = await self._hosts.connect(**options)
             try:

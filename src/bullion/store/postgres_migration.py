@@ -1,7 +1,7 @@
-"""Migrates a store on PostgreSQL while nodes use it: no lock is waited for, or held, for long.
+"""Migrates a PostgreSQL store while nodes use it. It neither waits for a lock nor holds one for long.
 
-An `ALTER TABLE` that waits for its lock makes everybody who comes after it wait too. So each step waits for
-a moment only, and is tried again later.
+An `ALTER TABLE` that waits for its lock blocks every later query of the table. So each step waits only for a
+moment, and is retried.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from .schema import Step, StepRefused, TakenStep
 LOCK_WAIT_S = 0.2
 """How long a step waits for a lock. Orders that need the same table wait behind it."""
 TRY_LOCKS_S = 60.0
-"""How long a step is tried again, if it does not get its locks."""
+"""How long a step is retried if it does not get its locks."""
 _PAUSE_S = (0.3, 0.6)
-_OTHERS_S = 600.0
+_WAIT_FOR_OTHERS_S = 600.0
 """How long to wait for another process that migrates."""
 _POLL_S = 0.1
 _NO_LIMIT_S = 7 * 86_400
 _MIGRATION_LOCK = 5_041_216_001
-"""Any number will do, if it is always the same: who holds it migrates, the others wait."""
+"""An advisory lock with an arbitrary number. The process that holds it migrates; others wait."""
 _LEVELS_LOCK = 504_121_603
 """The first half of a lock that each node shares while it serves. The second half is its schema level."""
 _MIGRATIONS_TABLE = """
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS migrations (
     number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, oldest_level BIGINT
 )
 """
-_NOTE_STEP = "INSERT INTO migrations (number, name, checksum, oldest_level) VALUES ($1, $2, $3, $4)"
+_INSERT_STEP = "INSERT INTO migrations (number, name, checksum, oldest_level) VALUES ($1, $2, $3, $4)"
 _LEVELS = f"""
 SELECT DISTINCT CAST(objid AS BIGINT) FROM pg_locks
 WHERE locktype = 'advisory' AND classid = {_LEVELS_LOCK} AND objsubid = 2
@@ -46,14 +46,14 @@ _log = structlog.get_logger("store")
 
 
 async def migrate(connection: Connection, *, force: bool) -> int:
-    """Make the store, or take the steps that it lacks; return how many."""
+    """Create the store, or take the steps that it lacks. Returns how many."""
     async with _migration_lock(connection):
         names = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-        schema.check_ours({row["tablename"] for row in names})
+        schema.require_own_tables({row["tablename"] for row in names})
         taken = await steps_taken(connection)
-        steps = schema.still_to_take("postgres", taken)
+        steps = schema.missing_steps("postgres", taken)
         if not taken:
-            await _make_store(connection, steps)
+            await _create_store(connection, steps)
             return len(steps)
         if not force:
             schema.require_level(steps, await levels_in_use(connection))
@@ -61,9 +61,9 @@ async def migrate(connection: Connection, *, force: bool) -> int:
             await connection.execute("ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_level BIGINT")
         for step in steps:
             if step.in_transaction:
-                await _take_with_locks(connection, step)
+                await _apply_with_locks(connection, step)
             else:
-                await _take_outside(connection, step)
+                await _apply_outside_transaction(connection, step)
         return len(steps)
 
 
@@ -75,7 +75,7 @@ async def steps_taken(connection: Connection) -> list[TakenStep]:
 
 
 async def announce_level(connection: Connection) -> None:
-    """Let others see, for as long as the connection lasts, that a node with this code serves the store."""
+    """Show, while the connection lasts, that a node with this schema level serves the store."""
     level = schema.code_level("postgres")
     await connection.execute(f"SELECT pg_advisory_lock_shared({_LEVELS_LOCK}, {level})")
 
@@ -86,16 +86,16 @@ async def levels_in_use(connection: Connection) -> set[int]:
 
 @asynccontextmanager
 async def _migration_lock(connection: Connection) -> AsyncIterator[None]:
-    """Until the connection is closed, or the body ends.
+    """Hold the migration lock until the body ends or the connection is closed.
 
-    Asked for again and again: a statement that waits for the lock would keep `CREATE INDEX CONCURRENTLY`, on
-    the connection that has it, waiting for the end of that statement.
+    The lock is polled. A statement that waits for it would block `CREATE INDEX CONCURRENTLY` of the process
+    that holds it.
     """
-    give_up_at = monotonic() + _OTHERS_S
+    give_up_at = monotonic() + _WAIT_FOR_OTHERS_S
     while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", _MIGRATION_LOCK):
         if monotonic() > give_up_at:
             raise StepRefused(
-                f"Another process has been migrating this store for {_OTHERS_S:g} s. "
+                f"Another process has been migrating this store for {_WAIT_FOR_OTHERS_S:g} s. "
                 "Wait for it, or end it, and run 'bullion migrate' again."
             )
         await asyncio.sleep(_POLL_S)
@@ -103,18 +103,18 @@ async def _migration_lock(connection: Connection) -> AsyncIterator[None]:
     await connection.execute("SELECT pg_advisory_unlock($1)", _MIGRATION_LOCK)
 
 
-async def _make_store(connection: Connection, steps: Sequence[Step]) -> None:
-    """All steps in one transaction: whoever starts meanwhile finds no store, or a whole one."""
+async def _create_store(connection: Connection, steps: Sequence[Step]) -> None:
+    """All steps in one transaction: a process that starts meanwhile finds no store or a complete one."""
     async with connection.transaction():
         await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         await connection.execute(_MIGRATIONS_TABLE)
         for step in steps:
             await connection.execute(step.for_new_store, timeout=_NO_LIMIT_S)
-            await _note(connection, step)
+            await _record_step(connection, step)
 
 
-async def _take_with_locks(connection: Connection, step: Step) -> None:
-    """In a transaction of its own, tried again until it gets its locks."""
+async def _apply_with_locks(connection: Connection, step: Step) -> None:
+    """Run the step in a transaction of its own, and retry until it gets its locks."""
     give_up_at = monotonic() + TRY_LOCKS_S
     limits = f"SET LOCAL lock_timeout = '{LOCK_WAIT_S * 1000:g}ms'"
     limits += f"; SET LOCAL statement_timeout = '{step.lock_s_max}s'"
@@ -123,7 +123,7 @@ async def _take_with_locks(connection: Connection, step: Step) -> None:
             async with connection.transaction():
                 await connection.execute(limits)
                 await connection.execute(step.sql, timeout=step.lock_s_max)
-                await _note(connection, step)
+                await _record_step(connection, step)
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
             if monotonic() > give_up_at:
                 raise StepRefused(
@@ -143,15 +143,15 @@ async def _take_with_locks(connection: Connection, step: Step) -> None:
             return
 
 
-async def _take_outside(connection: Connection, step: Step) -> None:
-    """Its statements one by one, each a transaction. After a failure the step begins anew."""
+async def _apply_outside_transaction(connection: Connection, step: Step) -> None:
+    """Run its statements one by one, each in its own transaction. After a failure the step starts over."""
     await connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
     for statement in schema.statements(step.sql):
         changed = await connection.execute(statement, timeout=_NO_LIMIT_S)
         while schema.is_repeated(statement) and not changed.endswith(" 0"):
             changed = await connection.execute(statement, timeout=_NO_LIMIT_S)
-    await _note(connection, step)
+    await _record_step(connection, step)
 
 
-async def _note(connection: Connection, step: Step) -> None:
-    await connection.execute(_NOTE_STEP, step.number, step.name, step.checksum, step.oldest_level)
+async def _record_step(connection: Connection, step: Step) -> None:
+    await connection.execute(_INSERT_STEP, step.number, step.name, step.checksum, step.oldest_level)

@@ -1,4 +1,4 @@
-"""The numbered steps that make the schema, which of them a store still needs, and who may use it.
+"""The numbered steps of the schema, which of them a store lacks, and which versions may use it.
 
 The *level* of code is the last step that it knows. Each step names the oldest level that works with a store
 in which it was taken, and the store keeps that number. So nodes of an older version stay in service while a
@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import NamedTuple
 
-# A column of a view in PostgreSQL's words, and how SQLite writes it.
+# A column of a view in PostgreSQL's syntax, and in SQLite's.
 _TIME = r"to_timestamp\(([\w.]+) / 1000000\.0\)"
 _SQLITE_TIME = r"strftime('%Y-%m-%d %H:%M:%S', \1 / 1000000, 'unixepoch') || printf('.%06d+00', \1 % 1000000)"
 _DECIMAL = r"([\w.]+) \* 0\.(0*1)\b"
@@ -72,13 +72,13 @@ class Step:
 
     @property
     def for_new_store(self) -> str:
-        """In the one transaction that makes a store, where nobody uses the tables yet."""
+        """The SQL for a new store, which is created in one transaction: no other session uses its tables."""
         return self.sql.replace(" CONCURRENTLY", "")
 
 
 @cache
 def steps(engine: str) -> tuple[Step, ...]:
-    """All steps in order: `0007_name.sql`, and behind it `0007_name.<engine>.sql` if there is one."""
+    """All steps in order: `0007_name.sql`, then `0007_name.<engine>.sql` if there is one."""
     found: dict[str, str] = {}
     for file in sorted(
         files("bullion.store").joinpath("migrations").iterdir(), key=lambda file: file.name.count(".")
@@ -95,7 +95,7 @@ def code_level(engine: str) -> int:
 
 
 def for_sqlite(sql: str) -> str:
-    """A step in SQLite's words: INTEGER for BIGINT, strict tables, and text in the columns of views."""
+    """A step in SQLite's syntax: INTEGER for BIGINT, strict tables, and text in the columns of views."""
     sql = sql.replace("BIGINT", "INTEGER")
     sql = re.sub(r"(?m)^\); -- SQLite: (.+)$", r") STRICT, \1;", sql)
     sql = re.sub(r"(?m)^\);", ") STRICT;", sql)
@@ -106,15 +106,15 @@ def for_sqlite(sql: str) -> str:
     return re.sub(_FLAG, r"\1iif(\2, 'yes', 'no') AS", sql)
 
 
-def check_ours(tables: set[str]) -> None:
-    """A database with an `accounts` but no `migrations` table belongs to something else: leave it alone."""
+def require_own_tables(tables: set[str]) -> None:
+    """Raise SchemaMismatch for tables of another program, such as `accounts` without `migrations`."""
     if tables & {"accounts", "brokers", "audit"} and "migrations" not in tables:
         raise SchemaMismatch(
-            "BULLION_DATABASE_URL: this database holds the tables of something else. Name an empty one."
+            "BULLION_DATABASE_URL: this database has the tables of another program. Use an empty one."
         )
 
 
-def still_to_take(engine: str, taken: Sequence[TakenStep]) -> Sequence[Step]:
+def missing_steps(engine: str, taken: Sequence[TakenStep]) -> Sequence[Step]:
     """The steps to take after those taken before. None for a newer store that this code still works with."""
     known = {step.number: step for step in steps(engine)}
     level = code_level(engine)
@@ -124,12 +124,12 @@ def still_to_take(engine: str, taken: Sequence[TakenStep]) -> Sequence[Step]:
             raise SchemaMismatch(
                 f"The store is at schema step {number}, which works with schema level "
                 f"{oldest_level or number} or later. This version of Bullion has level {level}. "
-                "Run the version that made it, or a later one."
+                "Run the version that migrated it, or a later one."
             )
         if step is not None and step.checksum != checksum:
             raise SchemaMismatch(
                 f"Schema step {number} ({step.name}) of the store is not the one of this version of Bullion. "
-                "Released steps never change. Run the version that made the store, or make a new store."
+                "Released steps never change. Run the version that created the store, or create a new store."
             )
     numbers = {step.number for step in taken}
     return [step for step in steps(engine) if step.number not in numbers]
@@ -143,7 +143,7 @@ def require_level(steps_to_take: Sequence[Step], levels_in_use: set[int]) -> Non
             raise StepRefused(
                 f"Schema step {step.number} ({step.name}) works with schema level {step.oldest_level} or "
                 f"later, and a node of level {oldest} serves this store. Upgrade it first. "
-                "'bullion migrate --force' takes the step all the same; that node then stops being ready."
+                "'bullion migrate --force' takes the step anyway; that node then stops being ready."
             )
 
 

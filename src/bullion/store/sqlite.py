@@ -150,7 +150,7 @@ class SqliteEngine:
         """Raise StepRefused if another process has the file open, such as the console."""
         await self._disconnect()
         try:
-            await self._writer.call(_lock_alone, self._path)
+            await self._writer.call(_lock_exclusively, self._path)
         except StoreBusy as fault:
             raise schema.StepRefused(
                 "The store's schema is older than this version of Bullion, and another process has the store "
@@ -267,7 +267,7 @@ class SqliteEngine:
         try:
             return self._look_up.fetch(query, values)
         except sqlite3.Error as error:
-            _raise_as_ours(error)
+            _raise_store_fault(error)
 
     def look_up_for(self, query: str, rows: Sequence[Sequence[str | int | None]]) -> list[Row]:
         """The same for many keys."""
@@ -426,7 +426,7 @@ class SqliteConnection:
         steps = self.missing_steps()
         if not self.steps_taken():
             with self._immediate():
-                schema.check_ours(self._table_names())
+                schema.require_own_tables(self._table_names())
                 connection.execute(_MIGRATIONS_TABLE)
                 for step in steps:
                     self._take(step, step.for_new_store)
@@ -464,7 +464,7 @@ class SqliteConnection:
             raise
 
     def missing_steps(self) -> Sequence[schema.Step]:
-        return schema.still_to_take("sqlite", self.steps_taken())
+        return schema.missing_steps("sqlite", self.steps_taken())
 
     def _table_names(self) -> set[str]:
         return {row["name"] for row in self._connection.execute("SELECT name FROM sqlite_master")}
@@ -498,7 +498,7 @@ def _probe(connection: SqliteConnection) -> None:
     connection.fetch("put_deployment_value", ("write_probe", "1"))
 
 
-def _lock_alone(path: Path) -> None:
+def _lock_exclusively(path: Path) -> None:
     """Fails as busy if another connection is open: each holds a shared lock of the file for its life."""
     with closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)) as connection:
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -528,10 +528,10 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        _raise_as_ours(error)
+        _raise_store_fault(error)
 
 
-def _raise_as_ours(error: sqlite3.Error) -> NoReturn:
+def _raise_store_fault(error: sqlite3.Error) -> NoReturn:
     fault = _fault_of(error)
     if fault is None:
         raise error
@@ -554,7 +554,7 @@ def _fault_of(error: sqlite3.Error) -> StoreFault | None:
 
 
 def lock_store(path: Path) -> TextIO | None:
-    """The lock of the one node that may serve a store, until it is closed. None: somebody else has it."""
+    """The lock of the one node that may serve a store, until it is closed. None: another process has it."""
     lock = os.fdopen(os.open(f"{path}.lock", os.O_WRONLY | os.O_CREAT, 0o600), "w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

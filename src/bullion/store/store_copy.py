@@ -36,12 +36,12 @@ class Table:
 
 
 async def copy_store(source: Path, target: PostgresEngine, progress: Progress) -> int:
-    """How many rows were copied. The target has the schema and nothing else; nobody uses the source."""
+    """Copy all rows, and return how many. The target has the schema and no rows; the source is not in use."""
     with closing(_opened(source)) as old:
         tables = _tables(old)
         total = sum(table.rows for table in tables)
         count = _Count(progress, 2 * total)
-        async with target.patient_connection() as new:
+        async with target.connection_without_timeouts() as new:
             if not await new.fetchval("SELECT pg_try_advisory_lock($1)", NODES_LOCK):
                 raise CopyRefused("A node serves the target.")
             async with new.transaction():
@@ -58,13 +58,13 @@ async def copy_store(source: Path, target: PostgresEngine, progress: Progress) -
     return total
 
 
-async def require_ours(target: PostgresEngine) -> None:
-    """Before the schema is made: a database with the tables of something else is left alone."""
-    async with target.patient_connection() as connection:
+async def require_own_database(target: PostgresEngine) -> None:
+    """Raise CopyRefused for tables of another program, before the schema is created."""
+    async with target.connection_without_timeouts() as connection:
         found = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
     names = {row["tablename"] for row in found}
     if names and "migrations" not in names:
-        raise CopyRefused("The target holds the tables of something else. Name an empty database.")
+        raise CopyRefused("The target has the tables of another program. Use an empty database.")
 
 
 class _Count:

@@ -151,7 +151,7 @@ class StoredVenueBook:
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, VenueOrder]:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
-        if isinstance(self._engine, SqliteEngine) or _twice(submissions):
+        if isinstance(self._engine, SqliteEngine) or _has_duplicates(submissions):
             return await self._one_by_one(in_order)
         values = _encode([_values(each) for each in in_order]).decode()
         rows = await self._engine.statement("take_venue_orders", values, writes=True)
@@ -207,7 +207,7 @@ def _listed(row: Row) -> ListedExecution:
     )
 
 
-def _twice(submissions: Sequence[Submission]) -> bool:
+def _has_duplicates(submissions: Sequence[Submission]) -> bool:
     return len({each.request.order_id for each in submissions}) < len(submissions)
 
 

@@ -28,7 +28,7 @@ def schema_ref(name: str) -> Json:
 def schema_of(struct: type[msgspec.Struct]) -> Json:
     """The schema of a struct that has no component of its own."""
     _, found = msgspec.json.schema_components([struct])
-    schema: Json = _tidied(found[struct.__name__])
+    schema: Json = _simplify(found[struct.__name__])
     return schema
 
 
@@ -44,7 +44,7 @@ def _example(schema: Json) -> Json:
 
 def _schemas() -> Json:
     _, found = msgspec.json.schema_components(_bodies(), ref_template="#/components/schemas/{name}")
-    schemas: Json = {struct.__name__: _tidied(found[struct.__name__]) for struct in _bodies()}
+    schemas: Json = {struct.__name__: _simplify(found[struct.__name__]) for struct in _bodies()}
     for order in (orders.TestOrder, orders.ProductionOrder, orders.RejectedOrder):
         _require_specified(schemas[order.__name__])
     own_codes = {struct.__name__: [row.code] for row, struct in OWN_BODIES.items()}
@@ -71,13 +71,13 @@ def _bodies() -> Iterator[type[msgspec.Struct]]:
                 yield value
 
 
-def _tidied(schema: Any) -> Any:
+def _simplify(schema: Any) -> Any:
     """Without titles, which repeat the names, and with `type: [X, null]` for values that may be null."""
     if isinstance(schema, list):
-        return [_tidied(each) for each in schema]
+        return [_simplify(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    tidy = {name: _tidied(inner) for name, inner in schema.items() if name not in ("title", "anyOf")}
+    tidy = {name: _simplify(inner) for name, inner in schema.items() if name not in ("title", "anyOf")}
     if "anyOf" in schema:
         value, null = schema["anyOf"]
         tidy |= value | {"type": [value["type"], null["type"]]}

@@ -24,7 +24,7 @@ from .orders import ORDER_ID, find_order
 CONTRADICTS_ORDER = "contradicts_order"
 """The reason of a break of an order; executions have those of `Mismatch`."""
 _ORDER_FIELDS = ("login_id", "symbol_code", "price", "total", "status", "source", "created_at")
-_WORDS = {
+_MESSAGES = {
     Mismatch.UNKNOWN_ORDER: "No order of ours has the id that the venue names.",
     Mismatch.SECOND_EXECUTION: "The venue had executed or refused this order before.",
 }
@@ -126,7 +126,7 @@ async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -
         "instrument": execution.instrument,
         "outcome": CONFIRMED,
         "execution_id": execution.execution_id,
-        "words": _WORDS.get(unmatched.reason)
+        "words": _MESSAGES.get(unmatched.reason)
         or f"Side or weight is not the order's: {weight_text(unmatched.excess_e4)} is covered beyond it.",
         "answered_at": instant_text(execution.executed_at_us),
         "resolved_by": each.resolved_by,

@@ -38,7 +38,7 @@ _DONE = {
     Event.COMPLETE: "completed",
     Event.DELETE: "deleted",
 }
-_WORDS_OF_REFUSAL = "The desk refused it."
+_DEFAULT_REASON = "The desk refused it."
 
 Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
 """Returns the changed order, which is locked, and the message for its event."""
@@ -146,7 +146,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     """Refuse to hedge a pending order: nothing is booked. Only with BULLION_HEDGE=desk."""
     execution_id = _new_execution_id()
-    words = body.reason or _WORDS_OF_REFUSAL
+    words = body.reason or _DEFAULT_REASON
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
         await _require_by_hand(desk, records, order)
@@ -187,14 +187,14 @@ async def _execute(
     wanted = Execution(
         order.id, hedge.instrument, asked.trade_type, asked.quantity_e4, outcome, execution_id, at_us
     )
-    stands = await records.execute(broker, wanted)
-    if stands.outcome != outcome:
+    stored = await records.execute(broker, wanted)
+    if stored.outcome != outcome:
         raise RefusalError(
             CONFLICT,
-            f"The simulated venue {stands.outcome} this order before the desk took over, as "
-            f"{stands.execution_id}. The desk has to answer likewise.",
+            f"The simulated venue {stored.outcome} this order before the desk took over, as "
+            f"{stored.execution_id}. The desk must give the same answer.",
         )
-    return stands
+    return stored
 
 
 def _new_execution_id() -> str:
