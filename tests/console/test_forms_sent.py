@@ -100,7 +100,7 @@ def test_an_execution_without_an_order_is_shown_on_the_overview_and_settled_ther
     with console_client(console, dealing.office) as at:
         until(lambda: "breaks-table" in at.see("overview"), within_s=15)
         shown = at.see("overview")
-        assert "No order of ours has the id that the venue names." in shown
+        assert "No recorded order has the id that the venue names." in shown
         assert "3.0000 UNHEARD-OF" in shown
         at.do(f"overview/settle?id={quote(execution_id)}", note="sold back by telephone")
         until(lambda: "breaks-table" not in at.see("overview"), within_s=15)

@@ -189,7 +189,7 @@ def test_an_execution_without_an_order_is_listed_first_and_resolved_by_its_own_i
         "instrument": "GOLD",
         "outcome": "confirmed",
         "execution_id": execution_id,
-        "words": "No order of ours has the id that the venue names.",
+        "words": "No recorded order has the id that the venue names.",
         "answered_at": "1970-01-01T00:00:00.000001+00:00",
     }
     for offset, items in enumerate(([shown], [last], [])):

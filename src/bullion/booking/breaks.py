@@ -14,7 +14,7 @@ class Mismatch(StrEnum):
     """Why an execution is a break of its own."""
 
     UNKNOWN_ORDER = "unknown_order"
-    """No order of ours has its order id."""
+    """No recorded order has its order id."""
     SECOND_EXECUTION = "second_execution"
     """The venue gave a final answer to its order before, such as another execution."""
     DIFFERS = "differs"

@@ -85,8 +85,8 @@ def require_code(field: str, text: str) -> None:
     try:
         msgspec.convert(text, Code)
     except msgspec.ValidationError:
-        words = "use up to 32 letters, digits, dots, dashes and underscores"
-        raise invalid_field((field,), words, "bad_character", within="path") from None
+        message = "use up to 32 letters, digits, dots, dashes and underscores"
+        raise invalid_field((field,), message, "bad_character", within="path") from None
 
 
 def rule(loc: tuple[str | int, ...], make: Callable[..., T], *arguments: Any, **fields: Any) -> T:

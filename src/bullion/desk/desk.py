@@ -1,4 +1,4 @@
-"""Runs every change of the desk: in one transaction with its audit entry, and with a notice to all nodes."""
+"""Runs every change of the desk in one transaction with its audit entry, and notifies all nodes."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Desk:
     production: Production | None = None
     """Places production orders; None for commands that place none."""
     traces: TraceLog | None = None
-    """Where it is noted why an order was taken or refused; None where nobody writes that down."""
+    """Records why an order was accepted or refused. None: it is not recorded."""
     action: str = ""
     """The action that is being done. `registry.action` sets it for the function that it declares."""
 

@@ -47,22 +47,24 @@ def invalid_request(errors: Sequence[FieldError]) -> RefusalError:
         message = f"{message[:_MESSAGE_MAX]}…"
     listed = list(errors[:_LISTED_MAX])
     if len(errors) > _LISTED_MAX:
-        words = f"{len(errors) - _LISTED_MAX} more problems are not listed"
-        listed.append(_error(("body",), words, "more_problems"))
+        message = f"{len(errors) - _LISTED_MAX} more problems are not listed"
+        listed.append(_error(("body",), message, "more_problems"))
     return RefusalError(INVALID_BODY, f"{message.rstrip('.')}.", errors=listed)
 
 
-def _error(loc: Loc, words: str, kind: str) -> FieldError:
-    return FieldError(loc, f"{words[:1].upper()}{words[1:]}.", kind)
+def _error(loc: Loc, message: str, kind: str) -> FieldError:
+    return FieldError(loc, f"{message[:1].upper()}{message[1:]}.", kind)
 
 
 def _summary(error: FieldError) -> str:
     """Such as `allocation.gold: must be above 0`."""
     place = ".".join(excerpt(str(part)) for part in error.loc[1:])
-    words = error.msg.removesuffix(".")
+    message = error.msg.removesuffix(".")
     if place:
-        return f"{place}: {words[:1].lower()}{words[1:]}"
-    return f"The body {words[:1].lower()}{words[1:]}" if words.startswith(("Has ", "Must ")) else words
+        return f"{place}: {message[:1].lower()}{message[1:]}"
+    return (
+        f"The body {message[:1].lower()}{message[1:]}" if message.startswith(("Has ", "Must ")) else message
+    )
 
 
 def excerpt(text: str) -> str:
@@ -180,8 +182,8 @@ def _of_choice(value: Any, kind: kinds.LiteralType, loc: Loc, _partial: Partial)
 
 def _length(length: int, least: int | None, most: int | None, what: str, loc: Loc) -> FieldErrors:
     if length < (least or 0):
-        words = f"must have at least {least} {what}" if length else "must not be empty"
-        yield _error(loc, words, "too_small" if length else "empty")
+        message = f"must have at least {least} {what}" if length else "must not be empty"
+        yield _error(loc, message, "too_small" if length else "empty")
     elif most is not None and length > most:
         yield _error(loc, f"has {length} {what}; it may have up to {most}", "too_long")
 

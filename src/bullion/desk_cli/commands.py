@@ -18,8 +18,8 @@ from bullion.refusals.refusal import RefusalError
 from bullion.web.response import new_request_id
 
 from .assignments import assigned
+from .command_extras import COMMAND_EXTRAS, CommandExtras, describe_order
 from .session import Session, confirm
-from .specials import SPECIALS, Special, described_order
 from .tables import print_items, print_list, print_one, print_secret
 
 Given = dict[str, Any]
@@ -27,34 +27,34 @@ Given = dict[str, Any]
 
 
 def command_of(action: Action) -> click.Command:
-    special = SPECIALS.get(action.name, Special())
+    extras = COMMAND_EXTRAS.get(action.name, CommandExtras())
 
     def run(**given: Any) -> None:
         session = click.get_current_context().find_object(Session)
         assert session is not None  # noqa: S101 - `bullion desk` makes one before any of its commands
         yes = given.pop("yes", False)
-        body = _body_maker(action, special, given)
-        _ask(session, action, special, given, yes=yes)
+        body = _body_maker(action, extras, given)
+        _ask(session, action, extras, given, yes=yes)
 
         async def work(desk: Desk, actor: Actor) -> Any:
             path = [given[name] for name in action.path_parameters]
             return await action.work(desk, actor, *path, *body(), **_named(action, given))
 
         found = session.run(work, trading=action.takes("request_id"))
-        (special.show or _show)(session, action, found)
+        (extras.show or _show)(session, action, found)
 
     name = str(action.command).split(" ")[1]
-    return click.Command(name, callback=run, params=list(_parameters(action, special)), help=action.help)
+    return click.Command(name, callback=run, params=list(_parameters(action, extras)), help=action.help)
 
 
 # --- Parameters ------------------------------------------------------------------------------------------
 
 
-def _parameters(action: Action, special: Special) -> Iterator[click.Parameter]:
+def _parameters(action: Action, extras: CommandExtras) -> Iterator[click.Parameter]:
     for name in action.path_parameters:
         yield click.Argument([name])
-    if special.parameter is not None:
-        yield special.parameter
+    if extras.parameter is not None:
+        yield extras.parameter
     elif action.changes is not None:
         yield click.Argument(["assignments"], nargs=-1, required=True, metavar="FIELD=VALUE...")
     elif action.body is not None:
@@ -67,7 +67,7 @@ def _parameters(action: Action, special: Special) -> Iterator[click.Parameter]:
         yield click.Option(["--limit"], default=50, show_default=True, type=click.IntRange(1, 200))
     if action.takes("page"):
         yield click.Option(["--offset"], default=0, show_default=True, type=click.IntRange(0))
-    if action.question or special.questions:
+    if action.question or extras.questions:
         yield click.Option(["--yes", "-y"], is_flag=True, help="Do not ask for confirmation.")
 
 
@@ -120,7 +120,7 @@ def _file_option(action: Action) -> click.Option:
 # --- What is sent ----------------------------------------------------------------------------------------
 
 
-def _body_maker(action: Action, special: Special, given: Given) -> Callable[[], list[Any]]:
+def _body_maker(action: Action, extras: CommandExtras, given: Given) -> Callable[[], list[Any]]:
     """Reads what was given. The function that it returns makes the body, which may be refused."""
     if action.changes is not None:
         given["changes"] = assigned(action.changes, given.pop("assignments"))
@@ -131,7 +131,7 @@ def _body_maker(action: Action, special: Special, given: Given) -> Callable[[], 
     if "file" in given:
         body = _file_body(given.pop("file"), action.body)
         return lambda: [body]
-    sent = special.body(given) if special.body else _values(action.body, given)
+    sent = extras.body(given) if extras.body else _values(action.body, given)
     return lambda: [convert(sent, action.body)]
 
 
@@ -178,14 +178,14 @@ def _named(action: Action, given: Given) -> dict[str, Any]:
 # --- Questions and results -------------------------------------------------------------------------------
 
 
-def _ask(session: Session, action: Action, special: Special, given: Given, *, yes: bool) -> None:
+def _ask(session: Session, action: Action, extras: CommandExtras, given: Given, *, yes: bool) -> None:
     if yes:
         return
     if action.question:
-        order = described_order(session, given["order_id"]) if "{order}" in action.question else ""
+        order = describe_order(session, given["order_id"]) if "{order}" in action.question else ""
         confirm(action.question.format(order=order, **given), yes=False)
-    if special.questions:
-        for question in special.questions(session, given):
+    if extras.questions:
+        for question in extras.questions(session, given):
             confirm(question, yes=False)
 
 

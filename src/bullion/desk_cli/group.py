@@ -52,7 +52,7 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
         """
         context.obj = Session(open_desk, token, broker, as_json)
 
-    groups = {name: click.Group(name, help=words) for name, words in _GROUPS.items()}
+    groups = {name: click.Group(name, help=text) for name, text in _GROUPS.items()}
     for action in all_actions().values():
         if action.command:
             groups[action.command.split(" ")[0]].add_command(command_of(action))

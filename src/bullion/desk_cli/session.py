@@ -16,8 +16,8 @@ from bullion.refusals.refusal import RefusalError
 T = TypeVar("T")
 
 OpenDesk = Callable[[str | None, str | None, bool], AbstractAsyncContextManager[tuple[Desk, Actor]]]
-"""Opens the desk for a token's text (None: whoever can read this deployment's settings) and a broker; the
-last says whether orders are to be placed."""
+"""Opens the desk for a token (None: the operator of this deployment) and a broker. The last argument says
+whether orders are to be placed."""
 
 _REFUSED = 1
 

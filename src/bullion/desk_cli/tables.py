@@ -52,7 +52,7 @@ def _print_table(items: Sequence[View], columns: Sequence[str]) -> None:
         table.add_column(column.partition(":")[0].replace("_", " "), overflow="fold", no_wrap=whole)
     for item in items:
         # As Text, so that square brackets in a firm's name are shown and not taken for colours.
-        table.add_row(*(Text(_cell(_dig(item, column))) for column in columns))
+        table.add_row(*(Text(_cell(_value_at(item, column))) for column in columns))
     _console().print(table)
 
 
@@ -72,7 +72,7 @@ def print_one(view: View, columns: Sequence[str] = (), *, as_json: bool) -> None
 
 
 def _lines(view: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, str]]:
-    """A field a line. What holds others is told below its name, further in, when there is much of it."""
+    """One line per field. The fields of a large object follow below its name, indented."""
     for field, value in view.items():
         name = "  " * depth + field
         if isinstance(value, Mapping) and len(value) > _FEW_ENTRIES:
@@ -87,7 +87,7 @@ def _lines(view: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, str]]
 
 
 def print_secret(view: View, field: str, *, as_json: bool) -> None:
-    """An answer whose `field` is shown this once: on a line of its own, so that it can be copied whole."""
+    """Print a secret `field`, which is shown only once, on its own line, so that it is easy to copy."""
     if as_json:
         print_json(view)
         return
@@ -101,12 +101,12 @@ def print_json(value: Any) -> None:
 
 
 def _console() -> Console:
-    # Into a file or a pipe a table must not be cut to the width of a terminal that is not there.
+    # In a file or a pipe a table must not be cut to the width of a terminal.
     return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
 
 
-def _dig(item: Mapping[str, Any], column: str) -> Any:
-    """Of `name:one|other`, the first that is there."""
+def _value_at(item: Mapping[str, Any], column: str) -> Any:
+    """The value of a column. Of `name:one|other`, the first path that has a value."""
     value: Any = None
     for path in column.rpartition(":")[2].split("|"):
         value = item

@@ -61,7 +61,7 @@ class ListedExecution(msgspec.Struct, frozen=True):
 
     execution_id: str
     order_id: str
-    """The id that the order was sent under. It may not be an order of ours."""
+    """The id that the order was sent under. It may be unknown to Bullion."""
     instrument: str
     trade_type: str
     quantity_e4: int

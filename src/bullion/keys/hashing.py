@@ -26,7 +26,7 @@ class Hasher:
 
 
 def fingerprint(secret: bytes) -> str:
-    """Kept in the store, so that nobody starts with a secret that the store was not made with."""
+    """Kept in the store, so that no node starts with a secret other than the store's."""
     return blake2b(b"fingerprint", key=_derived(secret, "fingerprint"), digest_size=32).hexdigest()
 
 

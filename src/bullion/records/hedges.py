@@ -41,7 +41,7 @@ class OrderHedge:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedBreak:
-    """An execution that no order of ours accounts for: a break of its own."""
+    """A break: an execution that no recorded order accounts for."""
 
     unmatched: UnmatchedExecution
     venue: str

@@ -35,8 +35,8 @@ CONFLICT = RefusalCode(
     "conflict",
     409,
     Env.BOTH,
-    "It exists already, its state does not allow it, or somebody else changed it first.",
-    "It exists already, its state does not allow it, or somebody else changed it first.",
+    "It exists already, its state does not allow it, or another user changed it first.",
+    "It exists already, its state does not allow it, or another user changed it first.",
 )
 UNREADABLE = RefusalCode(
     "unreadable",

@@ -69,7 +69,7 @@ class HedgeGauges:
         self._seen = backlog
 
     def publish(self, now_us: int) -> None:
-        """While the store cannot be read, the age of what was seen last goes on growing."""
+        """While the store cannot be read, the age of the last known backlog keeps growing."""
         seen = self._seen
         oldest_us = 0 if seen.oldest_at_us is None else now_us - seen.oldest_at_us
         self._waiting.set(seen.requests)
@@ -273,7 +273,7 @@ class NodeGauges:
 
 
 class _CounterCopy:
-    """A counter of the metrics that follows a plain number of ours."""
+    """A Prometheus counter that follows a plain number."""
 
     def __init__(self, counter: Counter) -> None:
         self._counter = counter

@@ -131,7 +131,7 @@ class Trading:
         ]
 
     def settlement_tasks(self) -> list[Coroutine[Any, Any, None]]:
-        """Background tasks of nodes alone: a command hedges only its own order."""
+        """Background tasks that only nodes run: a command hedges only its own order."""
         return [self._hedging.run(), self._reconciliation.run()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:

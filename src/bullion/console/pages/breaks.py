@@ -1,4 +1,4 @@
-"""The card of breaks on the overview. Breaks without an order of ours are settled there."""
+"""The card of breaks on the overview. Breaks without a recorded order are settled there."""
 
 from bullion.console.forms import Dialog, field_of
 from bullion.console.html import Child, Html, el
@@ -45,7 +45,7 @@ async def _ask_settle(visit: Visit) -> Dialog:
     return Dialog(
         title="Settle the break?",
         text=[
-            f"The venue made execution {visit.param('id')}, which belongs to no order of ours.",
+            f"The venue made execution {visit.param('id')}, which belongs to no recorded order.",
             "Square it at the venue first, then note what was done.",
             "The break leaves the overview, and the execution no longer counts in the exposure.",
             "The audit trail records your name.",

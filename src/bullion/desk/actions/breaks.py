@@ -25,7 +25,7 @@ CONTRADICTS_ORDER = "contradicts_order"
 """The reason of a break of an order; executions have those of `Mismatch`."""
 _ORDER_FIELDS = ("login_id", "symbol_code", "price", "total", "status", "source", "created_at")
 _MESSAGES = {
-    Mismatch.UNKNOWN_ORDER: "No order of ours has the id that the venue names.",
+    Mismatch.UNKNOWN_ORDER: "No recorded order has the id that the venue names.",
     Mismatch.SECOND_EXECUTION: "The venue had executed or refused this order before.",
 }
 
@@ -58,7 +58,7 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:
     """Settle a break, with a note on what was done. The order does not change.
 
-    Name the break by its order, or by its execution where that belongs to no order of ours.
+    Name the break by its order, or by its execution if that belongs to no recorded order.
     """
 
     async def work(records: Records) -> ChangeResult:
@@ -88,7 +88,7 @@ async def _resolve_execution(
     records: Records, actor: Actor, found: UnmatchedBreak, note: str
 ) -> ChangeResult:
     if not await records.resolve_unmatched(actor.broker, found, actor.name, note):
-        by = found.resolved_by or "somebody else"
+        by = found.resolved_by or "another user"
         raise RefusalError(CONFLICT, f"This execution is no break any more; {by} resolved it.")
     resolved = replace(found, resolved_by=actor.name, resolution=note)
     return ChangeResult(

@@ -30,8 +30,8 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     if not actor.first:
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may create or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):
-        words = "use up to 32 of a-z, 0-9 and -, beginning with a letter or digit"
-        raise invalid_field(("tag",), words, "bad_character", within="path")
+        message = "use up to 32 of a-z, 0-9 and -, beginning with a letter or digit"
+        raise invalid_field(("tag",), message, "bad_character", within="path")
     hosts = tuple(sorted({texts.host(host) for host in body.hosts}))
     broker = Broker(tag, body.name, hosts)
 

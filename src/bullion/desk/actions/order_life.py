@@ -134,10 +134,10 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
         await _require_by_hand(desk, records, order)
         life.after(order, Event.CONFIRM, at_us)  # Before a deal number is used up.
         execution = await _execute(records, actor.broker, order, CONFIRMED, execution_id, at_us)
-        words = body.reason or f"execution {execution.execution_id}"
-        await records.answer_hedge(order, execution, words)
+        message = body.reason or f"execution {execution.execution_id}"
+        await records.answer_hedge(order, execution, message)
         deal_no = await records.next_deal_no(actor.broker)
-        return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), words
+        return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), message
 
     return await _change(desk, actor, order_id, make)
 
@@ -146,14 +146,14 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     """Refuse to hedge a pending order: nothing is booked. Only with BULLION_HEDGE=desk."""
     execution_id = _new_execution_id()
-    words = body.reason or _DEFAULT_REASON
+    message = body.reason or _DEFAULT_REASON
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
         await _require_by_hand(desk, records, order)
         rejected = life.after(order, Event.REFUSE, at_us)
         execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
-        await records.answer_hedge(order, execution, words)
-        return rejected, words
+        await records.answer_hedge(order, execution, message)
+        return rejected, message
 
     return await _change(desk, actor, order_id, make)
 
@@ -165,12 +165,12 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
         # Clocks differ a little: no event may be earlier than the order.
         at_us = max(await records.now_us(), before.created_at_us)
         try:
-            now, words = await make(records, before, at_us)
+            now, message = await make(records, before, at_us)
         except life.NotAllowed as not_allowed:
             raise await _refused(records, found, not_allowed.event) from None
-        await records.change_order(before, now, at_us, actor.name, words)
+        await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
-        after = {**view(changed), "words": words}
+        after = {**view(changed), "words": message}
         return ChangeResult(view(found), after, await whole_view(records, changed))
 
     return await desk.change(actor, order_id.lower(), work, catalogue=False)

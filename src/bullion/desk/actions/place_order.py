@@ -68,8 +68,8 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
     """
     # The result says what became of it after a short wait for the venue.
     if body.source == API:
-        words = f"{API} is for clients' own programs; name another channel, such as web"
-        raise invalid_field(("source",), words)
+        message = f"{API} is for clients' own programs; name another channel, such as web"
+        raise invalid_field(("source",), message)
     asked = _asked(body)
     production = desk.production
     if production is None:

@@ -54,11 +54,11 @@ async def list_traces(
     """
     # Without a total: the search is bounded.
     if outcome is not None and outcome not in _OUTCOMES:
-        words = (
+        message = (
             "is replayed, scenario, what an order came to such as filled, "
             "or the code of a refusal such as limit_exceeded"
         )
-        raise invalid_field(("outcome",), words, "not_a_choice", within="query")
+        raise invalid_field(("outcome",), message, "not_a_choice", within="query")
     found = await desk.read(
         actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
     )
@@ -98,8 +98,8 @@ async def count_traces(
     """Count the decisions of the last minutes, by minute, environment and outcome."""
     # `after` is the `through` of an earlier answer: then only what was written since is counted.
     if not 1 <= minutes <= MINUTES_MAX:
-        words = f"must be a whole number from 1 to {MINUTES_MAX}"
-        raise invalid_field(("minutes",), words, within="query")
+        message = f"must be a whole number from 1 to {MINUTES_MAX}"
+        raise invalid_field(("minutes",), message, within="query")
 
     async def work(records: Records) -> tuple[list[DecisionCount], int]:
         this_minute_us = await records.now_us() // _US_PER_MINUTE * _US_PER_MINUTE

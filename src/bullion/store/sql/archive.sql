@@ -80,7 +80,7 @@ ORDER BY next_accounts.login_id
 SELECT * FROM orders WHERE book_id = $1 AND ordinal BETWEEN $2 AND $3 ORDER BY ordinal
 
 -- name: insert_archived_orders
--- No row if somebody else archived them first.
+-- No row if another process archived them first.
 INSERT INTO archived_orders (book_id, first_ordinal, last_ordinal, from_us, to_us, plain_bytes, packed_bytes, packed)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (book_id, first_ordinal) DO NOTHING

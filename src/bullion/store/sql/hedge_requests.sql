@@ -148,8 +148,8 @@ WHERE
 
 -- name: confirm_orders (postgres)
 -- Orders that the venue confirmed become deals: many in one statement, which is its own transaction, with the same
--- effect as `order_changes` one by one. A book that somebody else holds is not waited for; its orders, and those that
--- are not pending any more, are not returned.
+-- effect as `order_changes` one by one. It does not wait for a book that another session has locked. The orders of such
+-- a book, and orders that are no longer pending, are not returned.
 --
 -- Orders are updated by their place in the table (see `change_order`): one that was changed meanwhile has moved, and is
 -- not pending. $1 are the confirmations, $2 their books.

@@ -46,7 +46,7 @@ DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_
 -- A batch of bookings in one statement, which is its own transaction.
 --
 -- It locks the books, also those with refusals only: whoever could still record an order under such a key has to hold
--- the lock. A book that somebody else has locked is not waited for and not returned. A book stays as it is if its
+-- the lock. A book that another session has locked is not waited for and not returned. A book stays as it is if its
 -- version moved since its orders were decided, or if one of the given keys is settled; all books do if the catalogue
 -- moved. The rows returned say what was done, with each book as it was before.
 --

@@ -141,7 +141,7 @@ def _outcome(visit: Visit, check: TrailCheck) -> Child:
     return [
         state(BAD, f"broken at entry {breaks[0].ordinal}"),
         el("ul", shown, el("li", f"and {more} more") if more else None),
-        small("Somebody changed the store by hand. Keep a copy of it, and call whoever runs the service."),
+        small("The store was changed by hand. Keep a copy of it, and call the operator of the service."),
         when,
     ]
 

@@ -249,7 +249,7 @@ _ONE = Page(1, 0)
 async def find(visit: Visit, typed: str) -> NoReturn:
     """Sends the browser to the order, the decision or the list that was meant.
 
-    A client order id may look like an id of ours. So what does not exist as an id is searched for as a client
+    A client order id may look like an order id. So what does not exist as an id is searched for as a client
     order id.
     """
     lower = typed.lower()

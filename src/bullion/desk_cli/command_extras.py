@@ -1,4 +1,4 @@
-"""What single commands add: questions that depend on the input, and tables of their own."""
+"""Extras of single commands: questions that depend on the input, and their own tables."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -25,24 +25,24 @@ _SWITCHES = {
     ("halted", True): "While trading is halted, every order of every client is refused.",
     ("halted", False): "Orders are accepted again immediately.",
 }
-"""What turning a switch does to clients."""
+"""What changing a switch means for clients."""
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class CommandExtras:
     parameter: click.Parameter | None = None
-    """In place of the fields of the body."""
+    """Replaces the parameters for the fields of the body."""
     body: Callable[[dict[str, Any]], Any] | None = None
-    """The body as plain values, from what was given."""
+    """Makes the body, as plain values, from the arguments."""
     questions: Callable[[Session, dict[str, Any]], Sequence[str]] | None = None
     show: Callable[[Session, Action, Any], None] | None = None
 
 
-def described_order(session: Session, order_id: str) -> str:
+def describe_order(session: Session, order_id: str) -> str:
     """An order as text, for a question about it."""
     order = session.run(lambda desk, actor: orders.get_order(desk, actor, order_id))
-    told = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
-    return f"{order_id} ({told})"
+    summary = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
+    return f"{order_id} ({summary})"
 
 
 def _questions_of_switches(_session: Session, given: dict[str, Any]) -> list[str]:
@@ -56,12 +56,16 @@ def _questions_of_switches(_session: Session, given: dict[str, Any]) -> list[str
 def _questions_of_rate(session: Session, given: dict[str, Any]) -> list[str]:
     instrument, bid, ask = given["instrument"], given["bid"], given["ask"]
     last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
-    if last is None or is_unreadable(last) or not (_far(bid, last["bid"]) or _far(ask, last["ask"])):
+    if (
+        last is None
+        or is_unreadable(last)
+        or not (_deviates(bid, last["bid"]) or _deviates(ask, last["ask"]))
+    ):
         return []
     return [f"The last rate of {instrument} is {last['bid']} / {last['ask']}. Set {bid} / {ask}?"]
 
 
-def _far(text: str, last: str) -> bool:
+def _deviates(text: str, last: str) -> bool:
     """More than 5 percent away. Text that is not a number is refused later, with its field."""
     try:
         return abs(Decimal(text) - Decimal(last)) * 20 > Decimal(last)
@@ -85,7 +89,7 @@ def _show_placed(session: Session, action: Action, placed: Placed) -> None:
 
 
 def _show_duties(session: Session, action: Action, found: list[View]) -> None:
-    """Row by row."""
+    """One row for each entry of a table."""
     rows = found
     if not session.as_json:
         rows = [
@@ -109,12 +113,12 @@ def _duty_row(text: str) -> View:
     return {"from": day, "rupees": rupees}
 
 
-SPECIALS = {
-    "patch_switches": Special(questions=_questions_of_switches),
-    "put_rate": Special(questions=_questions_of_rate, show=_show_rate),
-    "place_order": Special(show=_show_placed),
-    "list_duties": Special(show=_show_duties),
-    "put_duty": Special(
+COMMAND_EXTRAS = {
+    "patch_switches": CommandExtras(questions=_questions_of_switches),
+    "put_rate": CommandExtras(questions=_questions_of_rate, show=_show_rate),
+    "place_order": CommandExtras(show=_show_placed),
+    "list_duties": CommandExtras(show=_show_duties),
+    "put_duty": CommandExtras(
         click.Argument(["rows"], nargs=-1, required=True, metavar="DATE=RUPEES..."), body=_duty_rows
     ),
 }
