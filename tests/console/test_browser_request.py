@@ -99,7 +99,7 @@ def test_the_time_to_judge_an_origin_grows_with_its_length_alone(unit: bytes) ->
     def prepare(size: int) -> Callable[[], object]:
         origin = b"http://" + unit * (size // len(unit))
         asked = call(headers=[(b"origin", origin)])
-        return lambda: asked.from_here
+        return lambda: asked.sent_by_console
 
     assert_linear(prepare, 2048)
 

@@ -8,6 +8,7 @@ import pytest
 
 from bullion.console.forms import (
     Amount,
+    Checkbox,
     Code,
     Count,
     Field,
@@ -15,9 +16,8 @@ from bullion.console.forms import (
     FormErrors,
     Group,
     Hidden,
-    Tick,
-    beside_fields,
     difference,
+    errors_beside_fields,
     field_of,
     fields_html,
     flat,
@@ -90,7 +90,7 @@ def test_counts_keep_to_their_bounds() -> None:
 def test_a_form_is_read_as_it_is_declared() -> None:
     fields: Fields = [
         Code("code", "Code", required=True),
-        Tick("active", "Active"),
+        Checkbox("active", "Active"),
         Group("pair", [Amount("buy", "Buy", required=True, of=Price)], only_if=("kind", "fixed")),
         Group("pair", [Code("spot", "Spot", required=True)], only_if=("kind", "landed")),
     ]
@@ -108,17 +108,17 @@ def at(*loc: str | int, kind: str = "invalid") -> FieldError:
 
 
 def test_errors_of_the_desk_stand_beside_their_fields() -> None:
-    scopes = Group("", [Tick("scope orders", "Orders")], legend=Hidden("scopes", "", rule="Choose one."))
+    scopes = Group("", [Checkbox("scope orders", "Orders")], legend=Hidden("scopes", "", rule="Choose one."))
     fields: Fields = [Field("login_id", "Login", rule="Use letters."), Field("gold", "Gold"), scopes]
     errors = [
         at("login_id", kind="bad_character"),
         at("allocation", "gold"),
         at("scopes", kind="empty"),
     ]
-    told = beside_fields(RefusalError(INVALID_BODY, errors=errors), fields)
+    told = errors_beside_fields(RefusalError(INVALID_BODY, errors=errors), fields)
     assert isinstance(told, FormErrors)
     assert told.by_field == {"login_id": "Use letters.", "gold": "About gold.", "scopes": "Choose one."}
-    told = beside_fields(RefusalError(INVALID_BODY, errors=[at("login_id")]), fields)
+    told = errors_beside_fields(RefusalError(INVALID_BODY, errors=[at("login_id")]), fields)
     assert isinstance(told, FormErrors)
     assert told.by_field == {"login_id": "About login_id."}
 
@@ -132,7 +132,7 @@ def test_errors_of_the_desk_stand_beside_their_fields() -> None:
     ],
 )
 def test_a_refusal_about_something_else_stays_what_it_is(refused: RefusalError) -> None:
-    assert beside_fields(refused, [Field("gold", "Gold")]) is refused
+    assert errors_beside_fields(refused, [Field("gold", "Gold")]) is refused
 
 
 def test_what_changed_is_told_before_and_after() -> None:

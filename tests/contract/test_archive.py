@@ -103,7 +103,7 @@ async def test_what_is_still_listed_stays_and_so_does_what_is_young(
     kept = await place(node, listed, 5)
     old = await set_aside(node, aside, 12)
     middle = ArchiveSelection(old[7].created_at_us)
-    assert (await archive.survey(desk_on(node.engine), ADMIN, middle))["to_archive"] == {
+    assert (await archive.archive_status(desk_on(node.engine), ADMIN, middle))["to_archive"] == {
         "orders": 7,
         "accounts": 1,
     }
@@ -139,7 +139,7 @@ async def test_of_one_account_and_no_more_than_asked_for(
     shown = await rows(node.engine, "SELECT * FROM readable_archived_orders WHERE login_id = 'c1'")
     assert [(row["first_ordinal"], row["last_ordinal"]) for row in shown] == [(1, 8), (9, 11)]
     assert all(row["packed_bytes"] < row["plain_bytes"] for row in shown)
-    size = (await archive.survey(desk_on(node.engine), ADMIN, EVER))["archived"]
+    size = (await archive.archive_status(desk_on(node.engine), ADMIN, EVER))["archived"]
     assert (size["orders"], size["packs"]) == (33, 7)
     with pytest.raises(RefusalError):
         await archive.resolve_selection(desk_on(node.engine), ADMIN, "30d", "nobody")

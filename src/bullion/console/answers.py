@@ -56,7 +56,7 @@ _NEXT_ELSE = "Go back, or start from the first page."
 
 def error_answer(request: BrowserRequest, refused: RefusalError) -> Response:
     """To a browser that opened an address or sent a form: a page. To the console's script: JSON."""
-    if request.by_script:
+    if request.sent_by_script:
         return refusal_answer(refused)
     status = refused.refusal.status
     title = HTTPStatus(status).phrase

@@ -26,7 +26,7 @@ from .answers import error_answer, error_content, login_page
 from .assets import FILES
 from .browser_request import BrowserRequest
 from .forms import FormErrors
-from .frame import banner, document, framed, top
+from .frame import banner, document, page_frame, top
 from .html import Html
 from .page import Action, ConsoleSettings, Page, Redirect, Render, Visit
 from .sessions import LASTS_S, Session, Sessions
@@ -113,7 +113,7 @@ class Console(HttpApp):
         if request.path == health.LIVE:
             return health.live()
         guarded = request.method == "POST" or request.first_part in ("live", "dialogs")
-        if guarded and not request.from_here:
+        if guarded and not request.sent_by_console:
             address = self._authenticator.address(scope)
             _log.warning("forged_request", address=address, path=request.address[:80])
             raise RefusalError(_FORGED)
@@ -139,7 +139,7 @@ class Console(HttpApp):
     ) -> Response:
         found = self._router.find(request.path)
         handler = found.methods.get(request.method) if found else None
-        if handler is None and (request.method == "POST" or request.by_script):
+        if handler is None and (request.method == "POST" or request.sent_by_script):
             raise RefusalError(NOT_FOUND, _NO_PAGE if request.first_part == "live" else _NO_ACTION)
         watch = self._watches.of(session.actor.broker)
         visit = Visit(
@@ -215,7 +215,7 @@ class Console(HttpApp):
         live: str | None = None,
         live_s: int | None = None,
     ) -> Response:
-        body = framed(visit, self._pages, page, content)
+        body = page_frame(visit, self._pages, page, content)
         html = document(page.title, body, theme=visit.request.theme, live=live, live_s=live_s)
         return answers.page(html, status)
 
@@ -275,7 +275,7 @@ async def _guarded(render: Render, visit: Visit, page: Page | None = None) -> tu
 
 
 def _to_login(request: BrowserRequest) -> Response:
-    if request.by_script:
+    if request.sent_by_script:
         return answers.json_answer({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
     known = request.path != "/" and request.method == "GET"
     asked = f"?{urlencode({'next': request.address})}" if known else ""

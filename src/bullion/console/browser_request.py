@@ -70,12 +70,12 @@ class BrowserRequest:
         return self.path.split("/")[1]
 
     @property
-    def by_script(self) -> bool:
+    def sent_by_script(self) -> bool:
         """Whether the console's own script sent it, rather than a browser that opens the address."""
         return self.first_part in _FOR_SCRIPT and self.headers.get("sec-fetch-mode") != "navigate"
 
     @property
-    def from_here(self) -> bool:
+    def sent_by_console(self) -> bool:
         """Whether a page of this console sent it, by the headers of the browser.
 
         Browsers send the origin with everything except plain reads.

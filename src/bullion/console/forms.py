@@ -13,7 +13,7 @@ from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
 from .html import Child, Html, el
-from .widgets.formatting import grouped, short, ungrouped
+from .widgets.formatting import grouped, remove_grouping, trim_zeros
 
 Values = Mapping[str, Any]
 Options = Sequence[tuple[str, str]]
@@ -21,7 +21,7 @@ Options = Sequence[tuple[str, str]]
 
 
 class FormErrors(RefusalError):
-    """The form cannot be saved: each error stands beside its field, and nothing was changed."""
+    """The form cannot be saved: each error is shown beside its field, and nothing was changed."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__(INVALID_BODY, "Nothing was changed. Correct the marked fields.")
@@ -61,7 +61,7 @@ class Field:
         )
 
     def text(self, value: Any) -> str:
-        """A value as it stands in the field."""
+        """A value as the field shows it."""
         return "" if value is None else str(value)
 
     def read(self, typed: str) -> Any:
@@ -107,10 +107,10 @@ class Amount(Field):
     """A decimal number, kept as text so that it stays exact. Commas may group its digits."""
 
     def text(self, value: Any) -> str:
-        return "" if value is None else short(str(value))
+        return "" if value is None else trim_zeros(str(value))
 
     def parse(self, typed: str) -> str:
-        return ungrouped(typed.removeprefix("₹").strip())
+        return remove_grouping(typed.removeprefix("₹").strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Count(Field):
     most: int = 0
 
     def parse(self, typed: str) -> int:
-        plain = ungrouped(typed)
+        plain = remove_grouping(typed)
         whole = plain.isascii() and plain.isdigit() and len(plain) < 12
         if not (whole and self.least <= int(plain) <= self.most):
             most = grouped(str(self.most))
@@ -169,7 +169,7 @@ class OnOff(Choice):
         return typed == "yes"
 
 
-class Tick(Field):
+class Checkbox(Field):
     def html(self, value: Any = None, _options: Options = ()) -> Html:
         box = el("input", type="checkbox", name=self.name, value="yes", checked=bool(value))
         return el("label", box, el("span", self.label), _hint(self), class_="field tick")
@@ -281,7 +281,7 @@ def read_fields(fields: Fields, form: Mapping[str, str]) -> dict[str, Any]:
     for each in flat(fields, form):
         typed = form.get(each.name, "").strip()
         try:
-            if typed or isinstance(each, Tick):
+            if typed or isinstance(each, Checkbox):
                 values[each.name] = each.read(typed)
             elif each.required:
                 errors[each.name] = "Required."
@@ -294,7 +294,7 @@ def read_fields(fields: Fields, form: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def beside_fields(refused: RefusalError, fields: Fields) -> RefusalError:
+def errors_beside_fields(refused: RefusalError, fields: Fields) -> RefusalError:
     """The errors of a refusal beside their fields; the refusal itself where one is about no field."""
     legends = [each.legend for each in fields if isinstance(each, Group) and each.legend]
     by_name: dict[str | int, Field] = {each.name: each for each in (*flat(fields), *legends)}

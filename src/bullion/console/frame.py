@@ -36,7 +36,7 @@ def document(
     return ("<!doctype html>\n" + el("html", head, page, lang="en", data_theme=shown)).encode()
 
 
-def framed(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -> Html:
+def page_frame(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -> Html:
     return join(
         [
             el("a", "Skip to content", class_="skip", href="#main"),

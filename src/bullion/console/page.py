@@ -13,7 +13,7 @@ from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
 from .browser_request import BrowserRequest
-from .forms import Dialog, Fields, Values, beside_fields, dialog_html, fields_html, read_fields
+from .forms import Dialog, Fields, Values, dialog_html, errors_beside_fields, fields_html, read_fields
 from .html import Child, Html, el
 from .shared_read import EVERY_S, Reading
 from .watch import BrokerWatch, FrameState
@@ -57,7 +57,7 @@ class Visit:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def may(self, role: Role) -> bool:
+    def has_role(self, role: Role) -> bool:
         return self.actor.role.includes(role)
 
     def param(self, name: str) -> str:
@@ -107,7 +107,7 @@ class Action:
     changes: str | None = None
     """The field of the desk's body that it changes, where the role depends on that."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
-    """Shown while somebody types. It must change nothing."""
+    """Shown while the user types. It must change nothing."""
     preview_required: bool = False
     """The dialog can be confirmed only with a preview of exactly what was typed."""
 
@@ -130,7 +130,7 @@ class Action:
 
         `about` identifies what is changed, such as an order: `visit.param` returns it.
         """
-        may = visit.may(self.role)
+        allowed = visit.has_role(self.role)
         return el(
             "button",
             text or self.label,
@@ -139,8 +139,8 @@ class Action:
             data_dialog=self.path("dialogs", about),
             aria_haspopup="dialog",
             aria_label=label,
-            disabled=not may,
-            title=None if may else f"This needs the role {self.role}; yours is {visit.actor.role}.",
+            disabled=not allowed,
+            title=None if allowed else f"This needs the role {self.role}; yours is {visit.actor.role}.",
         )
 
     async def dialog(self, visit: Visit) -> Html:
@@ -152,7 +152,7 @@ class Action:
         try:
             return await self.do(replace(visit, values=values))
         except RefusalError as refused:
-            raise beside_fields(refused, self.fields) from refused
+            raise errors_beside_fields(refused, self.fields) from refused
 
     def dialog_html(self, dialog: Dialog, visit: Visit) -> Html:
         fields = self.fields if dialog.fields is None else dialog.fields

@@ -141,7 +141,7 @@ class BrokerWatch:
 
 
 class Watches:
-    """The data of each broker that somebody is logged in for, and the state of each token in use."""
+    """The data of each broker that has a session, and the state of each token in use."""
 
     def __init__(self, desk: Desk, identities: Identities, probe: Probe) -> None:
         self._desk = desk
@@ -161,12 +161,12 @@ class Watches:
         return found
 
     async def is_token_valid(self, actor: Actor) -> bool:
-        """Whether the token of a session still exists. While the store is away, the session goes on."""
+        """Whether the token of a session still exists, as far as the store can be read."""
         if actor.token_id is None:
             return True
         found = self._tokens.get(actor.token_id)
         if found is None:
-            found = self._tokens[actor.token_id] = SharedRead(self._identities.still)
+            found = self._tokens[actor.token_id] = SharedRead(self._identities.is_valid)
         return (await found.get(actor)).value is not False
 
     def forget(self, actor: Actor) -> None:

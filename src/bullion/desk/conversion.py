@@ -71,7 +71,7 @@ class Changes(Generic[S]):
         self._shape = shape
         self.fields = fields
 
-    def over(self, current: Mapping[str, Any]) -> S:
+    def applied_to(self, current: Mapping[str, Any]) -> S:
         """The current state, updated with these fields."""
         whole = {**current, **self.fields}
         for name in _MERGED:

@@ -53,7 +53,7 @@ class Identities:
         with suppress(StoreFault):  # Then it is done at the next use.
             await self.store.write("rehash_token", body, catalogue=False)
 
-    async def still(self, actor: Actor) -> bool:
+    async def is_valid(self, actor: Actor) -> bool:
         """Whether the actor's token is still valid."""
         token_id = actor.token_id
         if token_id is None:

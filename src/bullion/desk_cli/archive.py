@@ -45,7 +45,7 @@ def _archive_orders(session: Session, before: str, login_id: str | None, yes: bo
 
     async def look(desk: Desk, actor: Actor) -> tuple[ArchiveSelection, int]:
         selection = await archive.resolve_selection(desk, actor, before, login_id)
-        return selection, (await archive.survey(desk, actor, selection))["to_archive"]["orders"]
+        return selection, (await archive.archive_status(desk, actor, selection))["to_archive"]["orders"]
 
     selection, orders = session.run(look)
     if orders:

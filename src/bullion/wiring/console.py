@@ -17,7 +17,7 @@ from bullion.web.address import SourceAddress
 from bullion.web.health import READY
 
 from .background import run_in_background
-from .desk import make_desk, nothing
+from .desk import make_desk, no_refresh
 from .limiter import make_limiter
 from .store import open_store, saved_hedge
 
@@ -33,7 +33,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
         limiter, link = make_limiter(settings)
         identities = store.identities(settings)
-        desk = make_desk(settings, store, nothing)
+        desk = make_desk(settings, store, no_refresh)
         watched = settings.console_api_url or api_url or _own(settings)
         watches = Watches(desk, identities, _probe(watched))
         async with run_in_background(store.records.run(), *([link.run()] if link else [])):

@@ -62,7 +62,7 @@ async def open_desk(
             raise WrongSetting("--token (or BULLION_TOKEN) is not a valid desk token.")
         if broker is not None and broker != actor.broker:
             raise WrongSetting(f"--broker: this token acts for {actor.broker} only.")
-        desk = make_desk(settings, store, nothing)
+        desk = make_desk(settings, store, no_refresh)
         if actor.first and actor.broker == settings.broker:
             await make_default_broker(desk, actor)
         elif (
@@ -86,7 +86,7 @@ async def open_desk(
             await traces.write()
 
 
-async def nothing() -> None:
+async def no_refresh() -> None:
     """No-op: commands hold no catalogue."""
 
 

@@ -72,7 +72,7 @@ def grouped(plain: str) -> str:
     return sign + ",".join([*reversed(pairs), tail]) + point + part
 
 
-def ungrouped(text: str) -> str:
+def remove_grouping(text: str) -> str:
     """Without the commas of Indian or Western grouping. Other commas stay: a digit may have been lost."""
     if len(text) > _TYPED_MAX:
         return text
@@ -90,17 +90,17 @@ def rupees(plain: str) -> str:
 
 def weight(plain: str, unit: str) -> str:
     """Without trailing zeros: 5.0000 g is 5 g."""
-    return f"{grouped(short(plain))}{_THIN}{unit}"
+    return f"{grouped(trim_zeros(plain))}{_THIN}{unit}"
 
 
 def signed_weight(plain: str, unit: str) -> str:
     """A net position: + = client long."""
-    number = short(plain)
+    number = trim_zeros(plain)
     sign = "" if number == "0" or number.startswith("-") else "+"
     return f"{sign}{grouped(number)}{_THIN}{unit}"
 
 
-def short(plain: str) -> str:
+def trim_zeros(plain: str) -> str:
     """A decimal number without trailing zeros, as one would type it."""
     number = plain.rstrip("0").rstrip(".") if "." in plain else plain
     return "0" if number == "-0" else number

@@ -62,7 +62,7 @@ async def patch_account(
         before = await find_client(records, actor.broker, login_id)
         current = view(before)
         del current["login_id"], current["created_at"]
-        body = changes.over(current)
+        body = changes.applied_to(current)
         await _require_group(records, actor.broker, body.group)
         await records.update_account(replace(before.account, **settings_of(body)))
         allocation = _allocation(body)

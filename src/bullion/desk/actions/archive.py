@@ -82,7 +82,7 @@ async def get_archive(
     desk: Desk, actor: Actor, before: str | None = None, login_id: str | None = None
 ) -> View:
     """Show what is in the archive, and what could be archived. Changes nothing."""
-    return await survey(desk, actor, await resolve_selection(desk, actor, before, login_id))
+    return await archive_status(desk, actor, await resolve_selection(desk, actor, before, login_id))
 
 
 @action("POST /archive/orders", Role.ADMIN, audit_text="archived orders")
@@ -91,7 +91,7 @@ async def archive_old_orders(desk: Desk, actor: Actor, body: ArchiveBody) -> Vie
     return await archive_orders(desk, actor, selection, body.limit)
 
 
-async def survey(desk: Desk, actor: Actor, selection: ArchiveSelection) -> View:
+async def archive_status(desk: Desk, actor: Actor, selection: ArchiveSelection) -> View:
     """The orders that can be archived, and the size of the archive."""
     orders = accounts = 0
     async for book in _books(desk, actor, selection):

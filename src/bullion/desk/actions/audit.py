@@ -40,7 +40,7 @@ class AuditSearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class AuditCheckResult:
     """The result of verifying a broker's trail from its first entry to its head."""
 
     entries: int
@@ -95,7 +95,7 @@ async def audit_head(desk: Desk, actor: Actor) -> Head | None:
     return await desk.read(actor, "audit_head", lambda records: records.audit_head(actor.broker))
 
 
-async def check_audit(desk: Desk, actor: Actor) -> Checked:
+async def check_audit(desk: Desk, actor: Actor) -> AuditCheckResult:
     """Verify the trail of the actor's broker, in several short reads."""
     verifier, breaks = ChainVerifier(desk.chain, actor.broker), list[Break]()
     last = BEFORE_ALL_ENTRIES
@@ -110,7 +110,7 @@ async def check_audit(desk: Desk, actor: Actor) -> Checked:
         entries, head = await desk.read(actor, "audit_check", piece)
         breaks += verifier.check(entries)
         if len(entries) < _AT_ONCE:
-            return Checked(verifier.ordinal, head, [*breaks, *verifier.check_head(head)])
+            return AuditCheckResult(verifier.ordinal, head, [*breaks, *verifier.check_head(head)])
         last = entries[-1].ordinal
 
 

@@ -62,7 +62,7 @@ async def patch_hedge(
             current = {name: value for name, value in view(desk, held).items() if name != "venue"}
         elif not {"mode", "instruments"} <= changes.fields.keys():
             raise unreadable_error(held)
-        body = changes.over(current)
+        body = changes.applied_to(current)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
         after = VenueBehaviour(actor.broker, Mode(body.mode), body.delay_ms, instruments)
         await records.put_venue_behaviour(after)

@@ -45,7 +45,7 @@ async def patch_switches(
         held, unreadable = await find_switches(records, actor.broker)
         if unreadable is not None and "trading_hours" not in fields:
             raise unreadable_error(unreadable)
-        after = _switches(actor.broker, changes.over(view(held)))
+        after = _switches(actor.broker, changes.applied_to(view(held)))
         await records.put_switches(after)
         return ChangeResult(_view(held, unreadable), view(after))
 

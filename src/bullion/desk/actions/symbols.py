@@ -64,7 +64,7 @@ async def patch_symbol(
             raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
         current = view(before)
         del current["code"], current["unit"]
-        held = symbol_with_stock(actor.broker, code, changes.over(current))
+        held = symbol_with_stock(actor.broker, code, changes.applied_to(current))
         _require_metal(before.symbol.metal, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Otherwise not written: bookings may have changed it since it was read.

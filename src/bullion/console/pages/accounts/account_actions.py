@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bullion.console.forms import Choice, Dialog, FormErrors, Group, Options, Tick, field_of
+from bullion.console.forms import Checkbox, Choice, Dialog, FormErrors, Group, Options, field_of
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ACCOUNTS, account_path
 from bullion.console.stale_form import SEEN, seen, unchanged
@@ -277,7 +277,7 @@ CREATE = Action(
     (
         Group("trio", [_LOGIN, *_SETTINGS]),
         _ALLOCATION,
-        Group("pair", [Tick(name, field.title, field.description) for name, field in _FLAGS.items()]),
+        Group("pair", [Checkbox(name, field.title, field.description) for name, field in _FLAGS.items()]),
     ),
 )
 EDIT = Action(ACCOUNTS, "edit", "Change firm or group", patch_account, _ask_edit, _edit, (SEEN, *_SETTINGS))

@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bullion.console.forms import Choice, Day, Dialog, Group, Hidden, Lines, Tick, field_of
+from bullion.console.forms import Checkbox, Choice, Day, Dialog, Group, Hidden, Lines, field_of
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ACCOUNTS
@@ -42,7 +42,9 @@ _SCOPES = {
     Scope.ORDERS_READ: "Read its orders",
     Scope.ORDERS_WRITE: "Place orders",
 }
-_SCOPE_TICKS = [Tick(f"scope {scope}", [text, el("code", scope.value)]) for scope, text in _SCOPES.items()]
+_SCOPE_CHECKBOXES = [
+    Checkbox(f"scope {scope}", [text, el("code", scope.value)]) for scope, text in _SCOPES.items()
+]
 _OVERLAPS = {
     "0": "none: the old key stops at once",
     "3600": "one hour",
@@ -85,7 +87,7 @@ async def _ask_issue(visit: Visit) -> Dialog:
         title=f"Issue a key for {now['login_id']}",
         text=text,
         confirm="Issue the key",
-        values=dict.fromkeys((each.name for each in _SCOPE_TICKS), True),
+        values=dict.fromkeys((each.name for each in _SCOPE_CHECKBOXES), True),
     )
 
 
@@ -209,7 +211,7 @@ ISSUE = Action(
                 _ENVIRONMENT,
             ],
         ),
-        Group("", _SCOPE_TICKS, legend=Hidden("scopes", "Scopes", rule="Choose at least one.")),
+        Group("", _SCOPE_CHECKBOXES, legend=Hidden("scopes", "Scopes", rule="Choose at least one.")),
         _LIMITS,
     ),
 )

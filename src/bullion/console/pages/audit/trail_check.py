@@ -11,7 +11,7 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import AUDIT
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.formatting import count
-from bullion.desk.actions.audit import Checked, check_audit
+from bullion.desk.actions.audit import AuditCheckResult, check_audit
 from bullion.desk.desk import Desk
 from bullion.faults import StoreFault
 from bullion.records.token import Actor
@@ -25,7 +25,7 @@ class TrailCheck:
     """The last check of a broker's trail, and the one that is running."""
 
     def __init__(self) -> None:
-        self.checked: Checked | None = None
+        self.checked: AuditCheckResult | None = None
         self.at: datetime | None = None
         self.error: str | None = None
         self._task: asyncio.Task[None] | None = None

@@ -10,7 +10,7 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
 from bullion.console.widgets.components import GOOD, NOTHING, OFF, WARN, Column, card, empty, state, table
-from bullion.console.widgets.formatting import rupees, short, weight
+from bullion.console.widgets.formatting import rupees, trim_zeros, weight
 from bullion.desk.actions.groups import get_group, put_group
 from bullion.desk.actions.symbols import get_symbol
 from bullion.desk.bodies import GroupBody, TermsBody
@@ -132,7 +132,7 @@ def _text(group: View, symbol: str) -> dict[str, str]:
         "premium on buys": _premium(terms["buy_premium"]),
         "premium on sells": _premium(terms["sell_premium"]),
         **{
-            text: "as the symbol has it" if terms[name] is None else short(terms[name])
+            text: "as the symbol has it" if terms[name] is None else trim_zeros(terms[name])
             for name, text in sizes.items()
         },
     }

@@ -6,7 +6,7 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import Column, card, hint, table
-from bullion.console.widgets.formatting import count, short
+from bullion.console.widgets.formatting import count, trim_zeros
 from bullion.desk.actions.switches import get_switches, patch_switches
 from bullion.desk.bodies import BudgetsBody, SwitchesBody
 from bullion.desk.conversion import Changes
@@ -46,7 +46,7 @@ _TOLERANCE = field_of(SwitchesBody, "price_tolerance_percent", "Tolerance, %", "
 
 async def render(visit: Visit) -> Html:
     held = await switches_of(visit)
-    tolerance = el("b", f"{short(held[_TOLERANCE.name])} %", class_="price")
+    tolerance = el("b", f"{trim_zeros(held[_TOLERANCE.name])} %", class_="price")
     meaning = (
         "How far the price may have moved from the one that the client expected. Beyond it, in either "
         "direction, the order is refused with price_moved. Orders without an expected price are not checked."
@@ -91,7 +91,7 @@ async def _set_tolerance(visit: Visit) -> Result:
     only_if(before)
     changes = Changes(SwitchesBody, {_TOLERANCE.name: visit.values[_TOLERANCE.name]})
     after = await patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
-    was, now = ({"": f"{short(each[_TOLERANCE.name])} %"} for each in (before, after))
+    was, now = ({"": f"{trim_zeros(each[_TOLERANCE.name])} %"} for each in (before, after))
     return Result(saved("Price tolerance", was, now))
 
 

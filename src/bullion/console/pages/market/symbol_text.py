@@ -2,7 +2,7 @@
 
 from bullion.console.html import Child, Html, el
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, WARN, state
-from bullion.console.widgets.formatting import age, grouped, rupees, short, weight
+from bullion.console.widgets.formatting import age, grouped, rupees, trim_zeros, weight
 from bullion.desk.desk import View
 
 _DECIMALS_SHOWN = 6
@@ -92,9 +92,9 @@ def _pricing(pricing: View) -> dict[str, str]:
             return {
                 "spot": pricing["spot"],
                 "currency": pricing["currency"],
-                "premium": f"$ {short(pricing['premium_usd'])}",
-                "interbank": rupees(short(pricing["interbank"])),
-                "conversion": short(pricing["conversion"]),
+                "premium": f"$ {trim_zeros(pricing['premium_usd'])}",
+                "interbank": rupees(trim_zeros(pricing["interbank"])),
+                "conversion": trim_zeros(pricing["conversion"]),
                 "duty": pricing["duty"],
                 "margin": rupees(pricing["margin"]),
             }

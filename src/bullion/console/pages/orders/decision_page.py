@@ -41,7 +41,7 @@ _IN_DOUBT = (
     codes.SERVICE_UNAVAILABLE,
     codes.INTERNAL_ERROR,
 )
-"""After these the order may have been recorded all the same."""
+"""After these the order may have been recorded nevertheless."""
 
 
 async def decision_page(visit: Visit) -> Html:
@@ -203,10 +203,6 @@ def stages(trace: View) -> Html | None:
         for text, (kind, mark) in _marked(trace, place)
     ]
     return el("ol", items, class_="stages")
-
-
-def _unseen(text: str) -> Html:
-    return el("span", text, class_="unseen")
 
 
 def _marked(trace: View, place: int | None) -> Sequence[tuple[str, tuple[str, str]]]:

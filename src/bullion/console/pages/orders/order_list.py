@@ -50,7 +50,6 @@ def _same(names: list[str] | tuple[str, ...] | type[Environment]) -> Options:
 
 
 _FROM = "from"
-_PERIOD_OPTIONS = [(key, text) for key, (text, _) in _PERIODS.items()]
 _FILTERS = (
     Choice("environment", "Environment", options=[("", "all"), *_same(Environment)]),
     Choice("status", "State", options=[("", "all"), *_same(orders.STATUSES)]),

@@ -7,7 +7,7 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.widgets.charts import Step, waterfall
 from bullion.console.widgets.components import card, facts, hint
-from bullion.console.widgets.formatting import grouped, is_zero, moment, rupees, short, weight
+from bullion.console.widgets.formatting import grouped, is_zero, moment, rupees, trim_zeros, weight
 from bullion.desk.desk import View
 
 _DIGITS = 300
@@ -80,10 +80,10 @@ def _inputs(visit: Visit, order: View, parts: Mapping[str, str]) -> list[tuple[s
         ]
     anatomy = order["price_anatomy"]
     for tick in anatomy["ticks"]:
-        quote = f"{grouped(short(tick['bid']))} / {grouped(short(tick['ask']))}, at "
+        quote = f"{grouped(trim_zeros(tick['bid']))} / {grouped(trim_zeros(tick['ask']))}, at "
         shown.append((f"{tick['instrument']} bid / ask", [quote, moment(tick["at"], visit.zone, visit.now)]))
     if order["expected_price"] is not None:
-        tolerance = short(anatomy["tolerance_percent"])
+        tolerance = trim_zeros(anatomy["tolerance_percent"])
         shown.append(
             ("Expected by the client", f"{rupees(order['expected_price'])}, within {tolerance} percent")
         )
