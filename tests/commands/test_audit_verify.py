@@ -225,12 +225,12 @@ def test_one_break_alone_is_exit_code_1(trail: Path, tmp_path: Path, what: str) 
     assert CASES[what].why in lines[-1]
 
 
-def test_a_whole_trail_is_exit_code_0(trail: Path) -> None:
+def test_an_intact_trail_is_exit_code_0(trail: Path) -> None:
     found = bullion(trail, "audit", "verify", BULLION_SECRET=SECRET)
     assert (found.returncode, found.stderr) == (0, "")
     lines = found.stdout.splitlines()
     assert len(lines) == len(BROKERS) + 1
-    assert all(": whole, " in line for line in lines)
+    assert all(": intact, " in line for line in lines)
     with closing(sqlite3.connect(trail / STORE)) as store:
         sql = "SELECT broker, ordinal, hash FROM audit WHERE ordinal = ? OR broker = 'main'"
         last = {broker: (count, hash_) for broker, count, hash_ in store.execute(sql, (COUNT,))}
