@@ -243,7 +243,7 @@ async def test_bookings_go_on_while_the_books_are_verified_and_do_not_show(
 
     async def body(transaction: Transaction) -> Report:
         seen = verification._Verification(transaction, chain_of(engine), lambda _done, _of: None)
-        await transaction.all("verify_parts", 10)  # The snapshot is taken by the first read.
+        await transaction.all("verify_ranges", 10)  # The snapshot is taken by the first read.
         if type(reader).__name__ == "SqliteEngine":  # There the body runs in a thread of its own.
             asyncio.run_coroutine_threadsafe(book(), loop).result(timeout=30)
         else:

@@ -91,15 +91,15 @@ class _Verification:
 
     async def run(self) -> Report:
         report = self._report
-        parts = await self._transaction.all("verify_parts", RANGE_ORDERS)
-        report.books, report.orders = (sum(part[name] for part in parts) for name in ("books", "orders"))
-        firsts = [_FIRST, *(part["first_book"] for part in parts[1:])]
+        ranges = await self._transaction.all("verify_ranges", RANGE_ORDERS)
+        report.books, report.orders = (sum(each[name] for each in ranges) for name in ("books", "orders"))
+        firsts = [_FIRST, *(each["first_book"] for each in ranges[1:])]
         lasts = [*(first - 1 for first in firsts[1:]), _LAST]
         done = 0
         self._progress(done, report.orders)
         for index, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
             await self._verify_range(first, last)
-            done += parts[index]["orders"] if parts else 0
+            done += ranges[index]["orders"] if ranges else 0
             self._progress(done, report.orders)
         for check in STORE_CHECKS:
             await self._compare(check)

@@ -28,7 +28,7 @@ SELECT id FROM accounts WHERE broker = $1 AND login_id > $2 ORDER BY login_id LI
 SELECT login_id FROM accounts WHERE id = $1
 
 -- name: insert_account
--- The transaction holds the catalogue's row, so nobody else makes an account and the next id is free.
+-- The transaction has locked the catalogue's row, so no other session creates an account, and the next id is free.
 INSERT INTO accounts (
     id, broker, login_id, firm_name, group_code, active, api_access, production_trading, scenarios, created_at_us
 ) VALUES ((SELECT coalesce(max(id), 0) + 1 FROM accounts), $1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -64,11 +64,11 @@ ORDER BY login_id DESC
 LIMIT 1
 
 -- name: account_changes
--- The logins of accounts that were made or changed after a version of the catalogue.
+-- The logins of accounts that were created or changed after a version of the catalogue.
 SELECT DISTINCT subject FROM changes WHERE version > $2 AND kind = 'account' AND broker = $1 LIMIT $3
 
 -- name: lower_case
--- As the store's engine does it.
+-- Lower case by the rules of the store's engine.
 SELECT lower(CAST($1 AS TEXT)) AS text
 
 -- fragment: summary_of_book(book)

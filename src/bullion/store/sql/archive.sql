@@ -28,8 +28,8 @@ ORDER BY first_ordinal DESC
 LIMIT 1
 
 -- name: desk_archived_packs
--- The packs of a broker that may have the order made at $1 with the ordinal $2. There are several if accounts did the
--- same in the same millisecond.
+-- The packs of a broker that may have the order created at $1 with the ordinal $2. There are several if accounts have
+-- orders with the same ordinal in the same millisecond.
 SELECT archived.*, accounts.login_id
 FROM archived_keys AS named
 INNER JOIN books ON books.id = named.book_id
@@ -56,8 +56,8 @@ INNER JOIN archived_orders AS archived ON archived.book_id = books.id
 WHERE accounts.broker = $1 AND (CAST($2 AS TEXT) IS NULL OR accounts.login_id = $2)
 
 -- name: books_to_archive
--- Accounts of a broker after a login, or from it on if $3 is 1, with the part of their test books that a reset set aside
--- and that is not archived yet. Where there is none, the last ordinal is below the first.
+-- Accounts of a broker after a login, or from it on if $3 is 1, with the part of their test books that a reset removed
+-- from the lists and that is not archived yet. Where there is none, the last ordinal is below the first.
 SELECT
     next_accounts.login_id,
     books.id AS book_id,
@@ -93,7 +93,7 @@ FROM orders
 WHERE book_id = $1 AND ordinal BETWEEN $2 AND $3
 
 -- name: drop_archived_orders
--- Only orders that a reset set aside.
+-- Only orders that a reset removed from the lists.
 DELETE FROM orders
 WHERE
     book_id = $1

@@ -7,7 +7,7 @@ SELECT count, hash, seal FROM audit_heads WHERE broker = $1
 @head_of_audit
 
 -- name: lock_audit_head
--- Nobody else can append before this transaction ends.
+-- No other session can append before this transaction ends.
 @head_of_audit
 @for_update
 
@@ -43,7 +43,7 @@ ORDER BY ordinal DESC
 LIMIT $7
 
 -- name: reseal_audit
--- Gives entries of a broker, by ordinal, other hashes: the same chain, made with another secret.
+-- Replaces the hashes of entries, by ordinal: the same chain with another secret.
 UPDATE audit
 SET hash = @item(1)
 FROM @json_rows($2)

@@ -18,7 +18,7 @@ SELECT books.* FROM asked CROSS JOIN books ON books.id = asked.id
 SELECT @book_columns FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE
 
 -- name: lock_book
--- Nobody else can change it before this transaction ends.
+-- No other session can change it before this transaction ends.
 SELECT @book_columns, unsummed_from FROM books WHERE id = $1
 @for_update
 
@@ -48,11 +48,11 @@ SELECT gold_limit_e4, silver_limit_e4 FROM books WHERE account_id = $1 AND envir
 UPDATE books SET gold_limit_e4 = $2, silver_limit_e4 = $3, version = version + 1 WHERE account_id = $1
 
 -- name: fence_book
--- Plans that were made for the version before are not recorded any more.
+-- Plans that were made for an earlier version are then no longer recorded.
 UPDATE books SET version = version + 1 WHERE id = $1
 
 -- name: reset_book
--- All orders so far leave positions, lists and counts. The ordinals go on.
+-- All orders so far leave positions, lists and counts. The ordinals continue.
 UPDATE books
 SET
     gold_net_e4 = 0,
@@ -63,7 +63,7 @@ SET
 WHERE id = $1
 
 -- name: count_reset
--- Processes that keep counts of orders in memory see by this number that a reset took orders out of the lists.
+-- By this number, processes that cache counts of orders detect that a reset removed orders from the lists.
 INSERT INTO deployment (name, value) VALUES ('test_book_resets', '1')
 ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(deployment.value AS BIGINT) + 1 AS TEXT)
 

@@ -49,7 +49,7 @@ INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING
 INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: take_lease
--- It is ours until $3 if it was ours before, free, or expired at $4.
+-- Takes or renews the lease until $3, if this holder has it, it is free, or it expired at $4.
 INSERT INTO leases (name, holder, until_us)
 VALUES ($1, $2, $3)
 ON CONFLICT (name) DO UPDATE

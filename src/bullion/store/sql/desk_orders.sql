@@ -1,6 +1,6 @@
 -- The desk's lists of orders, across all accounts of a broker. PostgreSQL plans them anew for each read.
 --
--- In all of them $1 to $5 are what an order is filtered by: symbol, status, source, request id (null for any), and the
+-- In all of them $1 to $5 are the filters: symbol, status, source, request id (null for any), and the
 -- earliest time. In those that read several accounts, $6 to $8 are the broker, environment and login.
 
 -- fragment: passes
@@ -26,7 +26,8 @@ WHERE orders.id = $1 AND accounts.broker = $2
 LIMIT 1
 
 -- fragment: orders_of_broker
--- With ids from $9 up to, and without, $10. Each order is asked for its broker, so that no plan begins with the accounts and sorts all their orders.
+-- With ids from $9 up to but not including $10. The broker is looked up for each order, so that no plan starts from the
+-- accounts and sorts all their orders.
 FROM orders
 WHERE
     orders.id >= $9
@@ -44,11 +45,11 @@ WHERE
     ) = $6
 
 -- name: desk_orders_count
--- ORDER BY: by id, also where a filter matches so few orders that another index, read as a whole, looks cheaper.
+-- ORDER BY: forces the index of ids, also if a filter matches few orders and a full scan of another index looks cheaper.
 SELECT count(*) AS total FROM (SELECT orders.id @orders_of_broker ORDER BY orders.id) AS counted
 
 -- name: desk_orders
--- Newest first: by id, for ids begin with their time.
+-- Newest first: by id, because ids begin with their time.
 SELECT page.*, accounts.login_id, books.archived_count
 FROM (SELECT orders.* @orders_of_broker ORDER BY orders.id DESC LIMIT $11 OFFSET $12) AS page
 @lookup_join books ON books.id = page.book_id
@@ -72,7 +73,7 @@ FROM (
 ) AS newest
 
 -- name: desk_account_orders
--- Newest first, and of each book no more than the page needs.
+-- Newest first, at most one page of orders from each book.
 SELECT page.*, accounts.login_id, books.archived_count
 FROM (
     SELECT *
@@ -100,7 +101,7 @@ ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
 LIMIT $10 OFFSET $11
 
 -- fragment: kind_counts(level)
--- Orders that the API hides are counted apart from the others, and the desk sees both.
+-- Orders that the API hides are counted separately, and the desk sees both.
 FROM accounts
 @lookup_join books ON books.account_id = accounts.id
 @lookup_join block_counts AS counts ON counts.book_id = books.id AND counts.level = {level} AND counts.symbol_code <> ''
@@ -111,7 +112,7 @@ WHERE
     AND counts.orders > 0
 
 -- fragment: unsummed_orders
--- Those behind the last block that is summed.
+-- Orders after the last block that is summed.
 FROM accounts
 @lookup_join books ON books.account_id = accounts.id
 @lookup_join orders ON orders.book_id = books.id AND orders.ordinal BETWEEN books.unsummed_from AND books.order_count
@@ -125,8 +126,8 @@ SELECT CAST(
 ) AS total
 
 -- name: desk_few_orders
--- Those orders, where there are few: the counts know in which blocks of $9 ordinals they are, so that no other orders
--- are read but those of blocks that are not summed. DISTINCT: hidden orders are counted apart.
+-- The same orders, if there are few: the counts say which blocks of $9 ordinals have them. Only those blocks, and blocks
+-- that are not summed, are read. DISTINCT: hidden orders are counted separately.
 WITH places AS MATERIALIZED (
     SELECT DISTINCT
         counts.book_id, counts.block * $9 AS low, counts.block * $9 + $9 - 1 AS high, counts.symbol_code,
@@ -154,14 +155,14 @@ ORDER BY created_at_us DESC, ordinal DESC, id DESC
 LIMIT $10 OFFSET $11
 
 -- name: timeline_span_end
--- The first id behind the next $3 orders that were made from id $1 on; none if there are not so many before id $2.
+-- The first id after the next $3 orders from id $1 on. No row if there are fewer before id $2.
 SELECT orders.id FROM orders WHERE orders.id >= $1 AND orders.id < $2 ORDER BY orders.id LIMIT 1 OFFSET $3
 
 -- fragment: is_listed
 orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders.book_id)
 
 -- name: timeline_counts
--- How many listed orders of each kind have ids from $1 up to, and without, $2.
+-- How many listed orders of each kind have ids from $1 up to but not including $2.
 SELECT
     accounts.broker, books.environment, found.source, found.symbol_code, CAST(sum(found.orders) AS BIGINT) AS orders
 FROM (

@@ -4,14 +4,14 @@
 SELECT position FROM execution_cursors WHERE venue = $1 AND broker = $2
 
 -- name: move_execution_cursor
--- Only from where this node began: if two nodes did the same work, one of them moves it.
+-- Only from the cursor that this node started from: if two nodes did the same work, one of them moves it.
 INSERT INTO execution_cursors AS cursors (venue, broker, position)
 VALUES ($1, $2, $4)
 ON CONFLICT (broker, venue) DO UPDATE SET position = excluded.position WHERE cursors.position = $3
 RETURNING position
 
 -- name: insert_unmatched_execution
--- A known one stays as it is, also if a dealer has resolved it.
+-- An execution that is known already does not change, also if a dealer has resolved it.
 INSERT INTO unmatched_executions (
     broker, venue, execution_id, reason, order_id, metal, instrument, trade_type, quantity_e4, excess_e4,
     executed_at_us, seen_at_us
@@ -38,7 +38,7 @@ ORDER BY seen_at_us, execution_id LIMIT $2 OFFSET $3
 SELECT count(*) AS total @unresolved
 
 -- name: unmatched_weights
--- What the venue has covered beyond our orders, per metal.
+-- The weight that the venue has executed beyond the orders, per metal.
 SELECT metal, CAST(sum(excess_e4) AS BIGINT) AS excess_e4, count(*) AS executions
 @unresolved AND metal IS NOT NULL
 GROUP BY metal

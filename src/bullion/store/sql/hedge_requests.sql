@@ -1,4 +1,4 @@
--- Hedge requests: what is asked of the venue for production orders.
+-- Hedge requests: requests to the venue to hedge production orders.
 
 -- name: one_hedge
 SELECT * FROM hedge_requests WHERE book_id = $1 AND ordinal = $2
@@ -14,7 +14,7 @@ ORDER BY due_at_us
 LIMIT $4
 
 -- name: claim_hedges (postgres)
--- Requests that are due are this node's until $2.
+-- Leases the requests that are due to this node until $2.
 WITH due AS MATERIALIZED (
     @due_requests
     FOR UPDATE SKIP LOCKED
@@ -70,7 +70,7 @@ SELECT
     + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks
 
 -- fragment: hedges_in(state)
--- Those of the oldest orders first.
+-- Oldest orders first.
 SELECT
     orders.*, accounts.login_id, books.archived_count, page.instrument, page.venue, page.state, page.tries,
     page.words, page.due_at_us, page.outcome, page.execution_id, page.answered_at_us, page.resolved_by, page.resolution
@@ -164,14 +164,14 @@ held AS MATERIALIZED (
     SELECT id, unsummed_from FROM books WHERE id = ANY ($2::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
 ),
 
--- A book whose blocks were summed since this statement began is left alone too: the statement cannot see those counts.
+-- A book whose blocks were summed since this statement began is skipped too: the statement cannot see those counts.
 locked AS MATERIALIZED (
     SELECT held.id, held.unsummed_from
     FROM held
     INNER JOIN books AS seen ON seen.id @only(held.id) AND seen.unsummed_from = held.unsummed_from
 ),
 
--- After the books are locked, as everywhere. Numbers may have gaps.
+-- Deal numbers are taken after the books are locked, as everywhere. They may have gaps.
 numbers AS (
     INSERT INTO deals AS deals (broker, last_deal_no)
     SELECT wanted.broker, count(*)

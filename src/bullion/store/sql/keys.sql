@@ -47,8 +47,8 @@ INSERT INTO keys (
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
 -- name: rehash_keys
--- Gives keys the hashes that the deployment's new secret makes: id, hash so far, new hash; $2 names the secret.
--- Nothing if that is not the store's secret: a node that started before the exchange must not undo it.
+-- Replaces the hashes of keys by those of the deployment's new secret: id, old hash, new hash; $2 names the secret.
+-- No-op if that is not the store's secret: a node that started before the exchange must not undo it.
 UPDATE keys
 SET secret_hash = @item(2), secret_id = $2
 FROM @json_rows($1)
@@ -87,7 +87,7 @@ UPDATE keys SET revoked_at_us = $2 WHERE key_id = $1
 UPDATE keys SET replaced_by = $2, overlap_ends_at_us = $3 WHERE key_id = $1
 
 -- name: repair_key
--- A key that cannot be read becomes a revoked one, of which nobody has the secret.
+-- Replaces a key that cannot be read by a revoked one whose secret does not exist.
 UPDATE keys
 SET
     scopes = '', allowed_addresses = '', secret_hash = $2, created_at_us = $3, expires_at_us = NULL,
@@ -95,7 +95,7 @@ SET
 WHERE key_id = $1
 
 -- name: record_key_uses
--- In the order of the ids in $1, so that two nodes that note the same keys never wait for each other in a circle.
+-- In the order of the ids in $1, so that two nodes that record the same keys cannot deadlock.
 INSERT INTO key_uses (key_id, last_used_at_us)
 SELECT items.value, CAST($2 AS BIGINT)
 FROM @json_list($1)

@@ -1,7 +1,7 @@
 -- Counts of orders of a kind (symbol, side, status) in blocks of ordinals.
 
 -- fragment: kept_as
--- The status that an order is counted under. Orders that the API hides are counted apart.
+-- The status that an order is counted under. Orders that the API hides are counted separately.
 CASE
     WHEN source <> 'api' AND status IN ('pending', 'rejected') THEN status || ' elsewhere'
     ELSE status
@@ -74,7 +74,7 @@ CROSS JOIN block_levels AS levels
 WHERE books.id = $1 AND books.unsummed_from > $2
 
 -- name: count_order
--- One order more of a kind in the blocks of its ordinal, if they are summed.
+-- Adds one order of a kind in the blocks of its ordinal, if they are summed.
 @insert_counts
 @blocks_of_order
 @add_counts
@@ -88,7 +88,7 @@ AND counts.trade_type = {kinds}.trade_type
 AND counts.status = {kinds}.status
 
 -- name: uncount_order
--- One order fewer.
+-- Removes one order of a kind.
 WITH kinds AS MATERIALIZED (
     @blocks_of_order
 )

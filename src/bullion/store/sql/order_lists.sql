@@ -47,8 +47,8 @@ SELECT ordinal @orders_in_range
 SELECT * @orders_in_range
 
 -- fragment: kinds_page (postgres)
--- Of each kind in $2 (status, symbol, side) no more than the page needs. OFFSET 0: comparing with plain values makes
--- the index of kinds the cheapest way, also on an empty table.
+-- At most one page of orders of each kind in $2 (status, symbol, side). OFFSET 0: comparing with plain values makes the
+-- index of kinds the cheapest plan, also on an empty table.
 SELECT found.ordinal
 FROM (
     SELECT @item(0) AS status, @item(1) AS symbol_code, @item(2) AS trade_type FROM @json_rows($2) OFFSET 0
@@ -107,7 +107,7 @@ CROSS JOIN orders ON orders.book_id = $1 AND orders.ordinal = page.ordinal
 ORDER BY page.ordinal DESC
 
 -- fragment: newest_orders
--- Those behind the last block that is summed. ORDER BY: see @primary_key.
+-- Orders after the last block that is summed. ORDER BY: see @primary_key.
 (
     SELECT source, status, symbol_code, trade_type
     FROM orders
@@ -143,7 +143,7 @@ HAVING sum(summed + unsummed) > 0
 @kinds_of_book
 
 -- fragment: level_sum(kind, level, first, last)
--- Each level by itself, and so by its whole key, also in a plan made while the table was empty.
+-- One query per level, so that each uses the full key, also in a plan made while the table was empty.
 coalesce((
     SELECT sum(counts.orders)
     FROM block_counts AS counts
@@ -157,7 +157,7 @@ coalesce((
 ), 0)
 
 -- fragment: full_blocks(kind)
--- The blocks behind the small one in which a time lies: small, middle and large ones.
+-- The blocks after the small one that contains a time: small, middle and large ones.
 CAST(
     @level_sum({kind}, 0, $6, $7) + @level_sum({kind}, 1, $8, $9) + @level_sum({kind}, 2, $10, $11)
     AS BIGINT
@@ -165,7 +165,7 @@ CAST(
 
 -- name: order_kinds_since
 -- As `order_kinds`, but only what is from ordinal $12 on. Its small block ends at $13, and its orders are counted one
--- by one. Behind it are whole blocks, from a first to a last on each level: $6 to $11.
+-- by one. After it come full blocks, from a first to a last on each level: $6 to $11.
 WITH kinds AS MATERIALIZED (
     @kinds_of_book
 )
@@ -237,9 +237,9 @@ FROM (
 ) AS shown
 
 -- fragment: level_block(level, larger, size) (postgres)
--- The block of a level, within a larger block that holds {size} of it, in which the order stands that has so many
--- before it, newest first; and how many of those are in that block. INT, which no block outgrows: sums of BIGINT are
--- made in NUMERIC, which is slow. OFFSET 0: each kind is looked up by itself, also in a plan made on an empty table.
+-- The block, within a larger block that holds {size} of them, that has the order with so many orders before it, newest
+-- first; and how many of those are in that block. INT, which is large enough for a block: PostgreSQL sums BIGINT in
+-- NUMERIC, which is slow. OFFSET 0: each kind is looked up separately, also in a plan made on an empty table.
 SELECT
     max(blocks.block) FILTER (WHERE blocks.so_far > blocks.wanted),
     max(blocks.wanted) - coalesce(max(blocks.so_far) FILTER (WHERE blocks.so_far <= blocks.wanted), 0)

@@ -1,8 +1,8 @@
--- Single orders, and what becomes of them.
+-- Single orders and their changes.
 
 -- fragment: primary_key(book, ordinal)
 -- A range in the order of ordinals, which only the primary key has. With `=`, a generic plan that PostgreSQL made while
--- the table was empty may go through all keys of the book.
+-- the table was empty may scan all keys of the book.
 WHERE orders.book_id = {book} AND orders.ordinal BETWEEN {ordinal} AND {ordinal} ORDER BY orders.ordinal LIMIT 1
 
 -- name: one_order
@@ -42,8 +42,8 @@ ctid
 rowid
 
 -- name: change_order
--- Only if it is still in the state $3. By its place in the table, which the primary key leads to: see @primary_key. The
--- transaction holds the book, so the order does not move meanwhile.
+-- Only if it is still in the state $3. By its ctid, which the primary key finds: see @primary_key. The transaction has
+-- locked the book, so the order's row does not move meanwhile.
 UPDATE orders
 SET status = $4, deal_no = $5, close_price_paise = $6, realized_pnl_paise = $7, closed_at_us = $8
 WHERE @row_place = (SELECT orders.@row_place FROM orders @primary_key($1, $2)) AND status = $3

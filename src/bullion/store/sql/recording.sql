@@ -12,7 +12,7 @@ tolerance_percent_e4, request_id, at_us
 book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us, venue
 
 -- fragment: key_in(table) (postgres)
--- LIMIT: each key is looked up by itself. A generic plan made while the table was empty might read all keys.
+-- LIMIT: each key is looked up separately. A generic plan made while the table was empty might read all keys.
 SELECT asked.book_id
 FROM asked
 CROSS JOIN LATERAL (
@@ -45,13 +45,13 @@ DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_
 -- name: record_plans (postgres)
 -- A batch of bookings in one statement, which is its own transaction.
 --
--- It locks the books, also those with refusals only: whoever could still record an order under such a key has to hold
--- the lock. A book that another session has locked is not waited for and not returned. A book stays as it is if its
--- version moved since its orders were decided, or if one of the given keys is settled; all books do if the catalogue
+-- It locks the books, also those with refusals only: a session that records an order under such a key holds that lock.
+-- It does not wait for a book that another session has locked, and does not return it. A book does not change if its
+-- version moved since its orders were decided, or if one of the given keys is settled. No book changes if the catalogue
 -- moved. The rows returned say what was done, with each book as it was before.
 --
 -- $2 are the keys, $3 what is planned for each book, by its id: version, gold, silver, count, time, orders, price
--- moves, hedge requests. It is JSON: one value is handed over faster than fifty columns. $8 are the books that were
+-- moves, hedge requests. It is JSON: one value is sent faster than fifty columns. $8 are the books that were
 -- ever reset: only they have archived keys, and if one was reset just now, its version moved.
 WITH asked AS MATERIALIZED (
     @asked_keys($2)
@@ -144,7 +144,7 @@ FROM locked AS seen
 
 -- name: batch_state (sqlite)
 -- What a batch is checked against: the catalogue's version; the books with a settled key among those in $1; and the
--- books in $2. One row, because the writer's thread waits for its turn after each row.
+-- books in $2. One row, because the writer's thread waits for the GIL after each row.
 WITH asked AS MATERIALIZED (
     @asked_keys($1)
 ),
@@ -192,7 +192,7 @@ INSERT INTO price_moves (@price_move_columns) VALUES $rows
 INSERT INTO hedge_requests (@hedge_request_columns) VALUES $rows
 
 -- name: add_open_weights (sqlite)
--- Adds the orders that were just written: from an ordinal on, in each of some production books.
+-- Adds the orders that were just written, from an ordinal on, in each of these production books.
 WITH placed (book_id, first_ordinal) AS (VALUES $rows)
 
 INSERT INTO open_weights AS weights (book_id, symbol_code, metal, buy_e4, sell_e4)

@@ -18,7 +18,7 @@ ON CONFLICT (broker) DO UPDATE
 SET mode = excluded.mode, delay_ms = excluded.delay_ms, instruments = excluded.instruments
 
 -- name: one_venue_order
--- As a range: see @primary_key.
+-- A range: see @primary_key.
 SELECT * FROM venue_orders WHERE order_id BETWEEN $1 AND $1 ORDER BY order_id LIMIT 1
 
 -- fragment: next_number (postgres)
@@ -39,7 +39,7 @@ INSERT INTO venue_orders AS taken (
 )
 
 -- fragment: count_submission
--- An order that was sent before stays as it is.
+-- An order that was sent before does not change.
 ON CONFLICT (order_id) DO UPDATE SET submissions = taken.submissions + 1
 RETURNING *
 
@@ -71,8 +71,8 @@ WHERE
     AND outcome IS NULL
 
 -- name: execute_by_hand
--- If the simulated venue has decided before, that stays. What the desk executes has no number: the same transaction
--- answers our request.
+-- An earlier decision of the simulated venue does not change. Executions by the desk have no number: the same
+-- transaction answers the hedge request.
 @insert_venue_order
 VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $6, 0)
 ON CONFLICT (order_id) DO UPDATE
@@ -82,14 +82,14 @@ SET
 WHERE taken.outcome IS NULL
 
 -- name: executions_page
--- By order, for ids begin with their time.
+-- By order id, because ids begin with their time.
 SELECT * FROM venue_orders WHERE broker = $1 AND outcome IS NOT NULL ORDER BY order_id DESC LIMIT $2 OFFSET $3
 
 -- name: count_executions
 SELECT count(*) AS total FROM venue_orders WHERE broker = $1 AND outcome IS NOT NULL
 
 -- name: unnumbered_executions
--- Executions of orders that were decided later than they were taken. The bound by 0 and the order are those of the
+-- Executions of orders that were decided after they were accepted. The bound by 0 and the order are those of the
 -- partial index.
 SELECT order_id, broker
 FROM venue_orders

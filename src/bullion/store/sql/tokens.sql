@@ -1,4 +1,4 @@
--- Tokens of the desk's people.
+-- Desk tokens.
 
 -- name: one_token
 SELECT * FROM tokens WHERE token_id = $1
@@ -25,5 +25,5 @@ WHERE token_id = $1 AND secret_hash = $2 AND @is_secret_of_store($4)
 UPDATE tokens SET deleted_at_us = $2 WHERE token_id = $1
 
 -- name: repair_token
--- A token that cannot be read becomes a deleted one, of which nobody has the secret.
+-- Replaces a token that cannot be read by a deleted one whose secret does not exist.
 UPDATE tokens SET secret_hash = $2, created_at_us = $3, deleted_at_us = $3 WHERE token_id = $1

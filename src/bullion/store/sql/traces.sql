@@ -20,7 +20,7 @@ SELECT
 RETURNING ordinal, bytes_through
 
 -- name: delete_old_trace_batches
--- From the old end, a few at a time: every write forgets more than it adds.
+-- Oldest first, a few at a time: every write deletes more rows than it adds.
 DELETE FROM trace_batches
 WHERE ordinal IN (
     SELECT oldest.ordinal
@@ -42,7 +42,7 @@ ORDER BY ordinal DESC
 LIMIT $2
 
 -- name: shorten_trace_batch
--- Only if it is still as it was read.
+-- Only if it has not changed since it was read.
 UPDATE trace_batches SET traces = $3 WHERE ordinal = $1 AND traces = $2
 
 -- name: drop_trace_batch

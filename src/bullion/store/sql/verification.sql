@@ -1,11 +1,11 @@
--- Recomputes from the orders what the store keeps beside them: see bullion.books. Each query returns only what differs.
--- $1 and $2 are the first and the last book of a part of the store, $3 is how many rows are wanted at most.
+-- Recomputes derived data from the orders: see bullion.books. Each query returns only differences.
+-- $1 and $2 are the first and the last book of a range, $3 is the maximum number of rows.
 
 -- fragment: holding
 ('filled', 'pending', 'open', 'closing')
 
 -- fragment: entries_that_differ
--- Of entries with what is stored and what was recomputed: those of the same name are added up, and have to be equal.
+-- Compares entries with stored and recomputed values: those with the same name are added up, and have to be equal.
 GROUP BY entries.book_id, entries.name
 HAVING sum(entries.stored) <> sum(entries.recomputed)
 ORDER BY entries.book_id, entries.name
@@ -16,8 +16,8 @@ SELECT
     entries.book_id, entries.name, CAST(sum(entries.stored) AS BIGINT) AS stored,
     CAST(sum(entries.recomputed) AS BIGINT) AS recomputed
 
--- name: verify_parts
--- The first book of each part of the store. A part has about $1 orders, or one book with more.
+-- name: verify_ranges
+-- The first book of each range. A range has about $1 orders, or one book with more.
 SELECT
     min(parts.id) AS first_book, count(*) AS books, CAST(sum(parts.order_count) AS BIGINT) AS orders
 FROM (
@@ -103,7 +103,7 @@ FROM (
 @entries_that_differ
 
 -- name: verify_bounds
--- What a book says of its own orders has to be in order: archived, summed, counted.
+-- The bounds of a book have to be in order: archived, summed, counted.
 SELECT
     id AS book_id, 'archived ' || archived_count AS name, 'summed before ' || unsummed_from AS stored,
     'orders ' || order_count AS recomputed
@@ -213,7 +213,7 @@ FROM (
 @entries_that_differ
 
 -- name: verify_packs
--- Packs of archived orders behind the one of book $1 that begins with the ordinal $2, up to book $3.
+-- Packs of archived orders after the one of book $1 that begins with the ordinal $2, up to book $3.
 SELECT *
 FROM archived_orders
 WHERE (book_id, first_ordinal) > (CAST($1 AS BIGINT), CAST($2 AS BIGINT)) AND book_id <= $3
@@ -221,7 +221,7 @@ ORDER BY book_id, first_ordinal
 LIMIT $4
 
 -- name: verify_archived_keys
--- Of the keys in $2, each with its ordinal and time, those of book $1 that the archive does not have like that.
+-- The keys in $2, each with its ordinal and time, that the archive of book $1 does not have with these values.
 SELECT
     (@item(0)) || ' ' || (@item(1)) AS name, named.ordinal AS stored, CAST(@item(2) AS BIGINT) AS recomputed
 FROM @json_rows($2)
@@ -330,7 +330,7 @@ ORDER BY 1, 2
 LIMIT $3
 
 -- name: verify_deals
--- A deal has a number that was given out; nothing else has one. A closed order, and no other, has what a close gives.
+-- Only deals have a deal number, and it was issued. Only closed orders have the values of a close.
 WITH lives AS (
     @life_codes
 )
@@ -404,7 +404,7 @@ ORDER BY 1, 2
 LIMIT $3
 
 -- name: verify_stock_held
--- What the orders of these books hold of each stock.
+-- The weight that the orders of these books have taken from each stock.
 SELECT hedges.broker, orders.symbol_code, CAST(sum(orders.quantity_e4) AS BIGINT) AS held_e4
 FROM hedge_requests AS hedges
 INNER JOIN orders ON orders.book_id = hedges.book_id AND orders.ordinal = hedges.ordinal
@@ -419,7 +419,7 @@ GROUP BY hedges.broker, orders.symbol_code
 SELECT broker, symbol_code, weight_e4 FROM stocks ORDER BY broker, symbol_code
 
 -- name: verify_accounts
--- Each account has its two books, numbered after it, with the same limits. $1 is how many rows are wanted at most.
+-- Each account has its two books, numbered after it, with the same limits. $1 is the maximum number of rows.
 SELECT
     accounts.id * 2 AS book_id,
     'books' AS name,
@@ -439,7 +439,7 @@ ORDER BY accounts.id
 LIMIT $1
 
 -- name: verify_shared_order_ids
--- $1 is how many rows are wanted at most.
+-- $1 is the maximum number of rows.
 SELECT min(book_id) AS book_id, 'order ' || id AS name, count(*) AS stored, 1 AS recomputed
 FROM orders
 GROUP BY id
@@ -448,7 +448,7 @@ ORDER BY id
 LIMIT $1
 
 -- name: verify_shared_deal_numbers
--- $1 is how many rows are wanted at most.
+-- $1 is the maximum number of rows.
 SELECT
     min(orders.book_id) AS book_id, accounts.broker || ' deal ' || orders.deal_no AS name, count(*) AS stored,
     1 AS recomputed
