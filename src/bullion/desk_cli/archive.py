@@ -125,7 +125,7 @@ def _archive_traces(session: Session, file: Path, before: str, yes: bool) -> Non
             written = target.finish()
         finally:
             target.drop()
-        await archive_export.forget_traces(desk, actor, selection.before_us, seen, written)
+        await archive_export.delete_traces(desk, actor, selection.before_us, seen, written)
         return written
 
     print_one(session.run(work), as_json=session.as_json)

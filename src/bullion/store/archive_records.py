@@ -97,7 +97,7 @@ class ArchiveRecords(DeskTransaction):
             known[account_id] = found["login_id"]
         return known[account_id]
 
-    async def forget_traces(self, batch: TraceBatch) -> None:
+    async def delete_traces(self, batch: TraceBatch) -> None:
         """Delete the matching traces of a batch. No-op if the batch has changed since it was read."""
         named = (batch.ordinal, batch.written)
         if batch.rest:

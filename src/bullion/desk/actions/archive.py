@@ -119,7 +119,7 @@ async def archive_orders(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> View:
-    """Archive the wanted orders, up to `limit`: if that is reached, there may be more.
+    """Archive the selected orders, up to `limit`: if that is reached, there may be more.
 
     The trail gets an entry before the first order is moved, and one with the number of orders after the last.
     After a crash in between, only the first exists.
@@ -172,7 +172,7 @@ async def _books(desk: Desk, actor: Actor, selection: ArchiveSelection) -> Async
 
 
 async def _accounts(desk: Desk, actor: Actor, selection: ArchiveSelection) -> AsyncIterator[BookToArchive]:
-    """The wanted accounts, also those with nothing to archive."""
+    """The selected accounts, also those with nothing to archive."""
     if selection.login_id is not None:
         one = await desk.read(
             actor,

@@ -51,7 +51,7 @@ async def old_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes
             yield traces.view(found)
 
 
-async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes, written: View) -> None:
+async def delete_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHashes, written: View) -> None:
     """Delete the traces that were exported, and nothing written since. `written` is for the audit trail."""
 
     async def intended(_records: Records) -> ChangeResult:
@@ -61,13 +61,13 @@ async def forget_traces(desk: Desk, actor: Actor, before_us: int, seen: BatchHas
     await desk.change(actor, "decisions", intended, catalogue=False, entry="archive_traces")
     async for batch in _batches(desk, actor, before_us):
         if seen.get(batch.ordinal) == _hash(batch):
-            await _forget(desk, actor, batch)
+            await _delete(desk, actor, batch)
 
 
-async def _forget(desk: Desk, actor: Actor, batch: TraceBatch) -> None:
+async def _delete(desk: Desk, actor: Actor, batch: TraceBatch) -> None:
     async def body(records: Records) -> None:
         await require_token(records, actor)
-        await records.forget_traces(batch)
+        await records.delete_traces(batch)
 
     await desk.store.write("archive_traces", body, catalogue=False)
 

@@ -26,7 +26,7 @@ def view(broker: Broker) -> View:
 @action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """Create or change the broker TAG."""
-    # With `only_new`, a broker that is there already is left alone: AlreadyExists is raised.
+    # With `only_new`, AlreadyExists is raised for a broker that exists.
     if not actor.first:
         raise RefusalError(ROLE_TOO_LOW, "Only the deployment's first token may create or change brokers.")
     if not re.fullmatch(BROKER_TAG, tag):

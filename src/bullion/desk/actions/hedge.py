@@ -156,7 +156,7 @@ def _waiting_view(each: OrderHedge, now_us: int) -> View:
 )
 async def get_exposure(desk: Desk, actor: Actor) -> list[View]:
     """Show the net position of all clients in production: in total, hedged and unhedged."""
-    # Above zero is what clients have bought of the broker.
+    # Above zero: clients are long.
     found = await desk.read(actor, "exposure", lambda records: records.exposure(actor.broker))
     return [_exposure_view(metal, found.get(metal, Exposure())) for metal in Metal]
 

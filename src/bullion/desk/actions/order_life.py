@@ -26,7 +26,7 @@ from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-from .order_view import ORDER_RESULT_COLUMNS, view, whole_view
+from .order_view import ORDER_RESULT_COLUMNS, full_view, view
 from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
@@ -171,7 +171,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
         await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
         after = {**view(changed), "words": message}
-        return ChangeResult(view(found), after, await whole_view(records, changed))
+        return ChangeResult(view(found), after, await full_view(records, changed))
 
     return await desk.change(actor, order_id.lower(), work, catalogue=False)
 

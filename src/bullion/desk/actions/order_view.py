@@ -48,7 +48,7 @@ def view(found: AccountOrder) -> View:
     }
 
 
-async def whole_view(records: Records, found: AccountOrder) -> View:
+async def full_view(records: Records, found: AccountOrder) -> View:
     """Everything about an order except for its decision trace, which takes a search."""
     order = found.order
     hedge = await records.hedge(order)

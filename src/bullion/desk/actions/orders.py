@@ -18,7 +18,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 from . import traces
-from .order_view import view, whole_view
+from .order_view import full_view, view
 
 STATUSES = tuple(status.value for status in Status)
 FILTERS = {
@@ -66,7 +66,7 @@ async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
         trace = await records.trace(actor.broker, found.order.request_id)
-        return {**await whole_view(records, found), "trace": None if trace is None else traces.view(trace)}
+        return {**await full_view(records, found), "trace": None if trace is None else traces.view(trace)}
 
     return await desk.read(actor, "order", work)
 

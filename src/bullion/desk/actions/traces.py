@@ -78,7 +78,7 @@ async def get_trace(desk: Desk, actor: Actor, request_id: str) -> View:
         raise RefusalError(
             NOT_FOUND,
             "There is no decision on such a call: it was refused before its body was read (by its key, "
-            "account, scope or budget; see the log), belongs to another broker, or is old and forgotten.",
+            "account, scope or budget; see the log), belongs to another broker, or was deleted with age.",
         )
     return view(found)
 
