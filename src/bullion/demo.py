@@ -124,7 +124,7 @@ def prepare(given: Settings) -> Demo:
         settings = replace(settings, database_url=f"sqlite:///{FOLDER}/bullion.db")
     if given.broker == usual.broker:
         settings = replace(settings, broker="demo")
-    secret = deployment_secret(settings.secret, FOLDER, may_make=True)
+    secret = deployment_secret(settings.secret, FOLDER, may_create=True)
     hasher = Hasher(secret, "demo")
     desk_token = settings.desk_token or f"desk-demo-{secret_from(hasher.hash(b'desk token'))}"
     return Demo(replace(settings, secret=secret.decode("ascii"), desk_token=desk_token), hasher, desk_token)
@@ -222,7 +222,7 @@ def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str, co
         "",
         f"  {store_of_demo}BULLION_BROKER={demo.settings.broker} .venv/bin/bullion desk orders list",
         "",
-        f"The data and these keys stay for the next start, in {_place(store)}. Ctrl+C stops the demo.",
+        f"The data and these keys stay for the next start, in {_location(store)}. Ctrl+C stops the demo.",
         "",
     ]
     return "\n".join(lines)
@@ -294,7 +294,7 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
     ]
 
 
-def _place(database_url: str) -> str:
+def _location(database_url: str) -> str:
     """Where the store is, without the password that an address may hold."""
     if str(FOLDER) in database_url:
         return str(FOLDER)

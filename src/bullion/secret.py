@@ -11,17 +11,17 @@ from bullion.settings import WrongSetting
 _LENGTH_MIN = 32
 
 
-def deployment_secret(given: str | None, kept_in: Path, *, may_make: bool) -> bytes:
+def deployment_secret(given: str | None, kept_in: Path, *, may_create: bool) -> bytes:
     """Return the secret from the settings, else from the file, else a new one, which is saved in the file.
 
-    `may_make` is false for an existing store: its hashes were made with another secret.
+    `may_create` is false for an existing store: its hashes were made with another secret.
     """
     if given is not None:
         return given.encode("ascii")
     file = kept_in / "secret"
     try:
         found = _read(file)
-        if found is None and may_make:
+        if found is None and may_create:
             found = _make(file)
     except OSError as error:
         raise WrongSetting(

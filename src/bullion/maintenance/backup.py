@@ -95,7 +95,7 @@ async def _verified(settings: Settings, copy: Path) -> Report:
     files.check_integrity(copy)
     # The secret is read beside the store: a copy in another folder has none.
     store = sqlite_path(settings.database_url)
-    secret = deployment_secret(settings.secret, store.parent, may_make=False).decode("ascii")
+    secret = deployment_secret(settings.secret, store.parent, may_create=False).decode("ascii")
     own = replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
     async with open_store(own, migrate=False) as opened:
         with ProgressLine("Verifying", "orders") as progress:

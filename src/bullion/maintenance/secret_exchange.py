@@ -35,7 +35,7 @@ async def exchange(settings: Settings, actor: str) -> int:
         raise WrongSetting(
             "Set BULLION_SECRET to the new secret and BULLION_SECRET_OLD to the old one first."
         )
-    new, _ = secrets_of(settings, may_make=False)
+    new, _ = secrets_of(settings, may_create=False)
     async with open_store(settings, migrate=False) as store:
         await _set_secret(store, new)
         broken = await _seal_trails(store, Chain(Hasher(new, "audit")), actor)
@@ -50,7 +50,7 @@ async def exchange(settings: Settings, actor: str) -> int:
 
 async def status(settings: Settings) -> int:
     """Print what still needs the old secret, and return the exit code."""
-    new = secrets_of(settings, may_make=False)[0]
+    new = secrets_of(settings, may_create=False)[0]
     async with open_store(settings, migrate=False) as store:
         exchanged = store.hashers.keys.secret_id == Hasher(new, "keys").secret_id
         left = await _secret_uses(store, new)

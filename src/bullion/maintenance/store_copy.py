@@ -39,7 +39,7 @@ async def copy(settings: Settings, from_url: str, to_url: str | None) -> int:
         if files.in_use(source):
             raise WrongSetting(f"A process is using {source}. Stop the console and all commands first.")
         # The secret belongs to the store, so it is read from the folder of the source.
-        secret = deployment_secret(settings.secret, source.parent, may_make=False).decode("ascii")
+        secret = deployment_secret(settings.secret, source.parent, may_create=False).decode("ascii")
         async with open_store(replace(old, secret=secret), migrate=False):
             pass  # This checks its schema and its secret.
         started = time.monotonic()

@@ -71,10 +71,10 @@ async def open_store(
     migrates an SQLite store, which only one node uses. Several nodes may use a PostgreSQL store, so that is
     left to `bullion migrate`. `force` takes steps that nodes that serve now do not work with.
     """
-    place = _place(settings)
+    location = _location(settings)
     if not migrate and not store_exists(settings):
         raise WrongSetting(
-            f"BULLION_DATABASE_URL: there is no store at {place}. 'bullion migrate' creates it."
+            f"BULLION_DATABASE_URL: there is no store at {location}. 'bullion migrate' creates it."
         )
     engine = make_engine(settings)
     try:
@@ -88,10 +88,10 @@ async def open_store(
         if migrate and (not serving or not exists or settings.sqlite):
             steps_taken = await engine.migrate(exclusive=serving, force=force)
         await _require_schema(engine)
-        hashers = await _hashers(settings, engine, may_make=migrate)
+        hashers = await _hashers(settings, engine, may_create=migrate)
     except StoreUnavailable as fault:
         await engine.close()
-        raise WrongSetting(f"BULLION_DATABASE_URL: the store {place} cannot be used: {fault}.") from fault
+        raise WrongSetting(f"BULLION_DATABASE_URL: the store {location} cannot be used: {fault}.") from fault
     except BaseException:
         await engine.close()
         raise
@@ -138,7 +138,7 @@ async def saved_hedge(store: Store) -> str | None:
     return None if row is None else str(row["value"])
 
 
-def _place(settings: Settings) -> str:
+def _location(settings: Settings) -> str:
     """Where the store is, without the password that its address may contain."""
     if settings.sqlite:
         return str(sqlite_path(settings.database_url))
@@ -147,42 +147,44 @@ def _place(settings: Settings) -> str:
 
 async def check_secret(settings: Settings, engine: Engine) -> None:
     """Before the first migration, so that a wrong secret changes nothing in the store."""
-    made_with = await engine.read("secret_fingerprint", _read_fingerprint)
-    if made_with is not None:  # None: the process that created the store stopped before it saved this.
-        _in_order(secrets_of(settings, may_make=False), made_with)
+    store_fingerprint = await engine.read("secret_fingerprint", _read_fingerprint)
+    if (
+        store_fingerprint is not None
+    ):  # None: the process that created the store stopped before it saved this.
+        _sort_by_store(secrets_of(settings, may_create=False), store_fingerprint)
 
 
-async def _hashers(settings: Settings, engine: Engine, *, may_make: bool) -> Hashers:
+async def _hashers(settings: Settings, engine: Engine, *, may_create: bool) -> Hashers:
     """Made from the deployment's secret, after checking that the store was created with it.
 
     With another secret every key would be refused, and every audit entry would look forged.
     """
-    made_with = await engine.read("secret_fingerprint", _read_fingerprint)
-    secrets = secrets_of(settings, may_make=may_make and made_with is None)
+    store_fingerprint = await engine.read("secret_fingerprint", _read_fingerprint)
+    secrets = secrets_of(settings, may_create=may_create and store_fingerprint is None)
 
     async def keep(transaction: Transaction) -> str | None:
         await transaction.run("keep_deployment_value", "secret_fingerprint", fingerprint(secrets[0]))
         return await _read_fingerprint(transaction)
 
-    if made_with is None and may_make:
-        made_with = await engine.write("secret_fingerprint", keep)
-    return Hashers.of(*(secrets if made_with is None else _in_order(secrets, made_with)))
+    if store_fingerprint is None and may_create:
+        store_fingerprint = await engine.write("secret_fingerprint", keep)
+    return Hashers.of(*(secrets if store_fingerprint is None else _sort_by_store(secrets, store_fingerprint)))
 
 
-def secrets_of(settings: Settings, *, may_make: bool) -> list[bytes]:
+def secrets_of(settings: Settings, *, may_create: bool) -> list[bytes]:
     """The deployment's secret, and the old one while it is exchanged."""
-    secret = deployment_secret(settings.secret, _secret_folder(settings), may_make=may_make)
+    secret = deployment_secret(settings.secret, _secret_folder(settings), may_create=may_create)
     return [secret] if settings.secret_old is None else [secret, settings.secret_old.encode("ascii")]
 
 
-def _in_order(secrets: list[bytes], made_with: str) -> list[bytes]:
+def _sort_by_store(secrets: list[bytes], store_fingerprint: str) -> list[bytes]:
     """The store's own secret first: what is hashed now has to be accepted by every node."""
-    if made_with not in map(fingerprint, secrets):
+    if store_fingerprint not in map(fingerprint, secrets):
         raise WrongSetting(
             "BULLION_SECRET (or the file 'secret' beside the store) is not the one this store was made with. "
             "Put the old one back: without it no key and no audit entry can be verified."
         )
-    return sorted(secrets, key=lambda secret: fingerprint(secret) != made_with)
+    return sorted(secrets, key=lambda secret: fingerprint(secret) != store_fingerprint)
 
 
 async def _read_fingerprint(transaction: Transaction) -> str | None:
