@@ -130,7 +130,7 @@ def test_who_looks_at_the_same_shares_a_read() -> None:
     [("open", ["Settle the break", "Close", "Delete"]), ("deleted", ["Settle the break"])],
 )
 def test_a_break_takes_nothing_else_away(status: str, left: list[str]) -> None:
-    visit = SimpleNamespace(may=lambda _role: True, desk=SimpleNamespace(hedge="simulated"))
+    visit = SimpleNamespace(has_role=lambda _role: True, desk=SimpleNamespace(hedge="simulated"))
     order = {
         "id": "1",
         "environment": "production",
