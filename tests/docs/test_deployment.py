@@ -115,7 +115,7 @@ def test_the_limits_of_migrations() -> None:
     assert postgres_migration.TRY_LOCKS_S == 60
     assert "tried again for a minute" in words
     assert f"{schema._LOCK_S_MAX} seconds unless it says" in words
-    assert postgres_migration._WAIT_FOR_OTHERS_S == sqlite._OTHERS_S == 600
+    assert postgres_migration._WAIT_FOR_OTHERS_S == sqlite._WAIT_FOR_OTHERS_S == 600
 
 
 def test_how_fresh_the_metrics_of_the_hedge_are() -> None:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_S = 5.0
 _POLL_S = 0.05
-_OTHERS_S = 600.0
+_WAIT_FOR_OTHERS_S = 600.0
 """How long to wait for another process that migrates."""
 _LOOKED_AT_FOR_NS = 1_000_000
 _PLACES = tuple(map(str, range(1, 100)))
@@ -134,11 +134,11 @@ class SqliteEngine:
         """One process at a time migrates the stores of a folder."""
         folder = os.open(self._path.parent, os.O_RDONLY)
         try:
-            give_up_at = monotonic() + _OTHERS_S
+            give_up_at = monotonic() + _WAIT_FOR_OTHERS_S
             while not _try_lock(folder):
                 if monotonic() > give_up_at:
                     raise schema.StepRefused(
-                        f"Another process has been migrating this store for {_OTHERS_S:g} s. "
+                        f"Another process has been migrating this store for {_WAIT_FOR_OTHERS_S:g} s. "
                         "Wait for it, or end it, and run 'bullion migrate' again."
                     )
                 await asyncio.sleep(_POLL_S)
