@@ -18,12 +18,16 @@ from tests.support.node import running
 from tests.support.orders import Market
 from tests.support.processes import children
 from tests.support.servers import Postgres, Redis
+from tests.support.tcp_proxy import tcp_proxy
 
 from .crowd import Crowd, Rotation
 from .ledger import Ledger
 from .standby import Pair
 
 End = Callable[[Postgres], None]
+NORMAL_WITHIN_S = 5.0
+MARGIN_S = 2.0
+"""For the promotion, whose time is included, and for a busy machine."""
 
 
 def test_an_address_for_each_host() -> None:
@@ -63,6 +67,36 @@ async def test_a_host_that_stays_silent_does_not_use_up_the_time_of_the_others(p
         started = time.monotonic()
         assert await engine.register_node(exclusive=False)
         assert time.monotonic() - started < 0.5
+        await engine.close()
+
+
+@pytest.mark.anyio
+async def test_a_host_that_takes_over_is_found_while_another_still_hangs(postgres: Postgres) -> None:
+    """Without waiting for the timeout of the attempt at the one that hangs."""
+    database = postgres.new_database().rpartition("/")[2]
+    with silent() as hung, tcp_proxy(postgres.port) as line:
+        line.cut()
+        hosts = f"127.0.0.1:{hung},127.0.0.1:{line.port}"
+        engine = PostgresEngine(f"postgresql://bullion@{hosts}/{database}")
+        opening = asyncio.create_task(engine.open())
+        await asyncio.sleep(0.7)  # Both have been tried.
+        line.restore()
+        await opening
+        await engine.close()
+
+
+@pytest.mark.anyio
+async def test_a_host_that_answers_again_is_found_before_the_lost_attempt_times_out(
+    postgres: Postgres,
+) -> None:
+    database = postgres.new_database().rpartition("/")[2]
+    with tcp_proxy(postgres.port) as line:
+        line.swallow_new()
+        engine = PostgresEngine(f"postgresql://bullion@127.0.0.1:{line.port}/{database}")
+        opening = asyncio.create_task(engine.open())
+        await asyncio.sleep(0.7)
+        line.pass_new()
+        await opening
         await engine.close()
 
 
@@ -108,9 +142,9 @@ async def _place_through(pair: Pair, crowd: Crowd, end: End) -> float:
     return refused_s
 
 
-@pytest.mark.parametrize(("end", "within_s"), [(_die, 10), (_freeze, 10)])
+@pytest.mark.parametrize("end", [_die, _freeze])
 def test_orders_go_on_at_the_standby_and_none_that_was_answered_is_lost(
-    postgres: Postgres, redis: Redis, tmp_path: Path, end: End, within_s: float
+    postgres: Postgres, redis: Redis, tmp_path: Path, end: End
 ) -> None:
     assert postgres.sql("SELECT 1") == "1"
     pair = Pair.make(synchronous=True)
@@ -121,7 +155,7 @@ def test_orders_go_on_at_the_standby_and_none_that_was_answered_is_lost(
                 crowd = Crowd(Rotation(node), [market.trader() for _ in range(4)], keeping=4)
                 refused_s = asyncio.run(_place_through(pair, crowd, end))
             print(f"\nnothing was booked for {refused_s:.2f} s: {dict(crowd.said())}")
-            assert refused_s < within_s
+            assert refused_s < NORMAL_WITHIN_S + MARGIN_S
             assert not crowd.failures
             assert set(crowd.said()) <= {"201", "service_unavailable"}
             ledger = Ledger(pair.standby, url)

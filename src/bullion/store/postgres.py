@@ -34,8 +34,8 @@ T = TypeVar("T")
 POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 2.5
-"""For each host. Half of the allowed recovery time: an attempt that began before the server could be reached
-has to end first."""
+"""For each host. Attempts that hang are repeated within this time: see `postgres_hosts`."""
+_IDENTIFY_S = 1.0
 _TAKE_S = 5.0
 _LISTEN_S = 1.0
 """How long followers wait for a lost listener to reconnect before they read without it."""
@@ -122,7 +122,7 @@ class PostgresEngine:
     async def _connect(self) -> Connection:
         connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
         try:
-            connection.session = await identify(connection, _CONNECT_TIMEOUT_S)
+            connection.session = await identify(connection, _IDENTIFY_S)
             keep_alive(connection)
         except BaseException:
             connection.terminate()

@@ -1,11 +1,15 @@
-"""Several PostgreSQL servers in one address: connects to the one that accepts writes.
+"""The PostgreSQL servers of one address: connects to the one that accepts writes.
 
 The driver tries them one after the other with one timeout for all: a server that accepts the connection and
 then hangs leaves no time for its successor. Here each server gets the whole timeout, and the next one is
-tried in parallel after a short head start.
+tried in parallel after a short head start. While an attempt hangs, all servers are tried again: the attempt
+may never be answered although its server has recovered, and another server may have taken over.
 """
 
 import asyncio
+from collections.abc import Sequence
+from itertools import count
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -13,6 +17,8 @@ import asyncpg
 
 HEAD_START_S = 0.5
 """More than a healthy server needs, and short compared with the deadline of an order."""
+_AGAIN_S = 1.0
+"""While an attempt hangs, each server is tried again this often."""
 
 Connection = Any
 
@@ -24,8 +30,6 @@ class Hosts:
     async def connect(self, *, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
         """Takes what asyncpg's own `connect` takes, but for the address."""
         options |= {"timeout": timeout, "target_session_attrs": "read-write"}
-        if len(self._urls) == 1:
-            return await asyncpg.connect(self._urls[0], **options)
         async with asyncio.timeout(timeout + HEAD_START_S * (len(self._urls) - 1)):
             url, connection = await _first_of(self._urls, options)
         # It is tried first from now on, so that after a failover nobody waits for the old server.
@@ -33,26 +37,26 @@ class Hosts:
         return connection
 
 
-async def _first_of(urls: list[str], options: dict[str, Any]) -> tuple[str, Connection]:
+_Attempt = asyncio.Task[tuple[str, Connection]]
+
+
+async def _first_of(urls: Sequence[str], options: dict[str, Any]) -> tuple[str, Connection]:
     async def connect(url: str) -> tuple[str, Connection]:
         return url, await asyncpg.connect(url, **options)
 
-    left = list(urls)
-    trying: set[asyncio.Task[tuple[str, Connection]]] = set()
+    urls = tuple(urls)  # Another caller may sort the list meanwhile.
+    trying: set[_Attempt] = set()
     errors: list[BaseException] = []
     try:
-        while left or trying:
-            if left:
-                trying.add(asyncio.create_task(connect(left.pop(0))))
-            done, _ = await asyncio.wait(
-                trying, timeout=HEAD_START_S if left else None, return_when=asyncio.FIRST_COMPLETED
-            )
-            for task in done:
-                error = task.exception()
-                trying.discard(task)
-                if error is None:
-                    return task.result()
-                errors.append(error)
+        for number in count():
+            again = number >= len(urls)
+            trying.add(asyncio.create_task(connect(urls[number % len(urls)])))
+            pause_s = _AGAIN_S / len(urls) if again else HEAD_START_S
+            first = await _success(trying, errors, pause_s, next_at_failure=not again)
+            if first is not None:
+                return first
+            if not trying and number >= len(urls) - 1:
+                break  # Every server has said no.
     finally:
         for task in trying:
             task.cancel()
@@ -61,6 +65,24 @@ async def _first_of(urls: list[str], options: dict[str, Any]) -> tuple[str, Conn
                 late[1].terminate()
     # A server's own error is more informative than a failed connection.
     raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
+
+
+async def _success(
+    trying: set[_Attempt], errors: list[BaseException], within_s: float, *, next_at_failure: bool
+) -> tuple[str, Connection] | None:
+    """The first attempt that succeeds within this time. Failed ones are moved to `errors`."""
+    until_s = monotonic() + within_s
+    while trying and (left_s := until_s - monotonic()) > 0:
+        done, _ = await asyncio.wait(trying, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            trying.discard(task)
+            error = task.exception()
+            if error is None:
+                return task.result()
+            errors.append(error)
+        if next_at_failure and done:
+            break
+    return None
 
 
 def one_by_one(url: str) -> list[str]:

@@ -23,7 +23,7 @@ LOOK_EVERY_S = 0.25
 _LOOKS = 3
 """How many checks in a row must find the session idle. After one check, this node may be about to send the
 next statement; after two, a statement that was sent late may be about to arrive."""
-_ANSWER_S = 2.0
+_ANSWER_S = 1.0
 KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
 
 # Times as seconds since the epoch: their text form depends on the session's settings.
