@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
+from bullion.budgets.redis_address import read_address
 from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 
@@ -198,17 +199,10 @@ def _database_url(name: str, value: str) -> str:
 
 
 def _redis_url(name: str, value: str) -> str:
-    if not value.startswith(("redis://", "rediss://", "unix://")):
-        raise WrongSetting(
-            f"{name} must be redis://<host>:<port>/<number>, rediss://… for TLS, or unix://<path>."
-        )
     try:
-        urlsplit(value).port  # noqa: B018 - reading it is what checks it
-    except ValueError:
-        raise WrongSetting(
-            f"{name} cannot be read: its port must be a whole number from 0 to 65535, and special characters "
-            "in a password must be percent-encoded."
-        ) from None
+        read_address(value)
+    except ValueError as error:
+        raise WrongSetting(f"{name} {error}") from None
     return value
 
 

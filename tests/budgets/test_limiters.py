@@ -382,7 +382,8 @@ async def test_rubbish_is_a_ruled_answer(kind: str) -> None:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 16):
-            writer.write(b"+PONG\r\n" if b"PING" in data else RUBBISH[kind])
+            greetings = {b"PING": b"+PONG\r\n", b"ROLE": b"*1\r\n$6\r\nmaster\r\n"}
+            writer.write(greetings.get(data.split()[-1], RUBBISH[kind]))
 
     async with serving(serve) as port, connected(f"redis://127.0.0.1:{port}") as link:
         limiter = RedisLimiter(link, MemoryLimiter())

@@ -49,7 +49,9 @@ class RedisLimiter:
             outcome, repaired = _outcome(await self._run(failures, failed, tuple(charges)))
         except (LinkDown, hiredis.ReplyError, ValueError) as error:
             if isinstance(error, ValueError):
-                self._link.reconnect()
+                self._link.reconnect("an answer that makes no sense")
+            elif "READONLY" in str(error):  # The master became a replica while we were connected.
+                self._link.reconnect("it became a replica")
             self.failures += 1
             self._log_error(error)
             if charges:
