@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.support.dealing import Dealing
-from tests.support.desk import SYMBOL, Caller, Office, first_caller
+from tests.support.desk import SYMBOL, Caller, Office, first_caller, unchanging
 from tests.support.node import Node, shared
 from tests.support.orders import GOLD, UNBOUNDED, Trader
 from tests.support.stacks import STACKS, stack
@@ -41,8 +41,8 @@ def standing(node: Node, first: Caller) -> Iterator[Office]:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     office.desk.account("client")
     office.desk.key("client")
-    office.desk.standing = office.desk.state()
-    yield office
+    with unchanging(office.desk):
+        yield office
     office.close()
 
 
