@@ -198,7 +198,7 @@ def test_credential_rotated(market: Market, trader: Trader) -> None:
 
 
 def test_credential_expired(market: Market, trader: Trader) -> None:
-    in_short = datetime.now(UTC) + timedelta(seconds=1)
+    in_short = datetime.now(UTC) + timedelta(seconds=2)
     expiring = market.trader(trader.login_id, expires_at=in_short.isoformat())
     until(lambda: expiring.http.get(f"{expiring.base}/me").status_code == 401, within_s=PATIENCE_S)
     refused(expiring.place(), "credential_expired")

@@ -5,7 +5,6 @@ them are put into the same call. Adjacent pairs are all tried, farther pairs as 
 """
 
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count, pairwise
@@ -15,6 +14,7 @@ import pytest
 
 from bullion.keys.text import secret_from
 from tests.support.node import DeskClient, Node, own_address
+from tests.support.production import expire_key
 
 ME = "/api/trading/test/v1/me"
 _numbers = count(1)
@@ -34,7 +34,7 @@ class Attempt:
     send_key: bool = True
     spend_budget: bool = False
     fail_first: bool = False
-    wait_s: float = 0
+    expire: bool = False
 
 
 Fault = Callable[[Attempt], Attempt]
@@ -43,10 +43,6 @@ Fault = Callable[[Attempt], Attempt]
 def _other_secret(text: str) -> str:
     """A well-formed secret that is not this key's."""
     return f"{text.rpartition('.')[0]}.{secret_from(bytes(32))}"
-
-
-def _soon() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
 
 
 def _rotate(desk: DeskClient, key_id: str) -> object:
@@ -84,7 +80,7 @@ FAULTS: dict[str, Fault] = {
         it, lambda desk, key_id: desk.do("POST", f"/keys/{key_id}/revoke")
     ),
     "credential_rotated": lambda it: replace(it, after_issue=(_rotate, *it.after_issue)),
-    "credential_expired": lambda it: replace(_key_field(it, expires_at=_soon()), wait_s=2.1),
+    "credential_expired": lambda it: replace(it, expire=True),
     "address_not_allowed": lambda it: _key_field(it, allowed_addresses=["10.0.0.0/8"]),
     "api_access_disabled": lambda it: _account_field(it, api_access=False),
     "account_inactive": lambda it: _account_field(it, active=False),
@@ -124,7 +120,9 @@ def code_of(node: Node, desk: DeskClient, attempt: Attempt) -> str:
         with node.api(address=address) as api:
             for _ in range(20):
                 assert api.get(ME).status_code == 401
-    time.sleep(attempt.wait_s)
+    if attempt.expire:
+        expire_key(node, "main", issued["key_id"])
+        desk.account(f"{login}-other")  # At every change by the desk, the node catches up with the store.
     text = issued["key"]
     for change in attempt.alter:
         text = change(text)

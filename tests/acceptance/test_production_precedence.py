@@ -5,10 +5,7 @@ one place of the table to its end are put into the same order; what the gate loo
 exact replay is answered whatever the market and production's switches say.
 """
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -16,84 +13,12 @@ import pytest
 
 from bullion.refusals.catalogue import CATALOGUE
 from tests.support.node import Node, until
-from tests.support.orders import GOLD, MORE_FIELDS, REPLAYED, refused, replayed
-from tests.support.production import (
-    ORDERS,
-    PATIENCE_S,
-    WIDE_OPEN,
-    LiveMarket,
-    LiveTrader,
-    closed_by,
-    opened,
-)
+from tests.support.orders import REPLAYED, refused, replayed
+from tests.support.precedence import FAULTS, Case, Exchange, at_fault, together
+from tests.support.production import PATIENCE_S, LiveMarket, closed_by, opened
 
 INSTRUMENTS = {"SPOT": "tradable", "UNKNOWN": "unknown", "SUSPENDED": "suspended"}
-PRICING: dict[str, Any] = {
-    "kind": "landed",
-    "spot": "SPOT",
-    "currency": "CURRENCY",
-    "premium_usd": "0",
-    "interbank": "0",
-    "conversion": "0.3215",
-    "duty": "gold",
-    "margin": "0",
-}
-
-
-@dataclass
-class Case:
-    """An order that is booked unless something is changed here."""
-
-    key_fields: dict[str, Any] = field(default_factory=dict)
-    account: dict[str, Any] = field(default_factory=dict)
-    symbol: dict[str, Any] = field(default_factory=dict)
-    pricing: dict[str, Any] = field(default_factory=dict)
-    group: dict[str, Any] = field(default_factory=dict)
-    terms: dict[str, Any] = field(default_factory=dict)
-    switches: dict[str, Any] = field(default_factory=dict)
-    body: dict[str, Any] = field(default_factory=dict)
-    headers: dict[str, str | None] = field(default_factory=dict)
-    padding: int = 0
-    spend_budget: bool = False
-    settled_by: dict[str, Any] | None = None
-    """The body that the key was settled with."""
-
-
-Fault = Callable[[Case], object]
-
-FAULTS: dict[str, Fault] = {
-    "api_access_disabled": lambda case: case.account.update(api_access=False),
-    "account_inactive": lambda case: case.account.update(active=False),
-    "insufficient_scope": lambda case: case.key_fields.update(scopes=["account:read", "orders:read"]),
-    "rate_limited": lambda case: setattr(case, "spend_budget", True),
-    "request_too_large": lambda case: setattr(case, "padding", 65 * 1024),
-    "unsupported_encoding": lambda case: case.headers.update({"Content-Encoding": "gzip"}),
-    "production_trading_disabled global": lambda case: case.switches.update(production=False),
-    "production_trading_disabled account": lambda case: case.account.update(production_trading=False),
-    "production_prerequisites_unmet": lambda case: case.switches.update(paused=True),
-    "idempotency_key_required": lambda case: case.headers.update({"Idempotency-Key": None}),
-    "invalid_request": lambda case: case.body.update(client_order_id=7),
-    "idempotency_key_reused": lambda case: setattr(case, "settled_by", {"quantity": 5}),
-    "unknown_symbol": lambda case: case.body.update(symbol_code="NOWHERE"),
-    "symbol_not_trading": lambda case: case.symbol.update(trading=False),
-    "invalid_side": lambda case: case.body.update(trade_type="hold"),
-    "side_not_offered": lambda case: case.symbol.update(sides=["sell"]),
-    "no_live_price": lambda case: case.pricing.update(spot="NOSPOT"),
-    "unpriced": lambda case: case.pricing.update(currency="NOCURRENCY"),
-    "stale_rate": lambda case: case.symbol.update(rate_age_s_max=30),
-    "trading_halted": lambda case: case.switches.update(halted=True),
-    "symbol_frozen": lambda case: case.symbol.update(frozen=True),
-    "quantity_rule": lambda case: case.symbol.update(minimum="3"),
-    "tradeability_unverified": lambda case: case.pricing.update(spot="UNKNOWN"),
-    "symbol_unavailable": lambda case: case.pricing.update(spot="SUSPENDED"),
-    "group_trading_disabled": lambda case: case.group.update(trading=False),
-    "group_quantity_rule": lambda case: case.terms.update(minimum="2"),
-    "pricing_unavailable": lambda case: case.terms.update(buy_premium="-99999999.00"),
-    "limit_exceeded": lambda case: case.account.update(allocation={"gold": "0"}),
-    "out_of_stock": lambda case: case.symbol.update(stock="0.9999"),
-    "price_moved": lambda case: case.body.update(expected_price=1),
-}
-ORDER = list(FAULTS)
+ORDER = [*FAULTS][[*FAULTS].index("api_access_disabled") :]
 NOT_OF_THE_MARKET = ORDER.index("production_trading_disabled global")
 HIDDEN_BY_NO_FAULT = [
     name
@@ -104,14 +29,10 @@ HIDDEN_BY_NO_FAULT = [
 
 
 @pytest.fixture(scope="module")
-def exchange(node: Node) -> Iterator[LiveMarket]:
+def exchange(node: Node) -> Iterator[Exchange]:
     """Whose venue trades one instrument, has suspended another, and says nothing of a third."""
     with LiveMarket.open(node) as market:
-        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-        for instrument in (*INSTRUMENTS, "CURRENCY"):
-            body = {"bid": "90", "ask": "91", "at": hour_ago}
-            market.desk.do("PUT", f"/rates/{instrument}", body)
-        market.desk.do("PUT", "/duties/gold", [{"from": "2020-01-01", "rupees": "1.00"}])
+        exchange = Exchange(market, INSTRUMENTS, production=True, paused=False)
         market.venue(instruments=INSTRUMENTS)
         with market.visit() as visited:
             watcher = visited.trader()
@@ -121,73 +42,8 @@ def exchange(node: Node) -> Iterator[LiveMarket]:
                 code = expected.get(word, "tradeability_unverified")
                 name = f"ON-{instrument}"
                 until(lambda: watcher.quote(name)["reason"] == code, within_s=PATIENCE_S)  # noqa: B023
-        market.symbol("X", pricing=PRICING)
         market.ready("X")
-        yield market
-
-
-def code_of(exchange: LiveMarket, case: Case) -> str:
-    with exchange.visit() as market:
-        _set_up(market, Case())
-        trader = market.trader(**case.key_fields)
-        name = str(uuid4())
-        if case.settled_by is not None:
-            opened(market.trader(trader.login_id).place(name, symbol_code="X", **case.settled_by))
-        if case.spend_budget:
-            market.switch(budgets={"orders_per_10_seconds": 1})
-            refused(trader.place(symbol_code="NOWHERE"), "unknown_symbol")
-        _set_up(market, case)
-        if case.account:
-            market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
-        code = _send(trader, name, case)
-        _set_up(market, Case())
-        total = market.desk.do("GET", f"/orders?login_id={trader.login_id}")["total"]
-        assert total == (case.settled_by is not None) + (code == "201"), "what was refused left nothing"
-        return code
-
-
-def _set_up(market: LiveMarket, case: Case) -> None:
-    """All that the exchange has, as the case wants it."""
-    terms = {"buy_premium": "0", "sell_premium": "0", **case.terms}
-    market.desk.do("PUT", "/groups/retail", {"default_terms": terms, **case.group})
-    market.desk.do("PUT", "/symbols/X", {**GOLD, "pricing": PRICING | case.pricing, **case.symbol})
-    budgets = WIDE_OPEN | ({"orders_per_10_seconds": 1} if case.spend_budget else {})
-    market.switch(
-        **{"production": True, "paused": False, "halted": False, "budgets": budgets, **case.switches}
-    )
-
-
-def _send(trader: LiveTrader, name: str, case: Case) -> str:
-    body = {"symbol_code": "X", "trade_type": "buy", "quantity": 1, **case.body}
-    headers = {"Content-Type": "application/json", "Idempotency-Key": name, **case.headers}
-    answer = trader.http.post(
-        ORDERS,
-        content=json.dumps(body).encode() + b" " * case.padding,
-        headers={key: value for key, value in headers.items() if value is not None},
-    )
-    if answer.is_success:
-        return f"{answer.status_code}"
-    detail = answer.json()["detail"]
-    refused(answer, detail["code"])
-    assert REPLAYED not in answer.headers
-    return " ".join(
-        str(detail[each]) for each in ("code", *MORE_FIELDS.get(detail["code"], ())) if each != "errors"
-    )
-
-
-def at_fault(*names: str) -> Case:
-    """The first is put in last: where two set the same thing, it holds."""
-    case = Case()
-    for name in reversed(names):
-        FAULTS[name](case)
-    return case
-
-
-def together(names: list[str]) -> list[str]:
-    """Without those that cannot be there: the budget is spent by a key that has no such scope."""
-    if "insufficient_scope" in names:
-        return [name for name in names if name != "rate_limited"]
-    return names
+        yield exchange
 
 
 def test_the_faults_stand_in_the_order_of_the_catalogue() -> None:
@@ -202,25 +58,26 @@ def test_every_market_check_is_tried() -> None:
     assert [code for code in market if code not in ORDER] == ["rates_not_ready"]
 
 
-def test_without_any_fault_the_order_is_booked(exchange: LiveMarket) -> None:
-    assert code_of(exchange, Case()) == "201"
+def test_without_any_fault_the_order_is_booked(exchange: Exchange) -> None:
+    assert exchange.code_of(Case()) == "201"
 
 
 @pytest.mark.parametrize("fault", ORDER)
-def test_each_fault_alone_answers_its_own_code(exchange: LiveMarket, fault: str) -> None:
-    assert code_of(exchange, at_fault(fault)) == fault
+def test_each_fault_alone_answers_its_own_code(exchange: Exchange, fault: str) -> None:
+    assert exchange.code_of(at_fault(fault)) == fault
 
 
+@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("start", range(len(ORDER)), ids=ORDER)
-def test_the_first_of_all_faults_from_here_on_answers(exchange: LiveMarket, start: int) -> None:
-    assert code_of(exchange, at_fault(*together(ORDER[start:]))) == ORDER[start]
+def test_the_first_of_all_faults_from_here_on_answers(exchange: Exchange, start: int) -> None:
+    assert exchange.code_of(at_fault(*together(ORDER[start:]))) == ORDER[start]
 
 
 @pytest.mark.parametrize("fault", [*HIDDEN_BY_NO_FAULT, "all of them"])
-def test_nothing_hides_an_order_that_exists(exchange: LiveMarket, fault: str) -> None:
+def test_nothing_hides_an_order_that_exists(exchange: Exchange, fault: str) -> None:
     case = at_fault(*(HIDDEN_BY_NO_FAULT if fault == "all of them" else [fault]))
     case.settled_by = {"quantity": 1}
-    assert code_of(exchange, case) == "200"
+    assert exchange.code_of(case) == "200"
 
 
 CLOSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

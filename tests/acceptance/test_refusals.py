@@ -2,6 +2,7 @@
 
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -122,10 +123,10 @@ def test_a_rotation_without_overlap_ends_the_old_key_at_once(
 
 
 def test_credential_expired(node: Node, desk: DeskClient, login: str) -> None:
-    soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
-    key = desk.key(login, expires_at=soon)["key"]
-    assert call(node, key).status_code == 200
-    time.sleep(2.1)
+    later, soon = (datetime.now(UTC) + timedelta(seconds=wait_s) for wait_s in (3600, 2))
+    assert call(node, desk.key(login, expires_at=later.isoformat())["key"]).status_code == 200
+    key = desk.key(login, expires_at=soon.isoformat())["key"]
+    time.sleep(max(0.0, (soon - datetime.now(UTC)).total_seconds()))
     refused(call(node, key), "credential_expired")
 
 

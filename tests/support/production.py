@@ -292,6 +292,14 @@ def store_says(node: Node, statement: str) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
+def expire_key(node: Node, broker: str, key_id: str) -> None:
+    """Let a key have expired. The desk takes only a time to come, and a busy machine may be late for that."""
+    store_says(node, f"UPDATE keys SET expires_at_us = 1 WHERE key_id = '{key_id}'")
+    noted = f"SELECT version + 1, 'key', '{broker}', '{key_id}' FROM catalogue"
+    store_says(node, f"INSERT INTO changes (version, kind, broker, subject) {noted}")
+    store_says(node, "UPDATE catalogue SET version = version + 1")
+
+
 def execute_behind_its_back(
     node: Node, broker: str, execution_id: str, *, trade_type: str = "buy", instrument: str = "GOLD"
 ) -> None:
