@@ -13,13 +13,14 @@ from typing import Any
 
 from tests.docs.comparison import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import Block, blocks
+from tests.support.forked_process import forked_bullion
 
 _SHOWS = {"json", "http", "text"}
 # What a reader does before, or what does not end: the test has done it in its own way.
 _DONE_BEFORE = re.compile(r"export |(?:[A-Z_]+=\S+ )*make |#")
 _SEPARATOR = "\x1e"
 _PATIENCE_S = 300
-"""A machine that runs all tests at once is slow; each command has to start Python."""
+"""A machine that runs all tests at once is slow."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,19 @@ def run_shell(
     wanted = examples(page, "sh")
     assert wanted, f"{page} has no examples: were they renamed?"
     script = "\n".join(f"printf '{_SEPARATOR}'\n{example.source.text}\nprintf '\\n'" for example in wanted)
-    done = subprocess.run(
-        [shell, "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env=environment_of(folder, variables, programs),
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
+    with forked_bullion() as (path, descriptor, more):
+        environment = environment_of(folder, variables, programs) | more
+        environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+        done = subprocess.run(
+            [shell, "-euo", "pipefail", "-c", script],
+            cwd=folder,
+            env=environment,
+            pass_fds=[descriptor],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
     outputs = done.stdout.split(_SEPARATOR)[1:]
     for example, output in zip(wanted, outputs, strict=False):
         yield from _untrue(example, output, market_moves=market_moves)

@@ -3,7 +3,7 @@
 A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
 of processes. So each test process has a fork server (see `fork_server.py`), which imports it once. A forked
 process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
-interpreter: those of `serve`, `demo` and workers, and the examples of the documentation.
+interpreter: those of `serve`, `demo` and workers.
 """
 
 import atexit
@@ -18,11 +18,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Protocol
+
+from .forked_command import SERVER
 
 NUMBER = struct.Struct("=i")
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -126,6 +128,18 @@ def _fork_server() -> socket.socket:
 
     atexit.register(end)
     return ours
+
+
+@contextlib.contextmanager
+def forked_bullion() -> Iterator[tuple[str, int, dict[str, str]]]:
+    """For a shell: a folder with a `bullion` for its PATH, a descriptor for it to inherit, and variables."""
+    descriptor = _fork_server().fileno()
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "bullion"
+        script = Path(__file__).with_name("forked_command.py")
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -SE {script} "$@"\n', "utf-8")
+        program.chmod(0o755)
+        yield folder, descriptor, {SERVER: str(descriptor)}
 
 
 def serving(module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
