@@ -174,7 +174,7 @@ class Exchange:
             bid, ask = ("90", "91") if instrument == "CURRENCY" else ("4000", "4001")
             market.desk.do("PUT", f"/rates/{instrument}", {"bid": bid, "ask": ask, "at": hour_ago})
         market.desk.do("PUT", "/duties/gold", [{"from": "2020-01-01", "rupees": "1.00"}])
-        self._furnish(Case())
+        self._set_up(Case())
 
     def code_of(self, case: Case) -> str:
         """What the order is answered: its status, or the code of the refusal."""
@@ -182,15 +182,15 @@ class Exchange:
             return self._code_of(market, case)
 
     def _code_of(self, market: Market, case: Case) -> str:
-        self._furnish(Case())
+        self._set_up(Case())
         trader = market.trader(**case.key_fields)
         name = str(uuid4())
         if case.settled_by is not None:
             booked(market.trader(trader.login_id).place(name, symbol_code="X", **case.settled_by))
         if case.spend_budget:
-            self._furnish(Case(spend_budget=True))
+            self._set_up(Case(spend_budget=True))
             refused(trader.place(symbol_code="NOWHERE"), "unknown_symbol")
-        self._furnish(case)
+        self._set_up(case)
         if case.account:
             market.desk.do("PATCH", f"/accounts/{trader.login_id}", case.account)
         for step in case.at_desk:
@@ -200,7 +200,7 @@ class Exchange:
         assert total == (case.settled_by is not None) + (code == "201"), "what was refused left nothing"
         return code
 
-    def _furnish(self, case: Case) -> None:
+    def _set_up(self, case: Case) -> None:
         """Group, symbol and switches as the case wants them."""
         terms = {"buy_premium": "0", "sell_premium": "0", **case.terms}
         self._put("PUT", "/groups/retail", {"default_terms": terms, **case.group})
