@@ -20,7 +20,7 @@ from bullion.desk.actions.audit import verify_audit
 from bullion.desk.desk import Desk
 from bullion.desk_cli.group import desk_group
 from bullion.faults import OutcomeUnknown, StoreFault
-from bullion.logs import end_logs, set_up_logs
+from bullion.logs import end_logs, set_log_level, set_up_logs
 from bullion.records.audit import Break, Head
 from bullion.records.token import Actor
 from bullion.settings import Settings, WrongSetting, read_settings
@@ -76,7 +76,7 @@ def serve_command() -> None:
 
     SIGTERM or Ctrl+C finishes the calls in progress, then stops. With BULLION_WORKERS above 1, that many
     processes share the ports. SIGHUP replaces every process that handles calls by a new one, which reads code
-    and settings again.
+    and settings again. SIGUSR1 makes all of them log at level debug, and SIGUSR2 at BULLION_LOG_LEVEL again.
     """
     if not sys.stderr.isatty():
         # A restart is not needed yet: this process is just starting.
@@ -88,7 +88,7 @@ def serve_command() -> None:
     block_signals()  # Blocked in the log thread too, so that no signal is lost while we start.
     set_up_logs(for_people=False)
     unblock_signals()
-    settings = read_settings(os.environ)
+    settings = _read_serving_settings()
     ports = Ports.bind(settings)
     if settings.workers > 1:
         # Workers never create or migrate a store.
@@ -109,7 +109,7 @@ def worker_command(api: int, desk: int, ready: int) -> None:
 
     set_up_logs(for_people=False)
     channel = socket.socket(fileno=ready)
-    settings = read_settings(os.environ)
+    settings = _read_serving_settings()
 
     async def on_ready(serving: "Serving") -> None:
         report_ready(channel, serving)
@@ -138,7 +138,7 @@ def demo_command() -> None:
     desk_log = logging.getLogger("desk")
     if at_a_terminal:
         desk_log.setLevel(logging.WARNING)  # Hide the log of the demo's own set-up.
-    prepared = demo.prepare(read_settings(os.environ))
+    prepared = demo.prepare(_read_serving_settings())
     ports = Ports.bind(prepared.settings, console=True)
     console = ConsoleProcess(ports)
 
@@ -175,7 +175,7 @@ def demo_console_command(api_url: str, console: int, ready: int) -> None:
     async def on_ready(serving: "Serving") -> None:
         report_ready(channel, serving)
 
-    settings = demo.prepare(read_settings(os.environ)).settings
+    settings = demo.prepare(_read_serving_settings()).settings
     run_console(settings, socket.socket(fileno=console), on_ready, api_url=api_url)
 
 
@@ -189,7 +189,7 @@ def console_command() -> None:
     from bullion.serve import bind_console, serve_console
 
     set_up_logs(for_people=False)
-    settings = read_settings(os.environ)
+    settings = _read_serving_settings()
     serve_console(settings, bind_console(settings))
 
 
@@ -212,6 +212,12 @@ def migrate_command(check: bool, force: bool) -> None:
         sys.exit(1 if plan.steps else 0)
     taken = asyncio.run(_migrate(settings, force=force))
     click.echo(f"The schema is up to date; {taken} {'step was' if taken == 1 else 'steps were'} taken.")
+
+
+def _read_serving_settings() -> Settings:
+    settings = read_settings(os.environ)
+    set_log_level(settings.log_level)
+    return settings
 
 
 async def _migrate(settings: Settings, *, serving: bool = False, force: bool = False) -> int:

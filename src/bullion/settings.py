@@ -65,6 +65,7 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     connections_per_address: int = 1000
     log_calls: str = "refused"
+    log_level: str = "info"
 
     @property
     def sqlite(self) -> bool:
@@ -265,4 +266,5 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_TRUSTED_PROXIES": _networks,
     "BULLION_CONNECTIONS_PER_ADDRESS": _whole_number(1, 65_536),
     "BULLION_LOG_CALLS": _one_of("refused", "all"),
+    "BULLION_LOG_LEVEL": _one_of("debug", "info", "warning", "error"),
 }

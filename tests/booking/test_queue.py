@@ -20,6 +20,7 @@ from bullion.faults import (
 )
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.catalogue import CREDENTIAL_REVOKED
+from bullion.request_ids import CURRENT, current_ids
 from bullion.store.engine import Engine
 from tests.model import invariants
 
@@ -581,3 +582,48 @@ async def test_only_so_many_books_are_kept(
         for book in books:
             assert await node.told(book, f"k{number}") == "booked"
             assert len(node.queue._books) <= 2
+
+
+# --- The log ------------------------------------------------------------------------------------------
+
+
+class KeptLog:
+    """Keeps what is logged, with the request ids that the log adds."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, tuple[str, ...]]] = []
+
+    def warning(self, event: str, **_: object) -> None:
+        self.lines.append((event, current_ids()))
+
+    exception = warning
+
+
+async def test_the_lines_of_a_batch_name_its_calls(
+    node: Node, books: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if another call started the batch."""
+    log = KeptLog()
+    monkeypatch.setattr(queue_module, "_log", log)
+    node.ledger.poison, node.ledger.poison_fault = {"poison"}, OverflowError("too large")
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        started.set()
+        await go_on.wait()
+
+    async def call(key: str) -> str:
+        CURRENT.set(key.encode())
+        told = await node.told(books[0], key, request_id=key)
+        assert current_ids() == (key,), "the call goes on with its own id"
+        return told
+
+    node.ledger.before.append(hold)
+    first = asyncio.create_task(call("first"))
+    await started.wait()
+    others = [asyncio.create_task(call(key)) for key in ("a", "poison", "b")]
+    await asyncio.sleep(0)
+    go_on.set()
+    assert await asyncio.gather(first, *others) == ["booked", "booked", "OverflowError", "booked"]
+    assert log.lines == [("batch_failed", ("a", "poison", "b")), ("booking_failed", ("poison",))]
+    assert current_ids() == ()

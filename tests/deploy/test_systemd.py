@@ -1,6 +1,7 @@
 """The units of deploy/systemd: sandboxed, equal where they should be, and started by a real systemd."""
 
 import configparser
+import json
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from tools.release.distributions import ROOT, build
 from tools.release.requirements import read_needs
 
 PAGE = ROOT / "docs/deployment.md"
+LOGS_PAGE = ROOT / "docs/logs-and-traces.md"
 UNITS = ROOT / "deploy/systemd"
 CHECKOUT = "/srv/checkout"
 SERVICES = sorted(UNITS.glob("*.service"))
@@ -121,6 +123,7 @@ def test_the_service_starts_reloads_and_stops(systemd: Systemd) -> None:
     _run_page(systemd, "useradd ")
     if int(re.findall(r"\d+", _version())[0]) < NOTIFY_RELOAD_SINCE:
         _run_page(systemd, "install -D ")
+    systemd.run("systemctl", "start", "systemd-journald.service")  # Nothing else starts it in the tests.
     _run_page(systemd, "systemctl daemon-reload")
     assert systemd.show("bullion.service", "ActiveState") == "active"
     api = _listening(systemd, "bullion", "api")
@@ -140,6 +143,10 @@ def test_the_service_starts_reloads_and_stops(systemd: Systemd) -> None:
     console = _listening(systemd, "bullion-console", "console")
     assert httpx.get(f"{console}/health/live").status_code == 200
 
+    _run_page(systemd, "systemctl kill ", LOGS_PAGE)
+    until(lambda: '"log_level_changed"' in _log(systemd, "bullion"), within_s=20)
+    _the_journal_has_the_levels(systemd, console)
+
     assert "ok   store: SQLite" in _run_page(systemd, "(\n    cd /var/lib/bullion")
 
     systemd.run("systemctl", "stop", "bullion.service", "bullion-console.service")
@@ -148,7 +155,20 @@ def test_the_service_starts_reloads_and_stops(systemd: Systemd) -> None:
         assert systemd.show(unit, "NRestarts") == "0"
     secret = systemd.run("cat", "/etc/bullion/credentials/secret").stdout.strip()
     assert len(secret) > 32
-    assert secret not in systemd.log()
+    assert secret not in systemd.log() + _log(systemd, "bullion-console")
+
+
+def _the_journal_has_the_levels(systemd: Systemd, console: str) -> None:
+    """That of the console. The log of the service is a file, so its lines have no priority."""
+    httpx.post(f"{console}/login", headers={"Origin": "http://elsewhere.example"})
+    until(lambda: '"forged_request"' in _log(systemd, "bullion-console"), within_s=20)
+    shown = systemd.run("journalctl", "--unit=bullion-console", "--output=json", "_COMM=bullion").stdout
+    levels = {"info": "6", "warning": "4"}
+    entries = [json.loads(line) for line in shown.splitlines()]
+    found = {json.loads(entry["MESSAGE"])["level"]: entry["PRIORITY"] for entry in entries}
+    assert found == levels
+    assert all(line.startswith("{") for line in _log(systemd, "bullion").splitlines())
+    _run_page(systemd, "journalctl ", LOGS_PAGE)
 
 
 def _listening(systemd: Systemd, unit: str, what: str) -> str:
@@ -158,6 +178,8 @@ def _listening(systemd: Systemd, unit: str, what: str) -> str:
 
 
 def _log(systemd: Systemd, unit: str) -> str:
+    if unit == "bullion-console":
+        return systemd.run("journalctl", f"--unit={unit}", "--output=cat").stdout
     return (systemd.out / f"{unit}.log").read_text("utf-8")
 
 
@@ -167,15 +189,14 @@ def _copy_what_the_page_needs(files: Path) -> None:
     (files / "etc/bullion").mkdir(parents=True)
     ports = ("BULLION_PORT", "BULLION_DESK_PORT", "BULLION_CONSOLE_PORT")
     (files / "etc/bullion/bullion.env").write_text("".join(f"{name}=0\n" for name in ports))
-    for service in ("bullion", "bullion-console"):
-        drop_ins = files / f"etc/systemd/system/{service}.service.d"
-        drop_ins.mkdir(parents=True)
-        (drop_ins / "test.conf").write_text(f"[Service]\nStandardError=file:/run/out/{service}.log\n")
+    drop_ins = files / "etc/systemd/system/bullion.service.d"
+    drop_ins.mkdir(parents=True)
+    (drop_ins / "test.conf").write_text("[Service]\nStandardError=file:/run/out/bullion.log\n")
 
 
-def _run_page(systemd: Systemd, begins: str) -> str:
-    """Run a block of docs/deployment.md, as root in the checkout."""
-    (block,) = [each for each in blocks(PAGE) if each.text.startswith(begins)]
+def _run_page(systemd: Systemd, begins: str, page: Path = PAGE) -> str:
+    """Run a block of the page, as root in the checkout."""
+    (block,) = [each for each in blocks(page) if each.text.startswith(begins)]
     return systemd.run("sh", "-euc", f"cd {CHECKOUT}\n{block.text}").stdout
 
 

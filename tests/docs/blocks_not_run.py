@@ -147,6 +147,14 @@ APART = (
     Apart("docs/deployment.md", "install -D -m 644", _UNITS, _SYSTEMD),
     Apart("docs/deployment.md", "systemctl daemon-reload", _UNITS, _SYSTEMD),
     Apart("docs/deployment.md", "(\n    cd /var/lib/bullion", _UNITS, _SYSTEMD),
+    Apart("docs/logs-and-traces.md", "systemctl kill", _UNITS, _SYSTEMD),
+    Apart("docs/logs-and-traces.md", "journalctl ", _UNITS, _SYSTEMD),
+    Apart(
+        "docs/logs-and-traces.md",
+        '{"request_ids"',
+        "tests/booking/test_queue.py::test_the_lines_of_a_batch_name_its_calls",
+        "only shown: the ids and the time differ each time",
+    ),
     Apart(
         "docs/desk.md",
         "python3 -c 'import secrets",

@@ -34,9 +34,10 @@ _WORDS = {
     "refusals": "the one table of codes",
     "environment": "test and production",
     "follower": "memory that follows the store",
-    "faults": "what a store may answer",
-    "unreadable": "rows that cannot be read",
-    "last_success": "of each background task",
+    "faults": "errors of the store",
+    "unreadable": "unreadable rows",
+    "last_success": "of background tasks",
+    "request_ids": "of the current calls",
 }
 """Short: the page below the picture tells more. A room without words here is drawn all the same."""
 _EDGES = {"api", "desk", "store", "web", "records"}

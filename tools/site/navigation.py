@@ -53,6 +53,9 @@ READERS = (
         "From one process on a laptop to many machines with a standby.",
         (
             Page("docs/deployment.md", "Deployment", "options, settings, outages, backup, upgrade"),
+            Page(
+                "docs/logs-and-traces.md", "Logs and traces", "journal, log level, request ids, OpenTelemetry"
+            ),
             Page("docs/scaling.md", "Scaling", "capacity, and how to grow"),
             Page("docs/support.md", "Support", "versions, compatibility, systems"),
             Page("SECURITY.md", "Security", "report a vulnerability"),

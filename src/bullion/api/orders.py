@@ -83,7 +83,7 @@ class Orders:
         try:
             outcome = await self._booking.place(attempt, self._check)
         except StoreFault as fault:
-            _log.warning("store_fault", request_id=attempt.request_id, fault=repr(fault))
+            _log.warning("store_fault", fault=repr(fault))
             error = self._error(fault)
             refusal = Refusal(error.refusal, compared={"fault": repr(fault)})
             self._tracer.trace_decision(attempt, refusal, scenario)

@@ -21,6 +21,7 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
 from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
 from bullion.orders.order_id import RANDOM_BITS, order_id
+from bullion.request_ids import CURRENT
 
 from .attempt import Booked, KeyName, OrderAttempt, OrderCheck, Outcome, QueueEntry, StockName
 from .batch_slots import BatchSlots
@@ -169,6 +170,7 @@ class BookingQueue:
         """Run a batch. Orders that need a lock first are deferred, and wait outside of the batch's slot."""
         deferred: Sequence[QueueEntry] = ()
         outcomes: Outcomes = ()
+        _enter(batch)
         self.counts.add_batch(len(batch))
         self._running.update(batch)
         try:
@@ -191,6 +193,7 @@ class BookingQueue:
 
     async def _run_locked(self, entries: list[QueueEntry]) -> None:
         """Run the orders of one book, waiting for its lock."""
+        _enter(entries)
         async with self._locked_batches:  # A few at a time: each keeps a connection of the store waiting.
             try:
                 _, outcomes = await self._record(entries, locked=True)
@@ -221,6 +224,7 @@ class BookingQueue:
         """One order must not fail the others. Repeating is safe: a recorded order is found by its key."""
         for entry in batch:
             entry.sent = False
+            _enter([entry])
             try:
                 _, outcomes = await self._record([entry], locked=True)
                 _answer_all(outcomes)
@@ -361,6 +365,11 @@ class BookingQueue:
         for entry in entries:
             self._books.pop(entry.attempt.book_id, None)
             entry.fail(fault)
+
+
+def _enter(entries: Iterable[QueueEntry]) -> None:
+    """From here on, this task works for the calls of these entries."""
+    CURRENT.set(tuple([entry.attempt.request_id for entry in entries]))
 
 
 def _answer_all(outcomes: Outcomes) -> None:

@@ -17,6 +17,7 @@ from bullion.faults import (
     StoreFault,
     StoreUnavailable,
 )
+from bullion.request_ids import CURRENT
 
 from .attempt import KeyName, Outcome, QueueEntry, Settled
 from .ledger import Ledger
@@ -61,6 +62,8 @@ class Verifier:
         await asyncio.gather(*(self._resolve_book(book_id, each) for book_id, each in by_book.items()))
 
     async def _resolve_book(self, book_id: int, entries: Sequence[QueueEntry]) -> None:
+        """In a task of its own."""
+        CURRENT.set(tuple([entry.attempt.request_id for entry in entries]))
         async with self._turns:
             waiting = {entry.attempt.key_name: entry for entry in entries if entry.waits}
             if not waiting:

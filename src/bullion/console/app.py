@@ -241,7 +241,7 @@ async def _perform(action: Action, visit: Visit) -> Response:
     try:
         done = await action.perform(visit)
     except StoreFault as fault:
-        _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
+        _log.warning("store_fault", fault=repr(fault))
         return answers.refusal_answer(unavailable(fault))
     finally:
         visit.watch.expire()
@@ -264,11 +264,11 @@ async def _guarded(render: Render, visit: Visit, page: Page | None = None) -> tu
     except RefusalError as refused:
         status, message = refused.refusal.status, refused.message
     except StoreFault as fault:
-        _log.warning("store_fault", request_id=visit.request_id, fault=repr(fault))
+        _log.warning("store_fault", fault=repr(fault))
         away = unavailable(fault)
         status, message = away.refusal.status, away.message
     except Exception:  # noqa: BLE001 - one part of the console must not take the frame with it
-        _log.exception("internal_error", request_id=visit.request_id)
+        _log.exception("internal_error")
         status = INTERNAL_ERROR.status
         message = f"This part of the console failed. The log says why, under {visit.request_id}."
     return status, error_content(message, status, page)

@@ -106,7 +106,7 @@ class SharedRead(Generic[T]):
         except RefusalError as refused:
             self._set_error(refused.message, refused)
         except Exception:  # noqa: BLE001 - one failed read must not fail the whole page
-            _log.exception("internal_error", request_id=None)
+            _log.exception("internal_error")
             self._set_error(_FAILED)
         else:
             self.reading = Reading(value, monotonic())

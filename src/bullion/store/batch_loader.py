@@ -6,9 +6,13 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from bullion.booking.batch_slots import BatchSlots
+from bullion.request_ids import CURRENT, RequestIds
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+_Waiting = tuple[asyncio.Future[V | None], RequestIds]
+"""Who waits for a row, and the call that this is for."""
 
 _BATCH_MAX = 64
 
@@ -19,7 +23,7 @@ class BatchLoader(Generic[K, V]):
     def __init__(self, load: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, slots: int) -> None:
         self._load = load
         self._slots = BatchSlots(slots, self._start_batches)
-        self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
+        self._waiting: dict[K, list[_Waiting[V]]] = {}
         self._scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -30,9 +34,9 @@ class BatchLoader(Generic[K, V]):
         answer: asyncio.Future[V | None] = loop.create_future()
         waiting = self._waiting.get(key)
         if waiting is not None:
-            waiting.append(answer)
+            waiting.append((answer, CURRENT.get()))
         else:
-            self._waiting[key] = [answer]
+            self._waiting[key] = [(answer, CURRENT.get())]
         if not self._scheduled:
             # Not at once: other callers in this turn of the loop join the batch.
             self._scheduled = True
@@ -49,7 +53,8 @@ class BatchLoader(Generic[K, V]):
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, batch: "dict[K, list[asyncio.Future[V | None]]]", slot: float) -> None:
+    async def _run(self, batch: dict[K, list[_Waiting[V]]], slot: float) -> None:
+        CURRENT.set(tuple([ids for waiting in batch.values() for _, ids in waiting]))
         found: Mapping[K, V] = {}
         fault: Exception | None = None
         try:
@@ -61,7 +66,7 @@ class BatchLoader(Generic[K, V]):
             self._start_batches()
         # Only now: while these callers continue, the store is busy with the next batch.
         for key, waiting in batch.items():
-            for answer in waiting:
+            for answer, _ in waiting:
                 if answer.done():
                     continue  # The caller was cancelled.
                 if fault is None:

@@ -110,8 +110,12 @@ class StoredHedgeRequests:
             return await self._answer_one_by_one(answers)
         except (ConstraintViolation, AlreadyExists) as fault:
             if len(answers) == 1:
+                order = answers[0].to_hedge.order
                 _log.error(
-                    "hedge_answer_not_written", order_id=answers[0].to_hedge.order.id, fault=repr(fault)
+                    "hedge_answer_not_written",
+                    request_id=order.request_id,
+                    order_id=order.id,
+                    fault=repr(fault),
                 )
                 return {}
         alone = [await self._answer_separately([each]) for each in answers]

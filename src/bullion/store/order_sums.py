@@ -6,6 +6,7 @@ dies before it has summed a block, the next node that fills a block of the book 
 
 import asyncio
 from collections.abc import Iterable
+from contextvars import Context
 
 import structlog
 
@@ -44,7 +45,8 @@ class BlockSums:
     def add(self, book_ids: Iterable[int]) -> None:
         self._due.update(book_ids)
         if self._due and self._task is None:
-            self._task = asyncio.create_task(self._sum_up())
+            # Not in the context of the batch that is the first to need it: it also sums for later ones.
+            self._task = asyncio.create_task(self._sum_up(), context=Context())
 
     async def done(self) -> None:
         """Wait until nothing is left to sum."""

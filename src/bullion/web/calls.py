@@ -1,6 +1,7 @@
 """The call log: counts calls for the metrics, and logs them in the background."""
 
 import asyncio
+import logging
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _ENVIRONMENTS = (*((f"{each.base_path}/", each.value) for each in Environment), ("/desk/", "desk"))
 
 _log = structlog.get_logger("calls")
+_standard_log = logging.getLogger("calls")
 
 
 class Call(msgspec.Struct, gc=False):
@@ -61,10 +63,11 @@ class _RouteCounts:
 
 
 class CallLog:
-    """Counts every call. Logs refused calls, or all calls if `log_all` is set."""
+    """Counts every call. Logs refused calls; all calls if `log_all` is set, or at level debug."""
 
     def __init__(self, registry: CollectorRegistry, *, log_all: bool) -> None:
         self._log_all = log_all
+        self._debug = False
         self._waiting: deque[Call] = deque()
         self._dropped = 0
         self._counts: dict[tuple[str, str, int], _RouteCounts] = {}
@@ -100,7 +103,7 @@ class CallLog:
         if call.code is not None:
             refused = (call.code, call.route)
             self._refused[refused] = self._refused.get(refused, 0) + 1
-        elif not self._log_all:
+        elif not (self._log_all or self._debug):
             return
         if len(self._waiting) >= _WAITING_MAX:
             self._dropped += 1
@@ -124,13 +127,15 @@ class CallLog:
         """Write and publish in the background, until cancelled."""
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)
+            self._debug = _standard_log.isEnabledFor(logging.DEBUG)  # Not at every call.
             self.write()
             self.publish()
 
     def write(self) -> None:
         while self._waiting:
             call = self._waiting.popleft()
-            _log.info(
+            log = _log.info if call.code is not None or self._log_all else _log.debug
+            log(
                 "call",
                 request_id=call.request_id.decode("ascii"),
                 method=call.method,

@@ -8,6 +8,7 @@ from typing import Any
 from bullion.faults import StoreFault
 from bullion.refusals.catalogue import INTERNAL_ERROR, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
+from bullion.request_ids import CURRENT
 
 from .body import CallerLeft
 from .calls import Call
@@ -36,6 +37,7 @@ class HttpApp(ABC):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started_ns = perf_counter_ns()
         call = Call(new_request_id(), scope["method"])
+        CURRENT.set(call.request_id)
         try:
             response = await self.handle(call, scope, receive)
         except CallerLeft:
@@ -45,7 +47,7 @@ class HttpApp(ABC):
             self.record_call(call)
             raise
         except Exception as error:  # noqa: BLE001 - every error becomes a response without its details
-            refused = self._refusal(call, error)
+            refused = self._refusal(error)
             call.code = refused.refusal.code
             response = self.refuse(scope, refused)
         call.status = response.status
@@ -66,16 +68,15 @@ class HttpApp(ABC):
     def unavailable(self, _fault: StoreFault) -> RefusalError:
         return RefusalError(SERVICE_UNAVAILABLE)
 
-    def _refusal(self, call: Call, error: Exception) -> RefusalError:
-        request_id = call.request_id.decode()
+    def _refusal(self, error: Exception) -> RefusalError:
         match error:
             case RefusalError():
                 return error
             case StoreFault():
-                self.log.warning("store_fault", request_id=request_id, fault=repr(error))
+                self.log.warning("store_fault", fault=repr(error))
                 return self.unavailable(error)
             case _:
-                self.log.error("internal_error", request_id=request_id, exc_info=error)
+                self.log.error("internal_error", exc_info=error)
                 return RefusalError(INTERNAL_ERROR)
 
 

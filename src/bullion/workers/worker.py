@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from bullion.logs import LEVEL_SIGNALS
 from bullion.serve import Serving, unblock_signals
 
 POLL_INTERVAL_S = 0.05
@@ -60,6 +61,8 @@ class Worker:
         ours, theirs = socket.socketpair()
         descriptors = [*(each.fileno() for each in sockets), theirs.fileno()]
         blocked = unblock_signals()  # The child inherits the mask, and could not be stopped by a signal.
+        # Until the child has set up its logs, these would end it. They stay pending until then.
+        signal.pthread_sigmask(signal.SIG_BLOCK, LEVEL_SIGNALS)
         process = subprocess.Popen(  # noqa: S603 - this very program
             [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
             pass_fds=descriptors,

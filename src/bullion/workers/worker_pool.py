@@ -12,6 +12,7 @@ import time
 
 import structlog
 
+from bullion.logs import is_debug_forced
 from bullion.serve import Ports, unblock_signals
 from bullion.settings import Settings
 from bullion.supervisor import report_reloading, report_serving, report_stopping
@@ -40,6 +41,8 @@ class WorkerPool:
         self._stops: list[int] = []
         self._terminal = Terminal()
         self._metrics: str | None = None
+        self._debug = False
+        """Whether the workers were told to log everything."""
 
     # Requests to stop and restart
 
@@ -77,6 +80,7 @@ class WorkerPool:
             while not self._stops:
                 time.sleep(POLL_INTERVAL_S)
                 self._replace_dead()
+                self._pass_on_log_level()
                 if self._restart_asked:
                     self._restart_all()
                     report_serving()
@@ -111,6 +115,8 @@ class WorkerPool:
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
         ports = [self._ports.api, self._ports.desk]
         worker = Worker.start(["worker"], ports, os.environ | {SHARED_FOLDER: self._metrics})
+        if self._debug:
+            worker.signal(signal.SIGUSR1)
         if go:
             worker.go()
         return worker
@@ -150,6 +156,13 @@ class WorkerPool:
             if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
                 time.sleep(_CRASH_PAUSE_S)
             self._workers[place] = self._start()
+
+    def _pass_on_log_level(self) -> None:
+        """A signal changed the level of this process. A worker that starts meanwhile is told by `_start`."""
+        if self._debug != is_debug_forced():
+            self._debug = is_debug_forced()
+            for worker in (*self._workers, *self._passing):
+                worker.signal(signal.SIGUSR1 if self._debug else signal.SIGUSR2)
 
     # A restart, one worker at a time
 

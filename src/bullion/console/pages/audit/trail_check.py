@@ -50,7 +50,7 @@ class TrailCheck:
         except StoreFault:
             self.error = "The store could not be reached. The check was not finished."
         except Exception:  # noqa: BLE001 - nobody awaits this task
-            _log.exception("internal_error", request_id=None)
+            _log.exception("internal_error")
             self.error = "The check failed. The log says why."
         finally:
             self._task = None
