@@ -28,6 +28,7 @@ from bullion.store.schema import SchemaMismatch
 from bullion.wiring.desk import open_desk
 from bullion.wiring.migration import describe_migration, plan_migration
 from bullion.wiring.store import check_schema, open_store
+from bullion.wiring.tracing import require_tracing
 
 if TYPE_CHECKING:
     from bullion.serve import Serving
@@ -217,6 +218,7 @@ def migrate_command(check: bool, force: bool) -> None:
 def _read_serving_settings() -> Settings:
     settings = read_settings(os.environ)
     set_log_level(settings.log_level)
+    require_tracing(settings)
     return settings
 
 

@@ -66,6 +66,7 @@ class Settings:
     connections_per_address: int = 1000
     log_calls: str = "refused"
     log_level: str = "info"
+    otel: bool = False
 
     @property
     def sqlite(self) -> bool:
@@ -267,4 +268,5 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_CONNECTIONS_PER_ADDRESS": _whole_number(1, 65_536),
     "BULLION_LOG_CALLS": _one_of("refused", "all"),
     "BULLION_LOG_LEVEL": _one_of("debug", "info", "warning", "error"),
+    "BULLION_OTEL": _on_off,
 }

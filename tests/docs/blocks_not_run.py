@@ -21,6 +21,7 @@ _DEPLOYMENT = "tests/docs/test_deployment.py::"
 _DESK = "tests/docs/test_desk_start.py::"
 _SCALING = "tests/docs/test_scaling.py::"
 _POINT_IN_TIME = "tests/maintenance/test_point_in_time.py::"
+_TRACING = "tests/tracing/test_otel.py::"
 _PGBACKREST = "for the user of the database server: run by a test that has such a server for itself"
 _PICTURE = "a drawing in letters: nothing in it can be run"
 _PART = "a part of a module, which a test finds there as it is shown"
@@ -149,6 +150,16 @@ APART = (
     Apart("docs/deployment.md", "(\n    cd /var/lib/bullion", _UNITS, _SYSTEMD),
     Apart("docs/logs-and-traces.md", "systemctl kill", _UNITS, _SYSTEMD),
     Apart("docs/logs-and-traces.md", "journalctl ", _UNITS, _SYSTEMD),
+    Apart("docs/logs-and-traces.md", "pip install", "", "would fetch from an index"),
+    Apart(
+        "docs/logs-and-traces.md", "BULLION_OTEL=on", f"{_TRACING}test_the_settings_of_the_page_work", _ENV
+    ),
+    Apart(
+        "docs/logs-and-traces.md",
+        "POST /api/trading",
+        f"{_TRACING}test_the_page_shows_the_spans_of_an_order",
+        "a tree of spans, which a test compares with those of an order",
+    ),
     Apart(
         "docs/logs-and-traces.md",
         '{"request_ids"',

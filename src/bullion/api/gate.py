@@ -69,7 +69,7 @@ class Caller(msgspec.Struct):
     """The values of `X-Bullion-Scenario`, which only the test environment uses."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gate:
     catalogue: Catalogue
     look_up: Callable[[str], Awaitable[None]]

@@ -16,7 +16,7 @@ _FAILURES_PER_MINUTE = 20
 _SCHEME = "bearer "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeskAuthenticator:
     identities: Identities
     limiter: Limiter

@@ -24,7 +24,7 @@ _BOUNDS_S = (
 )
 # fmt: on
 """Includes the time limits of the service: 2 s for the venue, 6 s for a booking."""
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ENVIRONMENTS = (*((f"{each.base_path}/", each.value) for each in Environment), ("/desk/", "desk"))
 
 _log = structlog.get_logger("calls")
@@ -115,7 +115,7 @@ class CallLog:
         pending, self._counts = self._counts, {}
         for (route, sent_method, status), counts in pending.items():
             # Callers choose the method, so unusual ones share a label.
-            method = sent_method if sent_method in _METHODS else "other"
+            method = sent_method if sent_method in METHODS else "other"
             number = sum(counts.by_seconds)
             self._calls.labels(route, method, str(status), _environment(route)).inc(number)
             add_counts(self._seconds.labels(route, method), counts.seconds, counts.by_seconds)

@@ -43,6 +43,7 @@ from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, NodeGauges
 from .limiter import make_limiter
 from .store import open_store, save_hedge
+from .tracing import traced
 from .trading import Trading
 
 _MEMORY_AGE_S_READY = 2.0
@@ -140,12 +141,17 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
         tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]
         async with run_in_background(*tasks):
             await _first_checks(trading, link)
-            yield Node(
-                api=TradingApi(gate, call_log, checks, _pages(), api_endpoints),
-                desk_api=DeskApi(desk, authenticator, call_log, checks, measured),
-                desk=desk,
-                first_actor=first_actor,
+            apps = (
+                TradingApi(gate, call_log, checks, _pages(), api_endpoints),
+                DeskApi(desk, authenticator, call_log, checks, measured),
             )
+            gates = (
+                (gate, "admit", "gate"),
+                (authenticator, "authenticate", "gate"),
+                (limiter, "take", "rate limits"),
+            )
+            with traced(settings, store.engine, trading, gates, apps) as (api, desk_api):
+                yield Node(api=api, desk_api=desk_api, desk=desk, first_actor=first_actor)
         await key_uses.write()
         await key_hashes.write()
         await traces.write()

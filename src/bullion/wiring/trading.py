@@ -74,7 +74,7 @@ class Trading:
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
         self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
-        venue = self._venue(settings)
+        self.venue = venue = self._venue(settings)
         self.venue_watch = VenueWatch(venue, self._traded)
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
