@@ -161,7 +161,7 @@ class WorkerPool:
         """A signal changed the level of this process. A worker that starts meanwhile is told by `_start`."""
         if self._debug != is_debug_forced():
             self._debug = is_debug_forced()
-            for worker in (*self._workers, *self._passing):
+            for worker in (*self._workers, *self._in_transition):
                 worker.signal(signal.SIGUSR1 if self._debug else signal.SIGUSR2)
 
     # A restart, one worker at a time
