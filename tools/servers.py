@@ -15,7 +15,7 @@ from tests.support.servers import NotInstalled, find
 _NEEDED = {
     "postgres": "postgresql",
     "redis-server": "redis-server",
-    "chromium": "chromium",
+    "chromium-headless-shell": "chromium-headless-shell",
     "pgbackrest": "pgbackrest",
     "nginx": "nginx",
     "haproxy": "haproxy",
