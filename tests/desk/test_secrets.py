@@ -1,4 +1,4 @@
-"""No secret comes out again: not in a log, the store, the metrics, the audit trail, a page, a span, an answer."""
+"""No secret comes out a second time: in logs, pages, metrics, responses, spans, the trail or the store."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -224,7 +224,7 @@ def used(
 ) -> Deployment:
     seen: dict[str, str] = {}
     with first_caller(node) as desk:
-        desk.furnish()
+        desk.add_group()
         desk.account("client")
         key, token = (
             desk.key("client")["key"],
