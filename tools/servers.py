@@ -20,6 +20,8 @@ _NEEDED = {
     "nginx": "nginx",
     "haproxy": "haproxy",
     "prometheus": "prometheus",
+    "patroni": "patroni",
+    "etcd": "etcd-server",
 }
 _LOCK_WAIT_S = 600.0
 _LOOK_AGAIN_S = 2.0

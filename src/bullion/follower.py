@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 import structlog
 
@@ -46,6 +47,7 @@ class Follower:
 
     async def run(self) -> None:
         """Follow the store in the background, until cancelled."""
+        read_s = monotonic()
         while True:
             try:
                 await self._wait_for_change(_POLL_S)
@@ -61,6 +63,8 @@ class Follower:
                 await asyncio.sleep(_RETRY_S)
             else:
                 note_success(self._what)
+                now_s = monotonic()
                 if self._store_lost:
-                    _log.info("store_back", what=self._what)
+                    _log.info("store_back", what=self._what, away_s=round(now_s - read_s, 1))
                 self._store_lost = False
+                read_s = now_s

@@ -20,6 +20,9 @@ _CONFORMANCE = "tests/docs/test_conformance.py::"
 _DEPLOYMENT = "tests/docs/test_deployment.py::"
 _DESK = "tests/docs/test_desk_start.py::"
 _SCALING = "tests/docs/test_scaling.py::"
+_FAILOVER = "tests/docs/test_failover.py::"
+_PATRONI = "tests/nodes/test_patroni.py::test_orders_go_on_after_patroni_promotes_the_standby"
+_CLUSTER = "for servers of its own: a test runs it with other addresses"
 _POINT_IN_TIME = "tests/maintenance/test_point_in_time.py::"
 _TRACING = "tests/tracing/test_otel.py::"
 _PGBACKREST = "for the user of the database server: run by a test that has such a server for itself"
@@ -237,6 +240,21 @@ APART = (
         "a question, which a terminal is asked",
     ),
     Apart("docs/scaling.md", "cores = ", "", _FORMULA),
+    Apart("docs/failover.md", "# .env", f"{_FAILOVER}test_the_settings_it_shows_are_read", _ENV),
+    Apart("docs/failover.md", "# /etc/patroni", _PATRONI, _CLUSTER),
+    Apart("docs/failover.md", "patronictl", _PATRONI, _CLUSTER),
+    Apart(
+        "docs/failover.md",
+        "listen bullion_postgres",
+        f"{_FAILOVER}test_haproxy_takes_the_configuration",
+        "for another program, which checks it",
+    ),
+    Apart(
+        "docs/failover.md",
+        "port 26379",
+        "tests/budgets/test_sentinel.py::test_orders_go_on_after_the_master_is_killed",
+        _CLUSTER,
+    ),
     Apart(
         "docs/scaling.md",
         "connections to PostgreSQL =",

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from tests.docs.markdown import ROOT
+
 from .node import until
 from .servers import _new_folder, find, free_port, wait_for_port
+from .shown import shown
 
 SERVICE = "budgets"
 PASSWORD = "of-the/servers@1"
@@ -23,17 +26,7 @@ requirepass {password}
 masterauth {password}
 repl-diskless-sync-delay 0
 """
-_SENTINEL = """
-bind 127.0.0.1
-port {port}
-dir {folder}
-requirepass {own}
-sentinel sentinel-pass {own}
-sentinel monitor {service} 127.0.0.1 {master} 2
-sentinel auth-pass {service} {password}
-sentinel down-after-milliseconds {service} 1500
-sentinel failover-timeout {service} 3000
-"""
+_PAGE = ROOT / "docs/failover.md"
 
 
 @dataclass
@@ -55,14 +48,16 @@ class SentinelGroup:
         self.start_server(self.ports[1], "--replicaof", "127.0.0.1", str(self.ports[0]))
         until(lambda: "master_link_status:up" in self.command(self.ports[1], "INFO", "replication"), 20)
         for port in self.sentinel_ports:
-            text = _SENTINEL.format(
-                port=port,
-                folder=self.folder,
-                own=SENTINEL_PASSWORD,
-                service=SERVICE,
-                master=self.ports[0],
-                password=PASSWORD,
+            text = shown(
+                _PAGE,
+                "port 26379",
+                port=str(port),
+                requirepass=SENTINEL_PASSWORD,
+                sentinel_sentinel_pass=SENTINEL_PASSWORD,
+                sentinel_monitor=f"{SERVICE} 127.0.0.1 {self.ports[0]} 2",
+                sentinel_auth_pass=f"{SERVICE} {PASSWORD}",
             )
+            text += f"\nbind 127.0.0.1\ndir {self.folder}\n"
             self._launch(port, text, "--sentinel")
         # Each has to know the replica and the two others before it can replace the master.
         until(lambda: all(self._knows_all(port) for port in self.sentinel_ports), 30)
