@@ -45,7 +45,7 @@ def _lines(plan: MigrationPlan) -> Iterator[str]:
         yield f"The schema is up to date for level {plan.level}; there is nothing to do."
         return
     if not plan.store_exists:
-        yield f"There is no store yet. It is created with schema level {plan.level}; nobody has to wait."
+        yield f"There is no store yet. It is created with schema level {plan.level}."
         return
     count = len(plan.steps)
     yield f"{count} {'step' if count == 1 else 'steps'} to take, up to schema level {plan.level}:"
