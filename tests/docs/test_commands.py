@@ -226,5 +226,5 @@ def test_wiping_out_a_broker_shows_only_in_what_was_noted(shell: Shell, tmp_path
     found = shell.run("bullion audit verify")
     assert found.exit_code == 0
     assert [line for line in noted.splitlines() if line not in found.stdout.splitlines()] == [
-        line for line in noted.splitlines() if line.startswith("other: whole")
+        line for line in noted.splitlines() if line.startswith("other: intact")
     ]
