@@ -36,6 +36,7 @@ from tools.release.trial import check_conformance, place_order, serve_demo
 pytestmark = pytest.mark.xdist_group("release")
 
 EXTRAS = {"bullion-client": ["cli"]}
+OTEL_LOCK = ROOT / "requirements-otel.txt"
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CHECKED = ("--only", "idempotency", "--only", "order", "--only", "positions")
 """Enough to see that the installed kit works. All of it is run by tests/conformance and `make release`."""
@@ -125,7 +126,7 @@ def test_the_services_archive_has_what_an_operator_needs(built: dict[str, Distri
 
 
 def test_each_distribution_asks_for_the_versions_that_are_locked() -> None:
-    lock = LOCK.read_text("utf-8")
+    lock = LOCK.read_text("utf-8") + OTEL_LOCK.read_text("utf-8")
     asked: dict[str, set[str]] = {}
     for project in PROJECTS.values():
         described = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
