@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.extent import QUICK
 from bench.figures import Run
 from bench.findings import Findings
 from bench.ratios import RATIOS
@@ -31,7 +32,7 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     assert "me_vs_get_floor" in done.stdout
     results = json.loads(path.read_text())
     assert results["errors"] == 0
-    assert results["rounds"] >= 3
+    assert results["rounds"] == QUICK.rounds
     assert set(results["ratios"]) - {"console_update_s"} == {ratio.name for ratio in RATIOS} | {
         "orders_beside_console"
     }
