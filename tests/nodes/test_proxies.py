@@ -22,6 +22,7 @@ from .crowd import Crowd, Rotation
 from .ledger import Ledger
 
 CALLS = 1_000 if SCALE == 1 else 5_000
+_PAUSE_S = 0.3 if SCALE == 1 else 0.04
 _DRAIN_S = "3"
 """As the page says of its examples."""
 
@@ -102,7 +103,7 @@ def _trade_through_proxies(deployment: Deployment, during: Callable[[], Awaitabl
     try:
         with proxies(deployment.addresses) as urls, Market.open(first) as market:
             rotation = _Proxies(*(replace(first, api_url=url) for url in urls))
-            crowd = Crowd(rotation, [market.trader() for _ in range(5)], pause_s=0.04)
+            crowd = Crowd(rotation, [market.trader() for _ in range(5)], pause_s=_PAUSE_S)
             asyncio.run(run(crowd))
     except NotInstalled as error:
         missing(error, "nginx haproxy")

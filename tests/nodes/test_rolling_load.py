@@ -13,6 +13,7 @@ from .crowd import Crowd, Rotation
 from .ledger import Ledger
 
 ROUNDS = 1 if SCALE == 1 else max(2, SCALE // 4)
+_PAUSE_S = 0.05 if SCALE == 1 else 0.01
 _DRAIN = {"BULLION_DRAIN_S": "1"}
 """The rotation looks ten times a second."""
 
@@ -44,7 +45,7 @@ def test_a_rolling_restart_under_load_fails_no_call_and_loses_no_order(
         rotation = Rotation(workers, start(tmp_path, **settings, **_DRAIN))
         try:
             with Market.open(workers) as market:
-                crowd = Crowd(rotation, [market.trader() for _ in range(5)])
+                crowd = Crowd(rotation, [market.trader() for _ in range(5)], pause_s=_PAUSE_S)
                 asyncio.run(_roll(crowd, workers, tmp_path, settings))
         finally:
             rotation.nodes[1].stop()
