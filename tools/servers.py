@@ -22,6 +22,8 @@ _NEEDED = {
     "prometheus": "prometheus",
     "patroni": "patroni",
     "etcd": "etcd-server",
+    "prometheus-node-exporter": "prometheus-node-exporter",
+    "logrotate": "logrotate",
 }
 _LOCK_WAIT_S = 600.0
 _LOOK_AGAIN_S = 2.0

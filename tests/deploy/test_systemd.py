@@ -29,10 +29,9 @@ UNITS = ROOT / "deploy/systemd"
 CHECKOUT = "/srv/checkout"
 SERVICES = sorted(UNITS.glob("*.service"))
 EXPOSURE_MAX = 2.5
+OWN_LINES = re.compile(r"(?m)^(?:#.*|(?:StateDirectory(?:Mode)?|ReadWritePaths|RemoveIPC)=.*)\n")
 SANDBOX = re.compile(r"# Sandbox\..*?(?=\n\n|\Z)", re.DOTALL)
 NOTIFY_RELOAD_SINCE = 253
-BY_OTHER_MEANS = {"backup"}
-"""Commands of units that this release does not have yet."""
 
 
 class Unit(configparser.RawConfigParser):
@@ -71,12 +70,18 @@ def test_a_unit_exposes_little(file: Path) -> None:
 
 
 def test_the_units_have_the_same_sandbox() -> None:
+    """But for the folders that it writes to, and the shared memory of its user."""
     sandboxes = {file.name: SANDBOX.findall(file.read_text("utf-8")) for file in SERVICES}
     (expected,) = sandboxes["bullion.service"]
     for (found,) in sandboxes.values():
-        assert (
-            found.replace("StateDirectory=bullion bullion/backups\n", "StateDirectory=bullion\n") == expected
-        )
+        assert OWN_LINES.sub("", found) == OWN_LINES.sub("", expected)
+
+
+def test_a_unit_leaves_the_shared_memory_of_a_user_that_it_shares() -> None:
+    """`RemoveIPC` deletes all shared memory of the unit's user. For `postgres` that is the server's."""
+    for file in SERVICES:
+        unit = Unit(file)["Service"]
+        assert (unit["User"], unit["RemoveIPC"]) in (("bullion", "yes"), ("postgres", "no")), file.name
 
 
 @pytest.mark.parametrize("file", sorted(UNITS.rglob("*.*f")) + SERVICES, ids=lambda file: file.name)
@@ -89,9 +94,10 @@ def test_the_settings_of_a_unit_exist_and_have_their_credential(file: Path) -> N
 
 
 def test_the_commands_of_the_units_exist() -> None:
-    used = {word for file in SERVICES for word in re.findall(r"/bin/bullion (\w+)", file.read_text("utf-8"))}
-    assert {"serve", "console", "backup"} == used
-    assert used - BY_OTHER_MEANS <= set(command_line.commands)
+    command = re.compile(r"/bin/(?:bullion|python -P -m bullion) (\w+)")
+    used = {word for file in SERVICES for word in command.findall(file.read_text("utf-8"))}
+    assert {"serve", "console", "backup", "books"} == used
+    assert used <= set(command_line.commands)
 
 
 def test_the_unit_gives_the_service_the_time_that_it_needs() -> None:
@@ -147,7 +153,7 @@ def test_the_service_starts_reloads_and_stops(systemd: Systemd) -> None:
     until(lambda: '"log_level_changed"' in _log(systemd, "bullion"), within_s=20)
     _the_journal_has_the_levels(systemd, console)
 
-    assert "ok   store: SQLite" in _run_page(systemd, "(\n    cd /var/lib/bullion")
+    assert "ok   store: SQLite" in _run_page(systemd, "/usr/local/sbin/bullion doctor")
 
     systemd.run("systemctl", "stop", "bullion.service", "bullion-console.service")
     for unit in ("bullion.service", "bullion-console.service"):

@@ -150,7 +150,6 @@ APART = (
     Apart("docs/deployment.md", "useradd --system", _UNITS, _SYSTEMD),
     Apart("docs/deployment.md", "install -D -m 644", _UNITS, _SYSTEMD),
     Apart("docs/deployment.md", "systemctl daemon-reload", _UNITS, _SYSTEMD),
-    Apart("docs/deployment.md", "(\n    cd /var/lib/bullion", _UNITS, _SYSTEMD),
     Apart("docs/logs-and-traces.md", "systemctl kill", _UNITS, _SYSTEMD),
     Apart("docs/logs-and-traces.md", "journalctl ", _UNITS, _SYSTEMD),
     Apart("docs/logs-and-traces.md", "pip install", "", "would fetch from an index"),
@@ -169,6 +168,7 @@ APART = (
         "tests/booking/test_queue.py::test_the_lines_of_a_batch_name_its_calls",
         "only shown: the ids and the time differ each time",
     ),
+    Apart("docs/deployment.md", "/usr/local/sbin/bullion doctor", _UNITS, _SYSTEMD),
     Apart(
         "docs/desk.md",
         "python3 -c 'import secrets",
@@ -201,6 +201,18 @@ APART = (
         "SELECT count(*) AS parked",
         "tests/docs/test_handbook.py::test_what_it_asks_of_postgresql_can_be_asked",
         _SQL,
+    ),
+    Apart(
+        "docs/install-debian.md",
+        "# Not run by our tests: run it in the checkout",
+        "",
+        "copies the release from one machine to another",
+    ),
+    Apart(
+        "docs/install-debian.md",
+        "# Not run by our tests: needs the internet",
+        "",
+        "asks a public certificate authority",
     ),
     Apart(
         "docs/order-life.md",

@@ -18,6 +18,8 @@ from tests.support.forked_process import forked_bullion
 _SHOWS = {"json", "http", "text"}
 # What a reader does before, or what does not end: the test has done it in its own way.
 _DONE_BEFORE = re.compile(r"export |(?:[A-Z_]+=\S+ )*make |#")
+NOT_RUN = "# Not run by our tests"
+"""A block that begins so says to its reader that no test runs it, and why."""
 _SEPARATOR = "\x1e"
 _PATIENCE_S = 300
 """A machine that runs all tests at once is slow."""
@@ -35,7 +37,7 @@ def examples(page: Path, language: str) -> list[Example]:
     return [
         Example(block, after if after is not None and after.language in _SHOWS else None)
         for block, after in zip(found, [*found[1:], None], strict=True)
-        if block.language == language and not done_before(block)
+        if block.language == language and not done_before(block) and not block.text.startswith(NOT_RUN)
     ]
 
 
@@ -76,7 +78,7 @@ def run_shell(
         )
     outputs = done.stdout.split(_SEPARATOR)[1:]
     for example, output in zip(wanted, outputs, strict=False):
-        yield from _untrue(example, output, market_moves=market_moves)
+        yield from untrue(example, output, market_moves=market_moves)
     if done.returncode:
         yield f"{wanted[len(outputs) - 1].source.place}: exit code {done.returncode}: {done.stderr.strip()}"
 
@@ -97,7 +99,7 @@ def run_python(
         if done.returncode:
             yield f"{example.source.place}: exit code {done.returncode}: {done.stderr.strip()}"
         else:
-            yield from _untrue(example, done.stdout, market_moves=market_moves)
+            yield from untrue(example, done.stdout, market_moves=market_moves)
 
 
 def environment_of(
@@ -111,7 +113,8 @@ def environment_of(
     return kept | {"PATH": path, "NO_PROXY": "*", "no_proxy": "*"} | state | dict(variables)
 
 
-def _untrue(example: Example, output: str, *, market_moves: bool) -> Iterator[str]:
+def untrue(example: Example, output: str, *, market_moves: bool = False) -> Iterator[str]:
+    """Where the output differs from what the page shows."""
     if example.shown is None:
         return
     shown = example.shown.text

@@ -200,11 +200,6 @@ def test_the_proxy_hands_on_what_the_gate_looks_at() -> None:
     assert "An **example** for nginx" in section("Reverse proxy")
 
 
-def test_the_program_is_made_by_the_target_it_names() -> None:
-    assert "make .venv/.ok" in PAGE.read_text("utf-8")
-    assert re.search(r"(?m)^\$\(VENV\)/\.ok:", (ROOT / "Makefile").read_text("utf-8"))
-
-
 # --- Its examples ---------------------------------------------------------------------------------------
 
 

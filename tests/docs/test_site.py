@@ -41,6 +41,11 @@ FOUND = {
     "SDK": "docs/python-client.html",
     "postman": "docs/client-guide.html",
     "docker": "docs/deployment.html#docker",
+    "install": "README.html#install",
+    "debian": "docs/install-debian.html",
+    "failover": "docs/deployment.html#failover",
+    "upgrade": "docs/deployment.html#upgrade",
+    "backup": "docs/deployment.html#backup",
 }
 
 

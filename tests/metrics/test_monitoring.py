@@ -221,8 +221,9 @@ def promtool(folder: Path, *words: str) -> None:
 
 
 def test_the_rules_keep_their_own_tests() -> None:
-    promtool(RULES.parent, "check", "rules", RULES.name)
-    promtool(RULES.parent, "test", "rules", "bullion-alerts.test.yml")
+    for name in ("bullion-alerts", "machine-alerts"):
+        promtool(RULES.parent, "check", "rules", f"{name}.yml")
+        promtool(RULES.parent, "test", "rules", f"{name}.test.yml")
 
 
 def test_the_configuration_that_is_shown_is_valid(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """A real systemd for tests: the first process of namespaces of its own, over a throw-away copy of all files.
 
-It needs root and Linux's namespaces; the network is that of this machine. Where it cannot run, its tests are
-skipped with the reason.
+It needs root and Linux's namespaces. Where it cannot run, its tests are skipped with the reason.
 """
 
 import os
@@ -31,10 +30,13 @@ class Systemd:
         self.out = folder
         """Units write here, to `/run/out`."""
 
-    def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """A command among the processes and files of this systemd."""
-        command = ["nsenter", f"--target={self._pid}", "--all", "--", *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
+    def run(
+        self, *words: str, check: bool = True, outside: bool = False, timeout_s: float = _COMMAND_S
+    ) -> subprocess.CompletedProcess[str]:
+        """A command among the processes and files of this systemd. `outside`: on the machine's network."""
+        namespaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup", *([] if outside else ["--net"])]
+        command = ["nsenter", f"--target={self._pid}", *namespaces, "--", *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
         assert not check or done.returncode == 0, f"{words}: {done.stdout}{done.stderr}\n{self.log()}"
         return done
 
@@ -46,8 +48,11 @@ class Systemd:
 
 
 @contextmanager
-def running_systemd(folder: Path, files: Path) -> Iterator[Systemd]:
-    """`files` is added to the files of this machine. Raise `CannotRun` where it cannot be started."""
+def running_systemd(folder: Path, files: Path, *, own_network: bool = False) -> Iterator[Systemd]:
+    """`files` is added to the files of this machine. Raise `CannotRun` where it cannot be started.
+
+    `own_network`: with a loopback interface of its own and no other, so every port is free.
+    """
     if os.geteuid() != 0:
         raise CannotRun("only root can start one")
     missing = [name for name in _PROGRAMS if shutil.which(name) is None]
@@ -59,7 +64,7 @@ def running_systemd(folder: Path, files: Path) -> Iterator[Systemd]:
     group = _control_group()
     try:
         with (folder / "systemd.log").open("wb") as log:
-            process = _start(group, folder, files, log.fileno())
+            process = _start(group, folder, files, log.fileno(), own_network=own_network)
         try:
             yield Systemd(_first_process(process, folder), folder)
         finally:
@@ -69,8 +74,9 @@ def running_systemd(folder: Path, files: Path) -> Iterator[Systemd]:
         _remove(group)
 
 
-def _start(group: Path, folder: Path, files: Path, log: int) -> subprocess.Popen[bytes]:
+def _start(group: Path, folder: Path, files: Path, log: int, *, own_network: bool) -> subprocess.Popen[bytes]:
     namespaces = ["--cgroup", "--mount", "--pid", "--ipc", "--uts", "--propagation", "private"]
+    namespaces += ["--net"] if own_network else []
     inner = ["unshare", *namespaces, "--fork", "--kill-child", "sh", str(_SCRIPT), str(folder), str(files)]
     # In its group first, which becomes the root of those that systemd sees.
     joined = ["sh", "-c", 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"', "sh", str(group), *inner]

@@ -8,7 +8,8 @@ mkdir "$layers" && mount -t tmpfs tmpfs "$layers"
 mkdir "$layers/changes" "$layers/index" "$root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$layers/changes,workdir=$layers/index" "$root"
 # Nothing of this machine starts there, and nothing writes to its kernel.
-rm -rf "$root"/etc/systemd/system "$root"/usr/lib/systemd/system/*.wants "$root"/usr/lib/systemd/system-generators
+rm -rf "$root"/etc/systemd/system "$root"/usr/lib/systemd/system/*.wants
+find "$root"/usr/lib/systemd/system-generators -type f ! -name postgresql-generator -delete
 cp -a "$2/." "$root/"
 mount -t proc proc "$root/proc"
 mount --bind "$root/proc/sys" "$root/proc/sys"

@@ -52,6 +52,7 @@ READERS = (
         "Run the service",
         "From one process on a laptop to many machines with a standby.",
         (
+            Page("docs/install-debian.md", "Install on Debian", "from an empty machine to TLS, step by step"),
             Page("docs/deployment.md", "Deployment", "options, settings, outages, backup, upgrade"),
             Page(
                 "docs/logs-and-traces.md", "Logs and traces", "journal, log level, request ids, OpenTelemetry"
