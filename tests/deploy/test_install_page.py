@@ -25,6 +25,7 @@ from tests.docs.blocks_not_run import APART
 from tests.docs.examples import NOT_RUN, Example, examples, untrue
 from tests.docs.markdown import ROOT, blocks
 from tests.kills.scale import SCALE
+from tests.support.node import until
 from tests.support.release import EXPAND, LEVEL
 from tests.support.servers import NotInstalled, find, missing
 from tests.support.systemd import CannotRun, Systemd, running_systemd
@@ -154,6 +155,10 @@ def test_what_the_page_leaves_behind(machine: Machine) -> None:
     assert root(f"{code} http://127.0.0.1/api/trading/test/v1/me") == "404"
     # From outside only nginx can be reached.
     assert root(f"{LISTENING}") == "0.0.0.0:443\n0.0.0.0:80\n"
+    # Prometheus knows the state of units, which an alert is about.
+    active = 'node_systemd_unit_state{name="bullion.service", state="active"} == 1'
+    query = f"promtool query instant http://127.0.0.1:9090 '{active}'"
+    until(lambda: "bullion.service" in root(query), within_s=60)
     # No unit failed on the way, and the moved store is the one that serves.
     assert root("systemctl list-units --failed --plain --no-legend") == ""
     assert "rajat" in root("bullion desk accounts list")
