@@ -1,6 +1,7 @@
 """Spans of real calls, as a real receiver of OTLP gets them."""
 
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -229,6 +230,28 @@ def test_what_belongs_to_no_call_has_no_span(market: LiveMarket, receiver: Recei
     Trace(receiver, _me(market.tester(), {}))
     first = {each.name for each in receiver.spans if each.parent_id == ""}
     assert all(name.split()[1].startswith(("/api/trading/", "/desk/v1/")) for name in first), first
+
+
+def test_the_next_call_on_a_connection_is_not_in_the_trace(
+    market: LiveMarket, node: Node, receiver: Receiver
+) -> None:
+    """Both are sent at once: the second one begins when the first is answered."""
+    trader = market.tester()
+    lines = f"Host: {market.host}\r\nX-API-Key: {trader.key}\r\n\r\n"
+    paths = ("/api/trading/test/v1/me", "/health/ready", "/api/trading/test/v1/symbols", "/health/live")
+    with socket.create_connection((trader.http.base_url.host, trader.http.base_url.port or 0)) as line:
+        line.sendall("".join(f"GET {path} HTTP/1.1\r\n{lines}" for path in paths).encode())
+        received = b""
+        while received.count(b"x-request-id") < len(paths):
+            received += line.recv(65536)
+    ids = re.findall(rb"x-request-id: (\w+)", received)
+    until(lambda: receiver.of_request(ids[2].decode()), within_s=20)
+    names = [
+        sorted(each.name for each in receiver.of_request(request_id.decode()) if each.parent_id == "")
+        for request_id in ids
+    ]
+    assert names == [[f"GET {paths[0]}"], [], [f"GET {paths[2]}"], []]
+    assert not any("ended span" in entry for entry in node.log)
 
 
 def _me(trader: Trader, headers: dict[str, str]) -> httpx.Response:

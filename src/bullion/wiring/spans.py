@@ -4,6 +4,7 @@ Imported only if BULLION_OTEL is on. The methods that get a span are replaced on
 node is made. So the code that runs without spans knows nothing of them.
 """
 
+import atexit
 import os
 import signal
 import threading
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach, detach
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -34,8 +35,8 @@ _TRACED_PATHS = ("/api/", "/desk/")
 """Health checks and metrics are asked for all the time, and get no spans."""
 _TRACEPARENT, _TRACESTATE = b"traceparent", b"tracestate"
 _HEADER_LENGTH_MAX = 512
-_LAST_EXPORT_S = 3.0
-"""How long a node that stops waits for the receiver of its last spans."""
+_LAST_EXPORT_S = 1.0
+"""How long a process that ends waits for the receiver of its last spans."""
 _SERVER_ERRORS = 500
 
 Attributes = Mapping[str, str | int]
@@ -53,11 +54,11 @@ def make_provider() -> TracerProvider:
 
 
 def shut_down(provider: TracerProvider) -> None:
-    """Export the last spans. A receiver that does not answer must not keep the node from stopping."""
+    """Export the last spans. A receiver that does not answer delays no hand-over to the next node."""
     exporting = threading.Thread(target=provider.shutdown, daemon=True)
     with _signals_blocked():
         exporting.start()
-    exporting.join(_LAST_EXPORT_S)
+    atexit.register(exporting.join, _LAST_EXPORT_S)
 
 
 @contextmanager
@@ -98,7 +99,12 @@ class Spans:
 
         async def traced(scope: Scope, receive: Receive, send: Send) -> None:
             if not scope["path"].startswith(_TRACED_PATHS):
-                await app(scope, receive, send)
+                # A task inherits the span of the call before it on the same connection.
+                token = attach(Context())
+                try:
+                    await app(scope, receive, send)
+                finally:
+                    detach(token)
                 return
             with self._tracer.start_as_current_span(
                 _method(scope["method"]),
