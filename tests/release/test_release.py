@@ -5,6 +5,7 @@ downloaded. Bullion itself is there from the built wheels alone. `make release` 
 """
 
 import json
+import re
 import subprocess
 import tarfile
 import tomllib
@@ -35,6 +36,7 @@ from tools.release.trial import check_conformance, place_order, serve_demo
 
 pytestmark = pytest.mark.xdist_group("release")
 
+OTEL_LOCK = LOCK.with_name("requirements-otel.txt")
 EXTRAS = {"bullion-client": ["cli"]}
 OTEL_LOCK = ROOT / "requirements-otel.txt"
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -136,6 +138,17 @@ def test_each_distribution_asks_for_the_versions_that_are_locked() -> None:
     for name, ranges in asked.items():
         assert len(ranges) == 1, f"{name} is asked for in different versions: {ranges}"
         assert name in PROJECTS or f"\n{name}==" in f"\n{lock}"
+
+
+def test_the_lock_with_opentelemetry_has_the_same_versions() -> None:
+    """Whatever is in both: whoever adds the extra changes nothing else."""
+    plain, with_extra = (
+        dict(re.findall(r"^(\S+)==(\S+)", lock.read_text("utf-8"), re.MULTILINE))
+        for lock in (LOCK, OTEL_LOCK)
+    )
+    shared = plain.keys() & with_extra.keys()
+    assert {"asyncpg", "uvicorn", "structlog"} <= shared
+    assert {name: plain[name] for name in shared} == {name: with_extra[name] for name in shared}
 
 
 def test_the_lock_gives_the_packages_of_one_wheel_alone(built: dict[str, Distribution]) -> None:
