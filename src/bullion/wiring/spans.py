@@ -90,11 +90,15 @@ class Spans:
         handle, record_call = app.handle, app.record_call
 
         async def traced_handle(call: Call, scope: Scope, receive: Receive) -> Any:
-            self._of_calls[call.request_id.decode("ascii")] = get_current_span()
+            span = get_current_span()
+            if span.is_recording():
+                self._of_calls[call.request_id.decode("ascii")] = span
             return await handle(call, scope, receive)
 
         def traced_record_call(call: Call) -> None:
-            _describe(get_current_span(), call)
+            span = get_current_span()
+            if span.is_recording():
+                _describe(span, call)
             record_call(call)
 
         async def traced(scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,7 +146,10 @@ class Spans:
         inner: Callable[..., Awaitable[Any]] = getattr(owner, method)
 
         async def traced(*arguments: Any, **named: Any) -> Any:
-            with self._span(name(*arguments), attributes, client=client):
+            parents = self._parents()
+            if not parents:
+                return await inner(*arguments, **named)
+            with self._span(name(*arguments), parents, attributes, client=client):
                 return await inner(*arguments, **named)
 
         _replace(owner, method, traced)
@@ -151,18 +158,19 @@ class Spans:
         inner = getattr(engine, method)
 
         def traced(query: str, *values: Any) -> Any:
-            with self._span(f"store {query}", attributes, client=True):
+            parents = self._parents()
+            if not parents:
+                return inner(query, *values)
+            with self._span(f"store {query}", parents, attributes, client=True):
                 return inner(query, *values)
 
         _replace(engine, method, traced)
 
     @contextmanager
-    def _span(self, name: str, attributes: Attributes, *, client: bool) -> Iterator[None]:
-        """No span for work that belongs to no call, or to none that is sampled."""
-        parents = self._parents()
-        if not parents:
-            yield
-            return
+    def _span(
+        self, name: str, parents: Sequence[Span], attributes: Attributes, *, client: bool
+    ) -> Iterator[None]:
+        """Below the first of the parents, with links to and from the others."""
         first, *others = parents
         with (
             self._tracer.start_as_current_span(
@@ -207,7 +215,10 @@ class Spans:
                 self._of_calls[request_id] = outer
 
     def _parents(self) -> Sequence[Span]:
-        """The span of the call that this is done for, or those of all calls of a batch."""
+        """The span of the call that this is done for, or those of all calls of a batch.
+
+        None for work that belongs to no call, or to none that is sampled.
+        """
         if isinstance(CURRENT.get(), bytes):
             spans = [get_current_span()]
         else:
