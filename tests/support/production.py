@@ -2,11 +2,11 @@
 
 import contextlib
 import sqlite3
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -18,7 +18,7 @@ from bullion.api.openapi import openapi
 
 from .node import Node, own_address, until
 from .orders import REPLAYED, UNBOUNDED, Market, Trader, refused
-from .servers import find
+from .simple_query import query
 
 BASE = "/api/trading/v1"
 ORDERS = f"{BASE}/orders"
@@ -283,13 +283,9 @@ def store_says(node: Node, statement: str) -> list[tuple[str, ...]]:
         with contextlib.closing(sqlite3.connect(path, timeout=10)) as connection, connection:
             rows = connection.execute(statement).fetchall()
         return [tuple(str(value) for value in row) for row in rows]
-    done = subprocess.run(
-        [find("psql"), "-X", "-A", "-t", "-q", "-F", "\t", "-v", "ON_ERROR_STOP=1", url, "-c", statement],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+    parts = urlsplit(url)
+    assert parts.port is not None
+    return query(parts.port, parts.path.removeprefix("/"), statement)
 
 
 def expire_key(node: Node, broker: str, key_id: str) -> None:

@@ -17,9 +17,10 @@ from typing import NoReturn, Self
 
 import pytest
 
+from .simple_query import query
+
 _START_S = 30
 _INITDB = ("-A", "trust", "-U", "bullion", "-E", "UTF8", "--no-sync", "--no-locale")
-_PSQL = ("-X", "-A", "-t", "-h", "127.0.0.1", "-U", "bullion", "-v", "ON_ERROR_STOP=1")
 _REDIS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
 
 
@@ -164,13 +165,8 @@ class Postgres:
         self.sql(f"DROP DATABASE {address.rpartition('/')[2]} WITH (FORCE)")
 
     def sql(self, statement: str, database: str = "postgres") -> str:
-        done = subprocess.run(
-            [find("psql"), *_PSQL, "-p", str(self.port), "-d", database, "-c", statement],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.strip()
+        """A line for each row, its values separated by `|`."""
+        return "\n".join("|".join(row) for row in query(self.port, database, statement)).strip()
 
 
 @dataclass
