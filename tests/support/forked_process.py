@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import json
 import os
+import shlex
 import signal
 import socket
 import struct
@@ -137,7 +138,8 @@ def forked_bullion() -> Iterator[tuple[str, int, dict[str, str]]]:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bullion"
         script = Path(__file__).with_name("forked_command.py")
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -SE {script} "$@"\n', "utf-8")
+        command = shlex.join([sys.executable, "-SE", str(script)])
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
         program.chmod(0o755)
         yield folder, descriptor, {SERVER: str(descriptor)}
 
