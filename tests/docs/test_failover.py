@@ -38,7 +38,7 @@ def test_haproxy_takes_the_configuration(tmp_path: Path) -> None:
     ("step", "time_s"),
     [
         ("a connection in use is suspected to be silent", postgres_stalls.SUSPECT_S),
-        ("silent connections are confirmed", postgres_stalls._LOOKS * postgres_stalls.LOOK_EVERY_S),
+        ("silent connections to the same server", postgres_stalls._LOOKS * postgres_stalls.LOOK_EVERY_S),
     ],
 )
 def test_the_times_are_those_of_the_code(step: str, time_s: float) -> None:

@@ -6,12 +6,13 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
-from bullion.faults import StoreUnavailable
+from bullion.faults import StoreFault, StoreUnavailable
 from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_hosts import one_by_one
 from tests.support.node import running
@@ -124,6 +125,53 @@ def _freeze(server: Postgres) -> None:
     """It takes connections as before, and says nothing on any."""
     for pid in _processes(server):
         os.kill(pid, signal.SIGSTOP)
+
+
+@contextmanager
+def _frozen(server: Postgres) -> Iterator[None]:
+    _freeze(server)
+    try:
+        yield
+    finally:
+        for pid in _processes(server):
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.anyio
+async def test_a_former_primary_that_wakes_up_is_not_used_again(postgres: Postgres) -> None:
+    """It still accepts writes, and its commits wait for no standby: only the timeline gives it away."""
+    assert postgres.sql("SELECT 1") == "1"
+    pair = await asyncio.to_thread(Pair.make, synchronous=False)
+
+    async def put(value: str) -> None:
+        await engine.write("put", lambda open_: open_.run("keep_deployment_value", value, "1"))
+
+    async def put_in_the_end(value: str) -> None:
+        async with asyncio.timeout(30):
+            while True:
+                with suppress(StoreFault):
+                    return await put(value)
+
+    try:
+        engine = PostgresEngine(await asyncio.to_thread(pair.new_database))
+        await engine.open()
+        await engine.migrate()
+        await asyncio.gather(*(put("before") for _ in range(8)))
+        with capture_logs() as logs:
+            with _frozen(pair.primary):
+                await asyncio.to_thread(pair.promote)
+                await put_in_the_end("after")
+            with _frozen(pair.standby), pytest.raises(StoreFault):
+                await put("to the former primary")
+            await put_in_the_end("in the end")
+        await engine.close()
+        there = "SELECT string_agg(name, ', ' ORDER BY name) FROM deployment WHERE value = '1'"
+        assert pair.standby.sql(there, "test1") == "after, before, in the end"
+        assert pair.primary.sql(there, "test1") == "before"
+        assert [each["event"] for each in logs].count("primary_changed") == 1
+        assert "former_primary_refused" in [each["event"] for each in logs]
+    finally:
+        pair.remove()
 
 
 async def _place_through(pair: Pair, crowd: Crowd, end: End) -> float:

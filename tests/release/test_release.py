@@ -38,7 +38,6 @@ pytestmark = pytest.mark.xdist_group("release")
 
 OTEL_LOCK = LOCK.with_name("requirements-otel.txt")
 EXTRAS = {"bullion-client": ["cli"]}
-OTEL_LOCK = ROOT / "requirements-otel.txt"
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CHECKED = ("--only", "idempotency", "--only", "order", "--only", "positions")
 """Enough to see that the installed kit works. All of it is run by tests/conformance and `make release`."""

@@ -28,6 +28,7 @@ from .postgres_stalls import (
     identify,
     keep_alive,
 )
+from .postgres_timeline import Timeline, TimelineFence, read_timeline
 
 T = TypeVar("T")
 
@@ -80,6 +81,7 @@ _log = structlog.get_logger("store")
 class _Connection(asyncpg.Connection):
     has_prepared_queries = False
     session: Session = (0, "")
+    timeline: Timeline | None = None
 
     async def prepare_queries(self, queries: Iterable[str]) -> None:
         """Outside of a transaction: see `prepared_queries`."""
@@ -91,7 +93,8 @@ class _Connection(asyncpg.Connection):
 class PostgresEngine:
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
-        self._hosts = Hosts(url)
+        self._hosts = Hosts(url, self._check_timeline)
+        self._fence = TimelineFence()
         self.pool_size = pool_size
         self.conflicts = 0
         """How many transactions were repeated because they conflicted with others."""
@@ -124,10 +127,19 @@ class PostgresEngine:
         try:
             connection.session = await identify(connection, _IDENTIFY_S)
             keep_alive(connection)
+            self._fence.admit(connection.timeline)  # Again: meanwhile there may be a new primary.
         except BaseException:
             connection.terminate()
             raise
         return connection
+
+    async def _check_timeline(self, connection: Connection) -> None:
+        """Refuse a former primary. If the primary is another one than before, leave the old one at once."""
+        connection.timeline = await read_timeline(connection, _IDENTIFY_S)
+        if self._fence.admit(connection.timeline):
+            _log.warning("primary_changed", timeline=connection.timeline.number)
+            if self._pool is not None:
+                self._pool.close_all_but(lambda each: each.timeline == connection.timeline)
 
     async def register_node(self, *, exclusive: bool) -> bool:
         self._node_lock_function = f"pg_try_advisory_lock{'' if exclusive else '_shared'}"

@@ -7,7 +7,7 @@ may never be answered although its server has recovered, and another server may 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any
@@ -21,50 +21,54 @@ _AGAIN_S = 1.0
 """While an attempt hangs, each server is tried again this often."""
 
 Connection = Any
+_Attempt = asyncio.Task[tuple[str, Connection]]
 
 
 class Hosts:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, check: Callable[[Connection], Awaitable[None]]) -> None:
+        """`check`: raises if a new connection must not be used; then the other hosts are tried."""
         self._urls = one_by_one(url)
+        self._check = check
 
     async def connect(self, *, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
         """Takes what asyncpg's own `connect` takes, but for the address."""
         options |= {"timeout": timeout, "target_session_attrs": "read-write"}
         async with asyncio.timeout(timeout + HEAD_START_S * (len(self._urls) - 1)):
-            url, connection = await _first_of(self._urls, options)
+            url, connection = await self._first_of(tuple(self._urls), options)
         # It is tried first from now on, so that after a failover nobody waits for the old server.
         self._urls.sort(key=lambda each: each != url)
         return connection
 
+    async def _connect(self, url: str, options: dict[str, Any]) -> tuple[str, Connection]:
+        connection = await asyncpg.connect(url, **options)
+        try:
+            await self._check(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return url, connection
 
-_Attempt = asyncio.Task[tuple[str, Connection]]
-
-
-async def _first_of(urls: Sequence[str], options: dict[str, Any]) -> tuple[str, Connection]:
-    async def connect(url: str) -> tuple[str, Connection]:
-        return url, await asyncpg.connect(url, **options)
-
-    urls = tuple(urls)  # Another caller may sort the list meanwhile.
-    trying: set[_Attempt] = set()
-    errors: list[BaseException] = []
-    try:
-        for number in count():
-            again = number >= len(urls)
-            trying.add(asyncio.create_task(connect(urls[number % len(urls)])))
-            pause_s = _AGAIN_S / len(urls) if again else HEAD_START_S
-            first = await _success(trying, errors, pause_s, next_at_failure=not again)
-            if first is not None:
-                return first
-            if not trying and number >= len(urls) - 1:
-                break  # Every server has said no.
-    finally:
-        for task in trying:
-            task.cancel()
-        for late in await asyncio.gather(*trying, return_exceptions=True):
-            if not isinstance(late, BaseException):
-                late[1].terminate()
-    # A server's own error is more informative than a failed connection.
-    raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
+    async def _first_of(self, urls: Sequence[str], options: dict[str, Any]) -> tuple[str, Connection]:
+        trying: set[_Attempt] = set()
+        errors: list[BaseException] = []
+        try:
+            for number in count():
+                again = number >= len(urls)
+                trying.add(asyncio.create_task(self._connect(urls[number % len(urls)], options)))
+                pause_s = _AGAIN_S / len(urls) if again else HEAD_START_S
+                first = await _success(trying, errors, pause_s, next_at_failure=not again)
+                if first is not None:
+                    return first
+                if not trying and number >= len(urls) - 1:
+                    break  # Every server has said no.
+        finally:
+            for task in trying:
+                task.cancel()
+            for late in await asyncio.gather(*trying, return_exceptions=True):
+                if not isinstance(late, BaseException):
+                    late[1].terminate()
+        # A server's own error is more informative than a failed connection.
+        raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
 
 
 async def _success(

@@ -118,6 +118,12 @@ class Pool:
         self._idle.clear()
         self._current.clear()
 
+    def close_all_but(self, kept: Callable[[Connection], bool]) -> None:
+        """Close connections at once, also those in use: their callers get an error."""
+        for connection in (*self._idle, *self._in_use):
+            if not kept(connection):
+                connection.terminate()
+
     async def close(self, within_s: float) -> None:
         """Wait for connections in use, up to `within_s` seconds, and close all."""
         self._closed = True
