@@ -126,7 +126,7 @@ async def test_calls_counted_by_a_clock_that_was_ahead_refuse_for_one_window_at_
     limiter: RedisLimiter,
     own_redis: Redis,  # noqa: F811
 ) -> None:
-    """As after a fail-over to a Redis whose clock is behind: they count as calls of this moment."""
+    """As after a failover to a Redis whose clock is behind: they count as calls of this moment."""
     own_redis.command("RPUSH", KEY, stamp(30), stamp(40), stamp(50))
     outcome = await take(limiter)
     assert isinstance(outcome, Exceeded)

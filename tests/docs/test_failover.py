@@ -1,4 +1,4 @@
-"""The page about fail-over: its settings are read, and its configurations are taken by their programs.
+"""The page about failover: its settings are read, and its configurations are taken by their programs.
 
 Those of Patroni and Redis Sentinel are run by tests/support/patroni.py and tests/support/sentinels.py.
 """

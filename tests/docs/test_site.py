@@ -43,7 +43,7 @@ FOUND = {
     "docker": "docs/deployment.html#docker",
     "install": "README.html#install",
     "debian": "docs/install-debian.html",
-    "failover": "docs/deployment.html#failover",
+    "failover": "docs/failover.html",
     "upgrade": "docs/deployment.html#upgrade",
     "backup": "docs/deployment.html#backup",
 }

@@ -145,7 +145,7 @@ async def test_a_commit_into_silence_is_an_unknown_outcome(engine: PostgresEngin
 async def test_a_session_of_another_server_is_not_taken_for_ours(
     engine: PostgresEngine, line: TcpProxy
 ) -> None:
-    """After a fail-over a process of the same number may be at work for somebody else."""
+    """After a failover a process of the same number may be at work for somebody else."""
 
     async def body(transaction: Transaction) -> None:
         connection = transaction._connection  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ READERS = (
             Page(
                 "docs/logs-and-traces.md", "Logs and traces", "journal, log level, request ids, OpenTelemetry"
             ),
-            Page("docs/failover.md", "Fail-over", "another PostgreSQL or Redis server takes over"),
+            Page("docs/failover.md", "Failover", "another PostgreSQL or Redis server takes over"),
             Page("docs/scaling.md", "Scaling", "capacity, and how to grow"),
             Page("docs/support.md", "Support", "versions, compatibility, systems"),
             Page("SECURITY.md", "Security", "report a vulnerability"),
