@@ -36,7 +36,6 @@ POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 2.5
 """For each host. Attempts that hang are repeated within this time: see `postgres_hosts`."""
-_IDENTIFY_S = 1.0
 _TAKE_S = 5.0
 _LISTEN_S = 1.0
 """How long followers wait for a lost listener to reconnect before they read without it."""
@@ -125,7 +124,7 @@ class PostgresEngine:
     async def _connect(self) -> Connection:
         connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
         try:
-            connection.session = await identify(connection, _IDENTIFY_S)
+            connection.session = await identify(connection, _CONNECT_TIMEOUT_S)
             keep_alive(connection)
             self._fence.admit(connection.timeline)  # Again: meanwhile there may be a new primary.
         except BaseException:
@@ -135,7 +134,7 @@ class PostgresEngine:
 
     async def _check_timeline(self, connection: Connection) -> None:
         """Refuse a former primary. If the primary is another one than before, leave the old one at once."""
-        connection.timeline = await read_timeline(connection, _IDENTIFY_S)
+        connection.timeline = await read_timeline(connection, _CONNECT_TIMEOUT_S)
         if self._fence.admit(connection.timeline):
             _log.warning("primary_changed", timeline=connection.timeline.number)
             if self._pool is not None:

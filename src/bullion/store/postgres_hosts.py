@@ -53,13 +53,13 @@ class Hosts:
         errors: list[BaseException] = []
         try:
             for number in count():
-                again = number >= len(urls)
+                all_tried = number >= len(urls) - 1
                 trying.add(asyncio.create_task(self._connect(urls[number % len(urls)], options)))
-                pause_s = _AGAIN_S / len(urls) if again else HEAD_START_S
-                first = await _success(trying, errors, pause_s, next_at_failure=not again)
+                pause_s = _AGAIN_S / len(urls) if all_tried else HEAD_START_S
+                first = await _success(trying, errors, pause_s, next_at_failure=not all_tried)
                 if first is not None:
                     return first
-                if not trying and number >= len(urls) - 1:
+                if all_tried and not trying:
                     break  # Every server has said no.
         finally:
             for task in trying:
