@@ -47,8 +47,8 @@ def invalid_request(errors: Sequence[FieldError]) -> RefusalError:
         message = f"{message[:_MESSAGE_MAX]}…"
     listed = list(errors[:_LISTED_MAX])
     if len(errors) > _LISTED_MAX:
-        message = f"{len(errors) - _LISTED_MAX} more problems are not listed"
-        listed.append(_error(("body",), message, "more_problems"))
+        unlisted = f"{len(errors) - _LISTED_MAX} more problems are not listed"
+        listed.append(_error(("body",), unlisted, "more_problems"))
     return RefusalError(INVALID_BODY, f"{message.rstrip('.')}.", errors=listed)
 
 
