@@ -60,6 +60,9 @@ class Ports:
         self.desk = desk
         self.console = console
         """Only for the demo, which passes it to the process of its console."""
+        # Read now: a stop may close the sockets before they are logged.
+        self.api_url, self.desk_url = _url(api), _url(desk)
+        self.console_url = None if console is None else _url(console)
 
     @classmethod
     def bind(cls, settings: Settings, *, console: bool = False) -> "Ports":
@@ -68,18 +71,6 @@ class Ports:
             _bind_desk(settings),
             bind_console(settings) if console else None,
         )
-
-    @property
-    def api_url(self) -> str:
-        return _url(self.api)
-
-    @property
-    def desk_url(self) -> str:
-        return _url(self.desk)
-
-    @property
-    def console_url(self) -> str | None:
-        return None if self.console is None else _url(self.console)
 
     def duplicate(self) -> "Ports":
         """The same sockets with other descriptors. Closing those does not affect the accept queues."""
