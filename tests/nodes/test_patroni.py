@@ -70,6 +70,10 @@ async def _rejoin(crowd: Crowd, old: Member, new: Member) -> None:
     await asyncio.to_thread(until, lambda: old.is_in("synchronous"), 90)
     assert not old.accepts_writes()
     assert new.accepts_writes()
+    await _orders_go_on(crowd)
+
+
+async def _orders_go_on(crowd: Crowd) -> None:
     seen = len(crowd.answers)
     while len(crowd.answers) < seen + 50:
         await asyncio.sleep(0.02)
@@ -77,7 +81,10 @@ async def _rejoin(crowd: Crowd, old: Member, new: Member) -> None:
 
 
 async def _drill(cluster: PatroniCluster, crowd: Crowd) -> list[tuple[str, float, float]]:
-    """The primary hangs; it wakes up, and has to become a standby; then the new primary is killed."""
+    """The primary hangs, and wakes up. In a campaign it becomes a standby, and the new primary is killed.
+
+    Patroni may need minutes for the rewind of a former primary, so the short drill does not wait for it.
+    """
     gaps = []
     one, two = cluster.members
     async with crowd.calling():
@@ -87,6 +94,9 @@ async def _drill(cluster: PatroniCluster, crowd: Crowd) -> list[tuple[str, float
                 await _rejoin(crowd, two, one)
             gaps.append(("hung", *await _fail_over(crowd, one, two, signal.SIGSTOP)))
             one.signal(signal.SIGCONT)
+            if SCALE == 1:
+                await _orders_go_on(crowd)
+                break
             await _rejoin(crowd, one, two)
             gaps.append(("killed", *await _fail_over(crowd, two, one, signal.SIGKILL)))
     return gaps
@@ -112,7 +122,7 @@ def test_orders_go_on_after_patroni_promotes_the_standby(
         verified = bullion(folders[0], "books", "verify", **settings)
     assert "Leader" in listed
     assert "Sync Standby" in listed
-    ledger = Ledger(cluster.members[0].server, url)
+    ledger = Ledger(cluster.members[1 if SCALE == 1 else 0].server, url)
     ledger.check()
     assert verified.returncode == 0, verified.stdout + verified.stderr
     stored = {row.idempotency_key: row.order_id for rows in ledger.rows.values() for row in rows}
