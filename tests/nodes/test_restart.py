@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from structlog.testing import capture_logs
 
 from bullion.serve import Ports
 from bullion.settings import Settings
@@ -132,3 +133,12 @@ def test_there_is_one_queue_for_all_workers() -> None:
             taken, _ = shared.accept()
             taken.close()
             shared.close()
+
+
+def test_ports_that_a_stop_closed_during_the_start_can_still_be_logged() -> None:
+    ports = Ports.bind(Settings(port=0, desk_port=0))
+    url = f"http://127.0.0.1:{ports.api.getsockname()[1]}"
+    ports.close()
+    with capture_logs() as logged:
+        ports.log_listening()
+    assert [(entry["event"], entry["api"]) for entry in logged] == [("listening", url)]

@@ -96,9 +96,7 @@ class Gate:
             await self._count(failures, failed=True)
             raise RefusalError(text)
         call.key_id = text.key_id
-        hasher = self.key_hasher
-        secret_hash = hasher.hash(text.secret)
-        other_hash = None if hasher.other is None else hasher.other.hash(text.secret)
+        secret_hash, other_hash = self.key_hasher.hash(text.secret), self.key_hasher.other_hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
         refusal = verify(text, secret_hash, key, self.catalogue.now_us(), other_hash)
         if refusal is not None or key is None or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):

@@ -7,7 +7,7 @@ from msgspec import Struct
 from .values import MetalText, SignedWeight, Unit, Weight, about
 
 
-class MetalPosition(Struct):
+class MetalPosition(Struct, frozen=True):
     """A metal's position. Buys and sells net off, whatever the symbol."""
 
     net: Annotated[SignedWeight, about("What was bought less what was sold; below 0 when more was sold.")]
