@@ -55,6 +55,8 @@ SWITCHES = Switches(
     broker="main",
     production=True,
     price_tolerance_percent_e4=2500,
+    price_move_percent_max_e4=41_000,
+    refuse_crossed=False,
     trading_hours=TradingHours(
         ZoneInfo("Asia/Kolkata"),
         ((Opening(time(9), time(23, 30)),), *[()] * 5, (Opening(time(10), None),)),

@@ -38,6 +38,7 @@ def test_a_symbol_costs_what_its_rates_say_before_any_premium(office: Office) ->
         "age_s": 0,
         "state": "live",
         "words": None,
+        "crossed": [],
     }
 
 

@@ -20,6 +20,8 @@ DEFAULTS = {
     "price_tolerance_percent": "0.5000",
     "trading_hours": None,
     "budgets": BUDGETS,
+    "price_move_percent_max": "3.0000",
+    "refuse_crossed": True,
 }
 HOURS = {
     "zone": "Asia/Kolkata",
@@ -44,6 +46,9 @@ def test_a_new_broker_has_the_defaults(office: Office) -> None:
         {"halted": True},
         {"price_tolerance_percent": "0.0000"},
         {"price_tolerance_percent": "100.0000"},
+        {"price_move_percent_max": "0.0000"},
+        {"price_move_percent_max": "100.0000"},
+        {"refuse_crossed": False},
         {"trading_hours": HOURS},
         {"trading_hours": {"zone": "UTC", "week": {}, "holidays": []}},
         {"production": True, "halted": True},
@@ -108,6 +113,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a word for a switch": ({"production": "on"}, "production"),
     "a number for a switch": ({"paused": 0}, "paused"),
     "null for a switch": ({"production": None}, "production"),
+    "a limit of moves over 100": ({"price_move_percent_max": "100.0001"}, "price_move_percent_max"),
+    "a word for crossed prices": ({"refuse_crossed": "no"}, "refuse_crossed"),
     "a float for the tolerance": ({"price_tolerance_percent": 0.5}, "price_tolerance_percent"),
     "a negative tolerance": ({"price_tolerance_percent": "-0.1"}, "price_tolerance_percent"),
     "a tolerance over 100": ({"price_tolerance_percent": "100.0001"}, "price_tolerance_percent"),

@@ -183,7 +183,24 @@ def test_of_all_the_highest_answers(start: int) -> None:
         (lambda it: of_group(it, terms={}), "pricing_unavailable"),
         (lambda it: of_group(it, terms={}, default_terms=Terms(0, 0)), "priced"),
         (lambda it: of_terms(it, buy_premium_paise=-7_001_000), "pricing_unavailable"),
-        (lambda it: of_terms(it, buy_premium_paise=-7_000_999), "priced"),
+        (lambda it: of_terms(it, buy_premium_paise=-7_000_999, sell_premium_paise=None), "priced"),
+        # Crossed: clients could sell for more than they buy for, by a paisa. Only if both sides are offered.
+        (lambda it: of_terms(it, buy_premium_paise=0, sell_premium_paise=1_000), "priced"),
+        (lambda it: of_terms(it, buy_premium_paise=0, sell_premium_paise=1_001), "pricing_unavailable"),
+        (lambda it: of_terms(it, buy_premium_paise=-1_001, sell_premium_paise=0), "pricing_unavailable"),
+        (
+            lambda it: of_symbol(
+                of_terms(it, buy_premium_paise=-1_001, sell_premium_paise=0), sides=frozenset({Side.BUY})
+            ),
+            "priced",
+        ),
+        (
+            lambda it: replace(
+                of_terms(it, buy_premium_paise=-1_001, sell_premium_paise=0),
+                switches=replace(it.switches, refuse_crossed=False),
+            ),
+            "priced",
+        ),
         # Instruments and rates.
         (lambda it: of_symbol(it, pricing=Direct("OTHER")), "no_live_price"),
         (lambda it: of_symbol(it, pricing=LANDED), "no_live_price"),

@@ -26,6 +26,10 @@ class Switches:
     trading_hours: TradingHours | None = None
     """None: round the clock."""
     budgets: BudgetLimits = field(default_factory=BudgetLimits)
+    price_move_percent_max_e4: int = 30_000
+    """How far a change of the desk may move a client's price before somebody has to confirm it."""
+    refuse_crossed: bool = True
+    """Whether orders are refused where clients could sell for more than they buy for."""
 
     def closed(self) -> "Switches":
         """The same, with every order refused."""

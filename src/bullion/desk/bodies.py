@@ -302,3 +302,5 @@ class SwitchesBody(Body, kw_only=True):
     price_tolerance_percent: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
     trading_hours: TradingHoursBody | None
     budgets: BudgetsBody
+    price_move_percent_max: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
+    refuse_crossed: bool

@@ -132,6 +132,8 @@ def _check_group(
                 "price": None if side_price is None else rupees_text(side_price.price_paise),
             },
         )
+    if offer.crossed and offer.switches.refuse_crossed:
+        return _crossed(offer)
     return Priced(
         symbol.metal,
         side_price.price_paise,
@@ -141,6 +143,14 @@ def _check_group(
         offer.rate_at_us,
         instrument=symbol.hedged_in if hedged else None,
         stock_kept=symbol.stock_kept and hedged,
+    )
+
+
+def _crossed(offer: Offer) -> Refusal:
+    buy, sell = (None if each is None else rupees_text(each.price_paise) for each in (offer.buy, offer.sell))
+    return Refusal(
+        codes.PRICING_UNAVAILABLE,
+        compared={"group": offer.group.code, "crossed": True, "buy": buy, "sell": sell},
     )
 
 

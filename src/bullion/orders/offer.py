@@ -1,7 +1,6 @@
 """The offer to a group in a symbol: its prices now, and their components."""
 
 from collections.abc import Callable
-from decimal import Decimal
 
 import msgspec
 
@@ -50,6 +49,8 @@ class Offer(msgspec.Struct, frozen=True):
     """Whether rates keep arriving but do not move."""
     missing: tuple[str, ...] = ()
     """If there is no price: the inputs that its formula lacks."""
+    crossed: bool = False
+    """Whether a client could sell for more than it buys for."""
 
     def side_price(self, side: Side) -> SidePrice | None:
         return self.buy if side is Side.BUY else self.sell
@@ -79,19 +80,30 @@ def make_offer(
         missing = _missing(symbol.pricing, tick_of, duty_of, at_us)
         return Offer(symbol, group, terms, switches, price, None, None, offered, missing=missing)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
+    buy, sell = (_side_price(side, price, terms, symbol, switches) for side in (Side.BUY, Side.SELL))
     return Offer(
         symbol,
         group,
         terms,
         switches,
         price,
-        _side_price(Side.BUY, price.ask, price, terms, symbol, switches),
-        _side_price(Side.SELL, price.bid, price, terms, symbol, switches),
+        buy,
+        sell,
         offered,
         rate_at_us,
         stale_after_us(price.ticks, symbol.rate_age_s_max),
         frozen(price.ticks, symbol.freeze_after_s),
+        crossed=len(offered) == len(Side)
+        and buy is not None
+        and sell is not None
+        and sell.price_paise > buy.price_paise,
     )
+
+
+def _side_price_paise(side: Side, price: SymbolPrice, terms: Terms | None) -> int | None:
+    """What clients with these terms pay or get on a side; None if it has no price for them."""
+    at, premium = price.on(side), None if terms is None else premium_paise(terms, side)
+    return None if at is None or premium is None else account_price_paise(at, premium)
 
 
 def _missing(
@@ -124,20 +136,14 @@ def _offers(symbol: Symbol, terms: Terms | None, side: Side) -> bool:
 
 
 def _side_price(
-    side: Side,
-    at: Decimal | None,
-    price: SymbolPrice,
-    terms: Terms | None,
-    symbol: Symbol,
-    switches: Switches,
+    side: Side, price: SymbolPrice, terms: Terms | None, symbol: Symbol, switches: Switches
 ) -> SidePrice | None:
-    premium = None if terms is None else premium_paise(terms, side)
-    if at is None or premium is None:
+    price_paise = _side_price_paise(side, price, terms)
+    if terms is None or price_paise is None:
         return None
-    price_paise = account_price_paise(at, premium)
     anatomy = {
         "components": [{"name": name, "value": value} for name, value in price.components(side)],
-        "premium": rupees_text(premium),
+        "premium": rupees_text(premium_paise(terms, side) or 0),
         "price": rupees_text(price_paise),
         "quoted_weight": plain(symbol.quoted_weight_e4, 4),
         "unit": symbol.unit,

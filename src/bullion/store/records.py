@@ -88,6 +88,10 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         found, total = await self._page("symbols_page", "count_symbols", broker, page)
         return [_held(row) for row in found], total
 
+    async def all_symbols(self, broker: str) -> list[Symbol | Unreadable]:
+        """Every symbol of the broker, without stock."""
+        return [row_decoders.symbol(row) for row in await self._transaction.all("symbols_of_broker", broker)]
+
     async def metal(self, broker: str, symbol_code: str) -> Metal | None:
         """Also for a symbol that cannot be decoded."""
         row = await self._find("one_symbol", broker, symbol_code)
@@ -117,6 +121,14 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
     async def groups(self, broker: str, page: Page) -> tuple[list[Group | Unreadable], int]:
         found, total = await self._page("groups_page", "count_groups", broker, page)
         return [await self._group(row) for row in found], total
+
+    async def all_groups(self, broker: str) -> list[Group | Unreadable]:
+        """Every group of the broker, with two queries."""
+        terms: dict[str, list[Row]] = {}
+        for row in await self._transaction.all("terms_of_broker", broker):
+            terms.setdefault(row["group_code"], []).append(row)
+        found = await self._transaction.all("groups_of_broker", broker)
+        return [row_decoders.group(row, terms.get(row["code"], [])) for row in found]
 
     async def _group(self, row: Row) -> Group | Unreadable:
         return row_decoders.group(

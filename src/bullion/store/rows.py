@@ -191,6 +191,8 @@ def _switches(row: Row, trading_hours: TradingHours | None) -> Switches:
             account_orders_per_minute=row["account_orders_per_minute"],
             failed_auth_per_minute=row["failed_auth_per_minute"],
         ),
+        price_move_percent_max_e4=row["price_move_percent_max_e4"],
+        refuse_crossed=bool(row["refuse_crossed"]),
     )
 
 
@@ -203,6 +205,8 @@ def switches_values(of: Switches) -> tuple[Value, ...]:
         of.price_tolerance_percent_e4,
         None if of.trading_hours is None else _trading_hours_text(of.trading_hours),
         *astuple(of.budgets),
+        of.price_move_percent_max_e4,
+        int(of.refuse_crossed),
     )
 
 

@@ -129,6 +129,12 @@ class NodeGauges:
         self._venue = self._gauge(
             "bullion_venue_reachable", "Whether a broker's venue can be reached.", ["broker"], _LEAST
         )
+        self._crossed = self._gauge(
+            "bullion_offers_crossed",
+            "Offers, each of a symbol to a group, in which clients could sell for more than they buy for.",
+            ["broker"],
+            _NEWEST,
+        )
         self._gauge("bullion_workers", "Processes that answer calls.", [], _SUM).set(1)
         build = self._gauge(
             "bullion_build_info", "The version that runs.", ["version", "python", "engine"], _NEWEST
@@ -156,6 +162,8 @@ class NodeGauges:
             self._rates_moved.labels(*labels).set(tick.moved_at_us / US_PER_S)
         for broker in trading.catalogue.brokers:
             self._venue.labels(broker).set(trading.venue_watch.reachable(broker))
+        for broker, number in trading.crossed_offers.count(now_us).items():
+            self._crossed.labels(broker).set(number)
         for publish in self._publications:
             publish()
 

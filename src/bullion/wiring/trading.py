@@ -18,6 +18,7 @@ from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, Venue
 from bullion.hedge.watch import VenueWatch
 from bullion.metals.metal import Metal
+from bullion.orders.crossed import CrossedOffers
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
@@ -73,6 +74,7 @@ class Trading:
         # and nothing that handles a test order knows the venue.
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
+        self.crossed_offers = CrossedOffers(self.catalogue, self.board)
         self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
         self.venue = venue = self._venue(settings)
         self.venue_watch = VenueWatch(venue, self._traded)

@@ -10,6 +10,7 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side, Symbol
 from bullion.metals.weight import weight_text
 from bullion.orders.checks import check
+from bullion.orders.crossed import crossed_groups
 from bullion.orders.instant import instant_text
 from bullion.orders.offer import Offer, make_offer
 from bullion.orders.request import PlaceOrder
@@ -40,10 +41,13 @@ _AT_COST = Terms(buy_premium_paise=0, sell_premium_paise=0)
 @action(
     "GET /quotes",
     command="rates quotes",
-    columns="symbol_code bid ask spread quoted_weight unit age_s state words",
+    columns="symbol_code bid ask spread quoted_weight unit age_s state crossed words",
 )
 async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
-    """List the current price of each symbol before premiums, and whether orders in it would be accepted."""
+    """List the current price of each symbol before premiums, and whether orders in it would be accepted.
+
+    `crossed` names the groups whose clients could sell the symbol for more than they buy it for.
+    """
     # As the order path judges them: the state is the one that the smallest order would meet.
 
     async def work(records: Records) -> tuple[list[View], int]:
@@ -51,7 +55,11 @@ async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
         held, total = await records.symbols(actor.broker, page)
         symbols = [each.symbol for each in held if not isinstance(each, Unreadable)]
         offers = await _offers(records, actor.broker, symbols, now_us)
-        shown = [_view(offer, now_us) for offer in offers]
+        groups = [each for each in await records.all_groups(actor.broker) if not isinstance(each, Unreadable)]
+        shown = [
+            {**_view(offer, now_us), "crossed": crossed_groups(offer.symbol, offer.price, groups)}
+            for offer in offers
+        ]
         shown += [_unreadable_view(each) for each in held if isinstance(each, Unreadable)]
         return sorted(shown, key=lambda each: str(each["symbol_code"])), total
 
@@ -96,6 +104,7 @@ def _unreadable_view(entry: Unreadable) -> View:
     return {
         "symbol_code": entry.subject,
         **nothing,
+        "crossed": [],
         "state": "unreadable",
         "words": f"{entry} {entry.remedy}",
     }

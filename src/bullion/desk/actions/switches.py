@@ -91,6 +91,8 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
         price_tolerance_percent_e4=texts.percent(body.price_tolerance_percent),
         trading_hours=None if body.trading_hours is None else _trading_hours(body.trading_hours),
         budgets=BudgetLimits(**msgspec.structs.asdict(body.budgets)),
+        price_move_percent_max_e4=texts.percent(body.price_move_percent_max),
+        refuse_crossed=body.refuse_crossed,
     )
 
 
@@ -123,6 +125,8 @@ def view(switches: Switches) -> View:
         "price_tolerance_percent": plain(switches.price_tolerance_percent_e4, 4),
         "trading_hours": _trading_hours_view(switches.trading_hours),
         "budgets": asdict(switches.budgets),
+        "price_move_percent_max": plain(switches.price_move_percent_max_e4, 4),
+        "refuse_crossed": switches.refuse_crossed,
     }
 
 

@@ -22,6 +22,12 @@ SELECT * FROM group_terms
 -- name: terms_of_group
 SELECT * FROM group_terms WHERE broker = $1 AND group_code = $2
 
+-- name: terms_of_broker
+SELECT * FROM group_terms WHERE broker = $1
+
+-- name: groups_of_broker
+SELECT * FROM groups WHERE broker = $1 ORDER BY code
+
 -- name: insert_terms
 INSERT INTO group_terms (
     broker, group_code, symbol_code, buy_premium_paise, sell_premium_paise, minimum_e4, maximum_e4, step_e4

@@ -18,6 +18,10 @@ WHERE symbols.broker = $1
 ORDER BY symbols.code
 LIMIT $2 OFFSET $3
 
+-- name: symbols_of_broker
+@symbols_with_stock
+WHERE symbols.broker = $1
+
 -- name: count_symbols
 SELECT count(*) AS total FROM symbols WHERE broker = $1
 
