@@ -82,6 +82,9 @@ class Desk:
 
     def do(self, method: str, path: str, body: Any = None) -> Any:
         answer = self.ask(method, path, body)
+        if answer.status_code == httpx.codes.CONFLICT and "fingerprint" in answer.json()["detail"]:
+            # The desk asks about prices. The kit's own broker has no client who could lose by them.
+            answer = self.ask(method, f"{path}?confirm={answer.json()['detail']['fingerprint']}", body)
         if not answer.is_success:
             raise DeskRefused(f"{method} {path} was answered {answer.status_code}: {answer.text[:200]}")
         return answer.json()

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -137,9 +138,11 @@ def test_every_action_as_a_command(store: str, request: pytest.FixtureRequest) -
     rate = shell.desk("rates", "put", "MUMBAI-GOLD", "--bid", "71234.5", "--ask", "71240")
     assert (rate["bid"], rate["taken"]) == ("71234.500000", True)
     # A lost digit is asked about, and a quote of yesterday not taken.
-    lost_digit = ("desk", "--json", "rates", "put", "MUMBAI-GOLD", "--bid", "7123.4", "--ask", "7124")
-    assert "The last rate of MUMBAI-GOLD is 71234.500000" in shell.refused(*lost_digit, code=2)
-    late = json.loads(shell.run(*lost_digit, "--at", "2020-01-01", "--yes").stdout)
+    lost_digit = ("desk", "rates", "put", "MUMBAI-GOLD", "--bid", "7123.4", "--ask", "7124")
+    assert "The ask of MUMBAI-GOLD moves by more than your limit: 71240.00" in shell.refused(
+        *lost_digit, code=1
+    )
+    late = json.loads(shell.run("desk", "--json", *lost_digit[1:], "--at", "2020-01-01").stdout)
     assert (late["bid"], late["taken"]) == ("71234.500000", False)
     assert [each["instrument"] for each in shell.desk("rates", "list")["items"]] == ["MUMBAI-GOLD"]
     duty = shell.desk("duties", "put", "gold", "2999-01-01=1.5", "2020-01-01=6250")
@@ -213,7 +216,7 @@ def test_duties_are_shown_row_by_row(prepared: Shell) -> None:
 
 
 def test_a_rate_that_was_not_taken_is_told(prepared: Shell) -> None:
-    put = ("desk", "rates", "put", "SPOT", "--bid", "1", "--ask", "2")
+    put = ("desk", "rates", "put", "SPOT", "--bid", "1", "--ask", "1.02")
     assert prepared.run(*put).stderr == ""
     late = prepared.run(*put, "--at", "2020-01-01")
     assert late.returncode == 1
@@ -239,7 +242,7 @@ def test_refusals_are_sentences_with_exit_code_one(prepared: Shell) -> None:
     put = ("desk", "rates", "put")
     assert "ask" in prepared.refused(*put, "SPOT", "--bid", "2", "--ask", "1", code=1)
     assert "BULLION_FEED=desk" in prepared.refused(*put, "GOLD", "--bid", "1", "--ask", "2", code=1)
-    assert prepared.desk(*put[1:], "GOLD", "--bid", "1", "--ask", "2", BULLION_FEED="desk")["taken"] is True
+    assert prepared.desk(*put[1:], "GOLD", "--bid", "1", "--ask", "1", BULLION_FEED="desk")["taken"] is True
     assert "2026-02-30" in prepared.refused("desk", "duties", "put", "gold", "2026-02-30=1", code=1)
     assert "no group" in prepared.refused("desk", "accounts", "create", "x", "--group", "none", code=1)
 
@@ -389,3 +392,76 @@ def test_the_doctor_says_what_is_wrong(tmp_path: Path, settings: dict[str, str],
     assert done.returncode == 1
     assert said in done.stdout
     assert "Traceback" not in done.stderr
+
+
+FIXED = {**SYMBOL, "pricing": {"kind": "fixed", "buy": "151000", "sell": "150000"}}
+LANDED = {
+    "kind": "landed",
+    "spot": "XAU",
+    "currency": "RUPEE",
+    "premium_usd": "0",
+    "interbank": "0",
+    "conversion": "0.3215",
+    "duty": "customs",
+    "margin": "0",
+}
+SLIPS = {
+    "a duty with a digit too many": (("duties", "put", "customs", "2020-01-01=83500"), None, "75150.00"),
+    "a premium without its minus": (
+        ("groups", "put", "retail", "--file", "-"),
+        json.dumps({"default_terms": {"buy_premium": "50", "sell_premium": "463"}}),
+        "463.00",
+    ),
+    "crossed fixed prices": (
+        ("symbols", "set", "COIN", 'pricing={"kind":"fixed","buy":"146000","sell":"151000"}'),
+        None,
+        "5000.00",
+    ),
+    "silver on gold": (("symbols", "set", "BAR", "pricing={SILVER}"), None, "30000.00"),
+    "10 g as 1 g": (("symbols", "set", "COIN", "quoted_weight=1"), None, "134583.30"),
+    "a large tolerance": (("switches", "set", "price_tolerance_percent=50"), None, "75500.00"),
+    "a lost digit": (("rates", "put", "METAL", "--bid", "15000", "--ask", "15010"), None, "135090.00"),
+}
+
+
+@pytest.mark.parametrize("store", ["prepared", "on_postgres"])
+def test_slips_in_prices_ask_and_are_taken_back(store: str, request: pytest.FixtureRequest) -> None:
+    """Each shows the loss, does nothing without the second word, and gives the command to repeat."""
+    prepared: Shell = request.getfixturevalue(store)
+    for name, bid, ask in (
+        ("METAL", "150000", "150100"),
+        ("WHITE", "180000", "180100"),
+        ("XAU", "4800", "4801"),
+        ("RUPEE", "92", "92.01"),
+    ):
+        prepared.desk("rates", "put", name, "--bid", bid, "--ask", ask)
+    prepared.desk("duties", "put", "customs", "2020-01-01=8350")
+    terms = {"default_terms": {"buy_premium": "50", "sell_premium": "-463"}}
+    prepared.desk("groups", "put", "retail", "--file", "-", stdin=json.dumps(terms))
+    for code, pricing in {
+        "COIN": FIXED["pricing"],
+        "BAR": {"kind": "direct", "instrument": "METAL"},
+        "LANDED": LANDED,
+    }.items():
+        body = json.dumps({**SYMBOL, "pricing": pricing, "rate_age_s_max": None})
+        prepared.desk("symbols", "put", code, "--file", "-", stdin=body)
+    before = prepared.desk("audit", "list", "--limit", "1")
+    for name, (given, stdin, loss) in SLIPS.items():
+        words = [each.replace("{SILVER}", '{"kind":"direct","instrument":"WHITE"}') for each in given]
+        asked = prepared.run("desk", *words, stdin=stdin)
+        assert asked.returncode == 1, name
+        assert "Nothing was changed." in asked.stderr, name
+        assert "confirm=" not in asked.stderr, name
+        assert loss in asked.stdout + asked.stderr, (name, asked.stdout)
+        assert shlex.join(["bullion", "desk", *words, "--confirm"]) in asked.stderr, name
+    assert prepared.desk("audit", "list", "--limit", "1") == before
+    # The last of them, confirmed as the command says, and taken back.
+    repeated = asked.stderr.split("all the same:\n")[1].strip().removeprefix("bullion ")
+    done = prepared.run(*shlex.split(repeated))
+    assert done.returncode == 0, done.stderr
+    assert "135100.00" in done.stdout or "15060.00" in done.stdout
+    undo = done.stderr.split("within a minute: bullion ")[1].split()
+    assert prepared.run(*undo).returncode == 0
+    (rate,) = [each for each in prepared.desk("rates", "list")["items"] if each["instrument"] == "METAL"]
+    assert rate["bid"] == "150000.000000"
+    assert "changed again" in prepared.refused(*undo, code=1)

@@ -26,7 +26,6 @@ from bullion.console.forms import (
 )
 from bullion.console.page import Visit
 from bullion.console.pages.accounts import account_actions
-from bullion.console.pages.market.rates import _warnings
 from bullion.console.pages.market.symbol_text import part_text
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
 from bullion.desk.bodies import (
@@ -165,19 +164,6 @@ def test_what_exists_is_not_created_again() -> None:
     with pytest.raises(FormErrors) as errors:
         only_new("code", "There is one.")({"code": "x"})
     assert errors.value.by_field == {"code": "There is one."}
-
-
-def test_a_rate_that_jumps_or_gapes_has_to_be_confirmed() -> None:
-    before = {"bid": "100.000000", "ask": "101.000000"}
-    assert _warnings(before, "103", "104") == []
-    assert _warnings(before, "97", "98") == []
-    assert _warnings(before, "1000", "1010") == [
-        "The bid is 900.0 % above the last one, which was 100.00.",
-        "The ask is 900.0 % above the last one, which was 101.00.",
-    ]
-    assert _warnings(None, "100", "103") == []
-    assert _warnings(None, "100", "1003") == ["The ask is more than 3 % above the bid."]
-    assert _warnings(None, "0", "5") == []
 
 
 def test_parts_of_a_price_are_cut_for_display_only() -> None:

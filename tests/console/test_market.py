@@ -170,10 +170,11 @@ def test_a_rate_that_lost_a_digit_is_asked_about_again(
     dialog = asked(page, "Set rate of METAL")
     dialog.locator("input[name=bid]").fill("12340")
     save(dialog, "Set rate")
-    expect(dialog).to_contain_text("The bid is 90.0 % below the last one, which was 1,23,400.50.")
-    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(dialog).to_contain_text("1,23,400.50 → 12,340.00")
+    expect(dialog).to_contain_text("−90.00 %")
+    expect(dialog.get_by_role("button", name="Go back and correct")).to_be_focused()
     assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "123400.500000"
-    save(dialog, "Yes, set rate")
+    save(dialog, "Yes, do it")
     told(page, "→ 12,340.00 / 1,23,450.00")
     assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "12340.000000"
 

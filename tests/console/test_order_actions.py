@@ -131,9 +131,9 @@ def test_a_closing_price_far_off_is_asked_about_again(
     dialog.get_by_label("Closing price, in rupees per 10 g").fill("712.40")
     expect(dialog.locator(".preview")).to_contain_text("This is 99.0 % below the price of the deal")
     dialog.get_by_role("button", name="Complete at this price").click()
-    expect(dialog).to_contain_text("Nothing was done yet.")
+    expect(dialog).to_contain_text("Nothing was changed yet.")
     assert dealing.order(order)["status"] == "closing"
-    dialog.get_by_role("button", name="Yes, complete").click()
+    dialog.get_by_role("button", name="Yes, do it").click()
     state_of(page, "closed")
     assert dealing.order(order)["close_price"] == "712.40"
 

@@ -172,7 +172,7 @@ def test_the_trails_of_brokers_are_apart(office: Office, other: Office, first: C
 
 def test_rates_duties_and_resets_leave_one_entry_each(office: Office) -> None:
     watch = Watch(office)
-    made, entry = watch.write("PUT", "/rates/GOLD", {"bid": "1", "ask": "2"})
+    made, entry = watch.write("PUT", "/rates/GOLD", {"bid": "2", "ask": "2.01"})
     assert said(entry) == ("put_rate", "GOLD", None, without(made, "age_s", "taken"))
     again, entry = watch.write("PUT", "/rates/GOLD", {"bid": "2", "ask": "2"})
     assert said(entry)[2:] == (without(made, "age_s", "taken"), without(again, "age_s", "taken"))

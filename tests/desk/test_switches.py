@@ -57,7 +57,11 @@ def test_a_new_broker_has_the_defaults(office: Office) -> None:
     ids=str,
 )
 def test_a_patch_changes_what_it_names_and_no_more(office: Office, change: dict[str, Any]) -> None:
-    assert office.desk.do("PATCH", "/switches", change) == DEFAULTS | change
+    changed = office.desk.do("PATCH", "/switches", change)
+    about_prices = {name: changed.pop(name, None) for name in ("prices", "undo")}
+    assert changed == DEFAULTS | change
+    # Only a tolerance above the limit for prices is confirmed, and can be taken back.
+    assert (about_prices["undo"] is not None) == (change.get("price_tolerance_percent") == "100.0000")
     assert office.desk.do("GET", "/switches") == DEFAULTS | change
     # Once more through the store and back, by changing something else.
     again = office.desk.do("PATCH", "/switches", {"paused": not change.get("paused", False)})

@@ -18,7 +18,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "change a symbol": ("PATCH", "/symbols/GOLD", {"trading": False}),
     "freeze a symbol": ("PATCH", "/symbols/GOLD", {"frozen": True}),
     "put a group": ("PUT", "/groups/retail", {}),
-    "put a rate": ("PUT", "/rates/GOLD", {"bid": "1", "ask": "2"}),
+    "put a rate": ("PUT", "/rates/GOLD", {"bid": "1", "ask": "1.01"}),
     "put a duty": ("PUT", "/duties/gold", [{"from": "2026-05-13", "rupees": "5"}]),
     "make an account": ("POST", "/accounts", {"login_id": "new", "group": "retail"}),
     "change an account": ("PATCH", "/accounts/client", {"active": False}),

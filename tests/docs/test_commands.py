@@ -126,7 +126,7 @@ def open_the_market(shell: Shell) -> None:
     for line in (
         "symbols set GOLD frozen=false rate_age_s_max=null freeze_after_s=null",
         "switches set halted=false --yes",
-        "rates put GOLD --bid 150463 --ask 150480 --yes",
+        "rates put GOLD --bid 150463 --ask 150480",
     ):
         assert shell.run(f"bullion desk {line}").exit_code == 0, line
 
@@ -185,6 +185,9 @@ def test_every_example_of_the_table_works(
             ids["REQUEST_ID"] = shell.newest("traces list", "request_id")
         if "$TOKEN_ID" in example:
             ids["TOKEN_ID"] = shell.newest("tokens list", "token_id")
+        if "$NUMBER" in example:
+            assert shell.run("bullion desk switches set price_tolerance_percent=0.75").exit_code == 0
+            ids["NUMBER"] = shell.newest("audit list", "ordinal")
         done = shell.run(Template(example.strip("`")).substitute(ids))
         assert done.exit_code == 0, f"{example}: {done.output}"
 

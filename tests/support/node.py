@@ -74,7 +74,12 @@ class DeskClient(httpx.Client):
         )
 
     def do(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.request(method, path, json=body) if body is not None else self.request(method, path)
+        """Also confirms what the price guard asks about: tests of other things move prices as they need."""
+        given = {} if body is None else {"json": body}
+        answer = self.request(method, path, **given)
+        if answer.status_code == 409 and "fingerprint" in answer.json()["detail"]:
+            confirm = {"confirm": answer.json()["detail"]["fingerprint"]}
+            answer = self.request(method, path, params=confirm, **given)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 

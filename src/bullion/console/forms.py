@@ -234,6 +234,12 @@ class Dialog:
     values: Values = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
     """What fields offer, by the field's name."""
+    details: Child = None
+    """Between the text and the fields, such as a table."""
+    previews: bool = True
+    """Whether it shows the action's preview."""
+    goes_back: bool = False
+    """It follows another dialog, and its first button goes back there instead of closing."""
 
 
 def dialog_html(dialog: Dialog, fields: Sequence[Child]) -> Html:
@@ -242,11 +248,14 @@ def dialog_html(dialog: Dialog, fields: Sequence[Child]) -> Html:
         "div",
         el("h2", dialog.title, id="dialog-title"),
         el("div", [el("p", each) for each in dialog.text], class_="explanation"),
+        dialog.details,
         el("div", fields, class_="fields") if fields else None,
         el("p", class_="refused", role="alert", hidden=True),
         el(
             "div",
-            el("button", "Cancel", type="button", data_close=True),
+            el("button", "Go back and correct", type="button", data_back=True)
+            if dialog.goes_back
+            else el("button", "Cancel", type="button", data_close=True),
             el("button", dialog.confirm, type="submit", class_="danger" if dialog.danger else "primary"),
             class_="buttons",
         ),

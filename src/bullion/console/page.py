@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.desk.desk import Desk, require
+from bullion.desk.price_confirmation import PricesUnconfirmed
 from bullion.desk.registry import Work, role_of
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
@@ -15,6 +16,7 @@ from bullion.refusals.refusal import RefusalError
 from .browser_request import BrowserRequest
 from .forms import Dialog, Fields, Values, dialog_html, errors_beside_fields, fields_html, read_fields
 from .html import Child, Html, el
+from .price_question import confirmation, price_question
 from .shared_read import EVERY_S, Reading
 from .watch import BrokerWatch, FrameState
 
@@ -149,15 +151,18 @@ class Action:
     async def perform(self, visit: Visit) -> Result:
         require(visit.actor, self.role)
         values = read_fields(self.fields, visit.form)
+        desk = replace(visit.desk, confirm=confirmation(visit.form))
         try:
-            return await self.do(replace(visit, values=values))
+            return await self.do(replace(visit, values=values, desk=desk))
         except RefusalError as refused:
+            if isinstance(refused, PricesUnconfirmed):
+                return Result("", confirm=price_question(refused, visit.form))
             raise errors_beside_fields(refused, self.fields) from refused
 
     def dialog_html(self, dialog: Dialog, visit: Visit) -> Html:
         fields = self.fields if dialog.fields is None else dialog.fields
         shown: list[Child] = [*fields_html(fields, dialog.values, dialog.options)]
-        if self.preview is not None:
+        if self.preview is not None and dialog.previews:
             path = self.path("previews", visit.request.query)
             needed = self.preview_required
             shown.append(

@@ -1,7 +1,7 @@
 """Runs every change of the desk in one transaction with its audit entry, and notifies all nodes."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,6 +11,7 @@ from bullion.booking.production import Production
 from bullion.faults import StoreFault
 from bullion.hedge.venue import SIMULATED
 from bullion.keys.hashing import Hasher
+from bullion.orders.instant import instant_text
 from bullion.orders.trace import TraceLog
 from bullion.records.audit import Chain, Entry, Head
 from bullion.records.token import Actor, Role
@@ -19,6 +20,9 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records, RecordStore
 from bullion.unreadable import Unreadable, UnreadableRow
 
+from .price_confirmation import PricesUnconfirmed, fingerprint, preview, without_moves
+from .price_guard import PriceRow, moved_prices
+from .price_snapshot import read_snapshot
 from .unreadable import read_or_unreadable, unreadable_error
 
 T = TypeVar("T")
@@ -26,6 +30,10 @@ View = dict[str, Any]
 OnlyIf = Callable[[View | None], None]
 """Called with the state before a change, in its transaction; raises if that is not as expected."""
 
+CONFIRMED = "confirmed"
+"""The field of an audit entry's state that holds what somebody saw and confirmed."""
+UNDO_US = 60_000_000
+"""How long a change of prices can be taken back."""
 _log = structlog.get_logger("desk")
 
 
@@ -38,6 +46,8 @@ class ChangeResult:
     answer: View | None = None
     begins_trail: bool = False
     """The broker is new: this is the first entry of its trail."""
+    prices: Sequence[PriceRow] = ()
+    """Prices that it sets beside those of the broker's offers, such as a closing price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,10 @@ class Desk:
     """Records why an order was accepted or refused. None: it is not recorded."""
     action: str = ""
     """The action that is being done. `registry.action` sets it for the function that it declares."""
+    sent: str | None = None
+    """What was sent to an action that may move prices of clients; None: this one cannot."""
+    confirm: str | None = None
+    """The fingerprint of the price changes that somebody confirmed."""
 
     async def change(
         self,
@@ -69,8 +83,12 @@ class Desk:
         catalogue: bool = True,
         only_if: OnlyIf | None = None,
         entry: str | None = None,
+        goes_back: bool = False,
     ) -> View:
         """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither.
+
+        Where the action may move prices, neither is done before its problems are confirmed: see
+        `price_guard`. The answer then has the prices that it moves. `goes_back`: to earlier prices.
 
         `catalogue`: whether it may change what nodes keep in memory. Orders are not kept there, and nodes
         must not check again all orders that they have in hand because one was closed. `entry` is the name
@@ -78,26 +96,49 @@ class Desk:
         """
         action, trail = self._entry_name(entry), broker or actor.broker
 
-        async def body(records: Records) -> ChangeResult:
+        async def body(records: Records) -> View:
             await require_token(records, actor)
+            guarded = self.sent is not None
+            old = await read_snapshot(records, trail) if guarded and catalogue else None
             done = await work(records)
             if only_if is not None:
                 only_if(done.before)
+            prices = list(done.prices)
+            if old is not None:
+                prices += moved_prices(old, await read_snapshot(records, trail, old))
+            if goes_back:
+                prices = without_moves(prices)
+            confirmed = self._confirmed(trail, action, prices)
             head = await records.lock_audit_head(trail)
             if not catalogue:
                 # Without the catalogue's lock, the token may have been deleted meanwhile.
                 await require_token(records, actor)
-            await self._append(records, head, trail, actor, action, subject, done)
-            return done
+            kept = done if confirmed is None else replace(done, after={**(done.after or {}), **confirmed})
+            added = await self._append(records, head, trail, actor, action, subject, kept)
+            answer = done.answer or done.after or {}
+            if not prices:
+                return answer
+            may_undo = old is not None and done.before is not None and not goes_back
+            return {**answer, **preview(prices, "prices"), **(_undo(added) if may_undo else {})}
 
         try:
-            done = await self.store.write(action, body, catalogue=catalogue)
+            answer = await self.store.write(action, body, catalogue=catalogue)
         except UnreadableRow as row:
             raise unreadable_error(row.entry) from None
         _log.info("action", action=action, subject=subject, actor=actor.name, broker=trail)
         if catalogue:
             await self._refresh(action)
-        return done.answer or done.after or {}
+        return answer
+
+    def _confirmed(self, broker: str, action: str, prices: Sequence[PriceRow]) -> View | None:
+        """Refuse what is not confirmed. Gives what the trail keeps of a confirmation, if there was one."""
+        wrong = [row for row in prices if row.problems]
+        if not wrong:
+            return None
+        expected = fingerprint(broker, action, self.sent or "", prices)
+        if self.confirm != expected:
+            raise PricesUnconfirmed(prices, expected, changed=self.confirm is not None)
+        return {CONFIRMED: {"fingerprint": expected, **preview(wrong, "prices")}}
 
     async def add_audit_entry(
         self, actor: Actor, subject: str, after: View, *, entry: str | None = None
@@ -141,7 +182,7 @@ class Desk:
         action: str,
         subject: str,
         done: ChangeResult,
-    ) -> None:
+    ) -> Entry:
         entry = Entry(
             broker=broker,
             ordinal=0,
@@ -154,6 +195,12 @@ class Desk:
         )
         linked, new_head = self.chain.append(head, entry, beginning=done.begins_trail)
         await records.append_audit(linked, new_head)
+        return linked
+
+
+def _undo(added: Entry) -> View:
+    """How a change of prices can be taken back."""
+    return {"undo": {"number": added.ordinal, "until": instant_text(added.at_us + UNDO_US)}}
 
 
 def require(actor: Actor, role: Role) -> None:

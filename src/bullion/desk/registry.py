@@ -13,14 +13,19 @@ from importlib import import_module
 from inspect import getdoc, signature
 from typing import Any, TypeVar, get_args, get_type_hints
 
+import msgspec
+
 from bullion.records.token import Actor, Role
+from bullion.store.records import Records
 
 from .bodies import Body, Option
 from .conversion import Changes, require_valid
-from .desk import Desk, require
+from .desk import ChangeResult, Desk, View, require
 
 Work = Callable[..., Awaitable[Any]]
 F = TypeVar("F", bound=Work)
+PutBack = Callable[[Records, str, str, View], Awaitable[ChangeResult]]
+"""Puts the earlier state of something back, given its broker and its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,10 @@ class Action:
     """The type of the body; None if it takes none."""
     changes: type[Body] | None
     """The body type of which it takes single fields."""
+    moves_prices: bool | frozenset[str]
+    """Whether it may move what clients pay; or only with one of these fields."""
+    put_back: PutBack | None
+    """Takes a change back; None: it cannot be."""
 
     @property
     def help(self) -> str:
@@ -64,6 +73,21 @@ class Action:
     @property
     def path_names(self) -> list[str]:
         return re.findall(r"{(\w+)}", self.path)
+
+    def sent(self, arguments: Iterable[Any]) -> str | None:
+        """What was sent, as a text to compare; None if that cannot move prices."""
+        fields = [each.fields for each in arguments if isinstance(each, Changes)]
+        wanted = self.moves_prices
+        if wanted is False or (wanted is not True and fields and wanted.isdisjoint(fields[0])):
+            return None
+        plain = [each.fields if isinstance(each, Changes) else each for each in arguments]
+        return msgspec.json.encode(plain, order="sorted").decode()
+
+    def may_have_moved_prices(self, before: View, after: View) -> bool:
+        """Whether such a change, from one state to another, is one of prices."""
+        if isinstance(self.moves_prices, bool):
+            return self.moves_prices and before != after
+        return any(before.get(name) != after.get(name) for name in self.moves_prices)
 
     def takes(self, parameter: str) -> bool:
         return parameter in self.parameters[self.path.count("{") :]
@@ -79,6 +103,8 @@ class Action:
 
 
 _ACTIONS: dict[str, Action] = {}
+_CONFIRM = "confirm"
+_CONFIRM_OPTION = Option("Confirm the prices that were shown, by their fingerprint.", metavar="FINGERPRINT")
 
 
 def action(
@@ -93,8 +119,13 @@ def action(
     shown_once: str | None = None,
     question: str | None = None,
     query: Mapping[str, Option] | None = None,
+    moves_prices: bool | Iterable[str] = False,
+    put_back: PutBack | None = None,
 ) -> Callable[[F], F]:
     """Declare an action. Its function then checks the role and the body before it does anything.
+
+    With `moves_prices`, a change goes through the price guard, and every caller may `confirm` it. Names of
+    fields say that only a change of one of these can move prices.
 
     `route` is a method and a path. The parameters of the function after the desk and the actor are those of
     the path, in its order, then `body` or `changes`, and then what else a caller may send. Its docstring is
@@ -108,12 +139,14 @@ def action(
 
         @wraps(work)
         async def do(desk: Desk, actor: Actor, *arguments: Any, **named: Any) -> Any:
+            confirm = named.pop(_CONFIRM, desk.confirm)
             sent = [each for each in arguments if isinstance(each, Changes)]
             require(actor, declared.role_for(sent[0].fields) if sent else role)
             for each in arguments:
                 if isinstance(each, Body | list):
                     require_valid(each)
-            return await work(replace(desk, action=declared.name), actor, *arguments, **named)
+            doing = replace(desk, action=declared.name, sent=declared.sent(arguments), confirm=confirm)
+            return await work(doing, actor, *arguments, **named)
 
         declared = Action(
             name=work.__name__,
@@ -128,10 +161,12 @@ def action(
             columns=tuple(columns.split()),
             shown_once=shown_once,
             question=question,
-            query=query or {},
+            query={**(query or {}), **({_CONFIRM: _CONFIRM_OPTION} if moves_prices else {})},
             parameters=tuple(signature(work).parameters)[2:],
             body=hints.get("body"),
             changes=None if changes is None else get_args(changes)[0],
+            moves_prices=moves_prices if isinstance(moves_prices, bool) else frozenset(moves_prices),
+            put_back=put_back,
         )
 
         if declared.name in _ACTIONS:

@@ -3,17 +3,17 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
-from bullion.desk.actions import orders, rates
+from bullion.desk.actions import orders
 from bullion.desk.actions.place_order import Placed
 from bullion.desk.desk import View
 from bullion.desk.registry import Action
 from bullion.desk.unreadable import is_unreadable
 
+from .price_preview import print_changed
 from .session import Session
 from .tables import print_list, print_one
 
@@ -53,28 +53,8 @@ def _questions_of_switches(_session: Session, given: dict[str, Any]) -> list[str
     ]
 
 
-def _questions_of_rate(session: Session, given: dict[str, Any]) -> list[str]:
-    instrument, bid, ask = given["instrument"], given["bid"], given["ask"]
-    last = {each["instrument"]: each for each in session.run(rates.list_rates)}.get(instrument)
-    if (
-        last is None
-        or is_unreadable(last)
-        or not (_deviates(bid, last["bid"]) or _deviates(ask, last["ask"]))
-    ):
-        return []
-    return [f"The last rate of {instrument} is {last['bid']} / {last['ask']}. Set {bid} / {ask}?"]
-
-
-def _deviates(text: str, last: str) -> bool:
-    """More than 5 percent away. Text that is not a number is refused later, with its field."""
-    try:
-        return abs(Decimal(text) - Decimal(last)) * 20 > Decimal(last)
-    except InvalidOperation:
-        return False
-
-
 def _show_rate(session: Session, _action: Action, answer: View) -> None:
-    print_one(answer, as_json=session.as_json)
+    print_changed(answer, as_json=session.as_json)
     if not answer["taken"]:
         click.echo("Not set: there is a newer rate, which is shown.", err=True)
         sys.exit(1)
@@ -115,7 +95,7 @@ def _duty_row(text: str) -> View:
 
 COMMAND_EXTRAS = {
     "patch_switches": CommandExtras(questions=_questions_of_switches),
-    "put_rate": CommandExtras(questions=_questions_of_rate, show=_show_rate),
+    "put_rate": CommandExtras(show=_show_rate),
     "place_order": CommandExtras(show=_show_placed),
     "list_duties": CommandExtras(show=_show_duties),
     "put_duty": CommandExtras(

@@ -19,8 +19,9 @@ from bullion.web.response import new_request_id
 
 from .assignments import assigned
 from .command_extras import COMMAND_EXTRAS, CommandExtras, describe_order
+from .price_preview import print_changed
 from .session import Session, confirm
-from .tables import print_items, print_list, print_one, print_secret
+from .tables import print_items, print_list, print_secret
 
 Given = dict[str, Any]
 """What was given on the command line, by the names of the parameters."""
@@ -43,7 +44,7 @@ def command_of(action: Action) -> click.Command:
         found = session.run(work, trading=action.takes("request_id"))
         (extras.show or _show)(session, action, found)
 
-    name = str(action.command).split(" ")[1]
+    name = str(action.command).split(" ")[-1]
     return click.Command(name, callback=run, params=list(_parameters(action, extras)), help=action.help)
 
 
@@ -200,4 +201,4 @@ def _show(session: Session, action: Action, found: Any) -> None:
     elif isinstance(found, list) or "items" in found:
         print_items(found if isinstance(found, list) else found["items"], action.columns, as_json=as_json)
     else:
-        print_one(found, action.columns, as_json=as_json)
+        print_changed(found, action.columns, as_json=as_json)

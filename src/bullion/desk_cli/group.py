@@ -54,7 +54,9 @@ def desk_group(open_desk: OpenDesk) -> click.Group:
 
     groups = {name: click.Group(name, help=text) for name, text in _GROUPS.items()}
     for action in all_actions().values():
-        if action.command:
+        if action.command and " " not in action.command:
+            desk.add_command(command_of(action))
+        elif action.command:
             groups[action.command.split(" ")[0]].add_command(command_of(action))
     for command in ARCHIVE_COMMANDS:
         groups["archive"].add_command(command)

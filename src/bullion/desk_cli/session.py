@@ -10,8 +10,11 @@ from typing import TypeVar
 import click
 
 from bullion.desk.desk import Desk
+from bullion.desk.price_confirmation import PricesUnconfirmed
 from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
+
+from .price_preview import show_price_problems
 
 T = TypeVar("T")
 
@@ -39,7 +42,10 @@ class Session:
         try:
             return asyncio.run(opened())
         except RefusalError as refused:
-            click.echo(f"bullion: {refused.message}", err=True)
+            if isinstance(refused, PricesUnconfirmed):
+                show_price_problems(refused, as_json=self.as_json)
+            else:
+                click.echo(f"bullion: {refused.message}", err=True)
             sys.exit(_REFUSED)
 
 

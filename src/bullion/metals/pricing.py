@@ -13,6 +13,10 @@ class Direct:
 
     instrument: str
 
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        return (self.instrument,)
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
@@ -26,6 +30,10 @@ class Fixed:
         if not prices or min(prices) <= 0:
             raise ValueError("a fixed price needs a side with a price, and prices must be above 0")
 
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Landed:
@@ -38,6 +46,10 @@ class Landed:
     conversion: Decimal
     duty: str
     margin_paise: int
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        return (self.spot, self.currency)
 
 
 Pricing = Direct | Fixed | Landed

@@ -38,6 +38,14 @@ CONFLICT = RefusalCode(
     "It exists already, its state does not allow it, or another user changed it first.",
     "It exists already, its state does not allow it, or another user changed it first.",
 )
+CONFIRMATION_REQUIRED = RefusalCode(
+    "confirmation_required",
+    409,
+    Env.BOTH,
+    "The change would make clients' prices crossed or losing, or move them by more than the broker's limit. "
+    "Its `fingerprint` was not sent as `confirm`.",
+    "Nothing was changed. This change of prices has to be confirmed.",
+)
 UNREADABLE = RefusalCode(
     "unreadable",
     409,

@@ -11,6 +11,7 @@ let askedAt = 0;
 let turn = 0;
 let acting = false;
 let unansweredSince = null;
+let typed = []; // The dialog behind a question about it.
 
 // --- Refreshing the page without losing what somebody types, has focused or has opened ------------------
 
@@ -177,11 +178,7 @@ async function act(form) {
     tellFields(form, answer.fields || {});
     return refuse(form, answer.refused);
   }
-  if (answer.ask_again) {
-    form.querySelector(".contents").replaceChildren(...parsed(answer.ask_again).childNodes);
-    form.querySelector(".contents [data-close]").focus();
-    return;
-  }
+  if (answer.ask_again) return askAgain(form, answer.ask_again);
   if (answer.reveal) {
     form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
     if (!dialog.open) dialog.showModal();
@@ -197,6 +194,31 @@ async function act(form) {
   look();
 }
 
+// Replaces a dialog by a question about it. `data-back` returns to what was typed.
+function askAgain(form, question) {
+  const contents = form.querySelector(".contents");
+  if (!contents.querySelector("[data-back]")) typed = [...contents.childNodes];
+  contents.replaceChildren(...parsed(question).childNodes);
+  if (!dialog.open) dialog.showModal();
+  contents.querySelector("[data-back], [data-close]").focus();
+}
+
+function goBack() {
+  if (typed.length === 0) return shut();
+  dialog.querySelector(".contents").replaceChildren(...typed);
+  typed = [];
+  dialog.querySelector(".contents input:not([type=hidden]), .contents button")?.focus();
+}
+
+// Does something at once, without a dialog before it.
+function actAtOnce(button) {
+  if (dialog.open || acting) return;
+  const form = dialog.querySelector("form");
+  form.querySelector(".contents").replaceChildren();
+  form.action = button.dataset.act;
+  act(form);
+}
+
 // A key that was shown once must not stay in a closed dialog, not even until the browser's close event.
 function shut() {
   dialog.close();
@@ -204,7 +226,9 @@ function shut() {
 }
 
 function forget() {
-  if (!dialog.open) dialog.querySelector(".contents").replaceChildren();
+  if (dialog.open) return;
+  typed = [];
+  dialog.querySelector(".contents").replaceChildren();
 }
 
 function refuse(form, words) {
@@ -308,6 +332,8 @@ document.addEventListener("click", (event) => {
   if (button.dataset.dialog) ask(button.dataset.dialog, button);
   else if ("themeButton" in button.dataset) turnTheme();
   else if ("close" in button.dataset) shut();
+  else if ("back" in button.dataset) goBack();
+  else if (button.dataset.act) actAtOnce(button);
   else if ("copy" in button.dataset) copy(button);
 });
 

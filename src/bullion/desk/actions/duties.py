@@ -18,7 +18,19 @@ _RECENT_US = 60_000_000
 """How far the clocks of nodes, which order times come from, may be behind."""
 
 
-@action("PUT /duties/{name}", Role.ADMIN, audit_text="set a duty", command="duties put")
+async def _put_back(records: Records, broker: str, name: str, earlier: View) -> ChangeResult:
+    rows = [Duty(texts.day(row["from"]), paise(row["rupees"])) for row in earlier["duties"]]
+    return await _put(records, DutyTable(broker, name, tuple(rows)))
+
+
+@action(
+    "PUT /duties/{name}",
+    Role.ADMIN,
+    audit_text="set a duty",
+    command="duties put",
+    moves_prices=True,
+    put_back=_put_back,
+)
 async def put_duty(
     desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -46,14 +58,24 @@ async def put_duty(
     checked, checked_us = await desk.read(actor, "duty_in_use", check)
 
     async def work(records: Records) -> ChangeResult:
-        before, now_us = await read_or_unreadable(records.duty(actor.broker, name)), await records.now_us()
-        since_us = checked_us - _RECENT_US if before == checked else 0
-        await _require_unused(records, before, table, now_us, since_us)
-        await records.put_duty(table)
-        kept = _kept(table)
-        return ChangeResult(None if before is None else view_of(before, _kept), kept, view(table, now_us))
+        return await _put(records, table, checked, checked_us)
 
     return await desk.change(actor, name, work, only_if=only_if)
+
+
+async def _put(
+    records: Records,
+    table: DutyTable,
+    checked: DutyTable | Unreadable | None = None,
+    checked_us: int = 0,
+) -> ChangeResult:
+    """`checked`: the table whose orders were searched before, up to that time."""
+    before = await read_or_unreadable(records.duty(table.broker, table.name))
+    now_us = await records.now_us()
+    since_us = checked_us - _RECENT_US if before == checked else 0
+    await _require_unused(records, before, table, now_us, since_us)
+    await records.put_duty(table)
+    return ChangeResult(None if before is None else view_of(before, _kept), _kept(table), view(table, now_us))
 
 
 @action("GET /duties", command="duties list", columns="name from rupees in_force")

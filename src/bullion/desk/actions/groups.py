@@ -3,7 +3,7 @@
 from bullion.accounts.group import Group, Terms
 from bullion.desk import texts
 from bullion.desk.bodies import GroupBody, TermsBody
-from bullion.desk.conversion import require_code, rule
+from bullion.desk.conversion import convert, require_code, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
@@ -16,26 +16,42 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /groups/{code}", Role.ADMIN, audit_text="set a group", command="groups put")
+async def _put_back(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
+    fields = {name: value for name, value in earlier.items() if name != "code"}
+    return await _put(records, _group(broker, code, convert(fields, GroupBody)))
+
+
+@action(
+    "PUT /groups/{code}",
+    Role.ADMIN,
+    audit_text="set a group",
+    command="groups put",
+    moves_prices=True,
+    put_back=_put_back,
+)
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
 ) -> View:
     """Create or replace the group CODE."""
     require_code("group code", code)
-    group = Group(
-        broker=actor.broker,
+    group = _group(actor.broker, code, body)
+    return await desk.change(actor, code, lambda records: _put(records, group), only_if=only_if)
+
+
+async def _put(records: Records, group: Group) -> ChangeResult:
+    before = await read_or_unreadable(records.group(group.broker, group.code))
+    await records.put_group(group)
+    return ChangeResult(None if before is None else view_of(before, view), view(group))
+
+
+def _group(broker: str, code: str, body: GroupBody) -> Group:
+    return Group(
+        broker=broker,
         code=code,
         trading=body.trading,
         terms={symbol: _terms(("terms", symbol), terms) for symbol, terms in body.terms.items()},
         default_terms=None if body.default_terms is None else _terms(("default_terms",), body.default_terms),
     )
-
-    async def work(records: Records) -> ChangeResult:
-        before = await read_or_unreadable(records.group(actor.broker, code))
-        await records.put_group(group)
-        return ChangeResult(None if before is None else view_of(before, view), view(group))
-
-    return await desk.change(actor, code, work, only_if=only_if)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:

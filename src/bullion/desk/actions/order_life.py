@@ -7,14 +7,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from secrets import token_hex
 
+import msgspec
+
 from bullion.desk.bodies import CompleteBody, ReasonBody
 from bullion.desk.conversion import require_valid
 from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.price_guard import Deal, PriceRow, far_closing_price
+from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venue import BY_HAND
 from bullion.metals.rupees import paise
+from bullion.metals.symbol import Side
+from bullion.metals.weight import weight_e4
 from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
@@ -42,9 +48,13 @@ _DEFAULT_REASON = "The desk refused it."
 
 Make = Callable[[Records, Order, int], Awaitable[tuple[Order, str | None]]]
 """Returns the changed order, which is locked, and the message for its event."""
+Price = Callable[[Records, AccountOrder], Awaitable[list[PriceRow]]]
+"""The prices that a change sets and that somebody may have to confirm."""
 
 
-def _order_action(what: str, audit_text: str, question: str | None = None) -> Callable[[F], F]:
+def _order_action(
+    what: str, audit_text: str, question: str | None = None, *, moves_prices: bool = False
+) -> Callable[[F], F]:
     return action(
         f"POST /orders/{{id}}/{what}",
         Role.DEALER,
@@ -52,6 +62,7 @@ def _order_action(what: str, audit_text: str, question: str | None = None) -> Ca
         command=f"orders {what}",
         columns=ORDER_RESULT_COLUMNS,
         question=question,
+        moves_prices=moves_prices,
     )
 
 
@@ -69,6 +80,7 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     "complete",
     "closed an order",
     "Close the order {order} at {close_price}? Compare the two prices: this cannot be undone.",
+    moves_prices=True,
 )
 async def complete_order(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
     """Complete the closing of an order at a price, which sets its final profit or loss."""
@@ -77,7 +89,24 @@ async def complete_order(desk: Desk, actor: Actor, order_id: str, body: Complete
     async def make(_records: Records, order: Order, at_us: int) -> tuple[Order, None]:
         return _completed(order, at_us, close_price_paise), None
 
-    return await _change(desk, actor, order_id, make)
+    async def price(records: Records, found: AccountOrder) -> list[PriceRow]:
+        deal = await _deal(records, actor.broker, found)
+        return far_closing_price(await read_snapshot(records, actor.broker), deal, close_price_paise)
+
+    return await _change(desk, actor, order_id, make, price)
+
+
+async def _deal(records: Records, broker: str, found: AccountOrder) -> Deal:
+    order, client = found.order, await records.client(broker, found.login_id)
+    anatomy = msgspec.json.decode(order.price_anatomy)
+    return Deal(
+        symbol_code=order.asked.symbol_code,
+        group="" if client is None else client.account.group,
+        closed_by=Side.SELL if order.asked.trade_type == Side.BUY else Side.BUY,
+        price_paise=order.price_paise,
+        quoted_weight_e4=weight_e4(anatomy["quoted_weight"]),
+        weight_unit=order.metal.unit,
+    )
 
 
 async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: CompleteBody) -> View:
@@ -158,7 +187,7 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     return await _change(desk, actor, order_id, make)
 
 
-async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
+async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Price | None = None) -> View:
     async def work(records: Records) -> ChangeResult:
         found = await find_order(records, actor.broker, order_id, lock=True)
         before = found.order
@@ -171,7 +200,8 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make) -> View:
         await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
         after = {**view(changed), "words": message}
-        return ChangeResult(view(found), after, await full_view(records, changed))
+        prices = [] if price is None else await price(records, found)
+        return ChangeResult(view(found), after, await full_view(records, changed), prices=prices)
 
     return await desk.change(actor, order_id.lower(), work, catalogue=False)
 

@@ -19,15 +19,44 @@ from bullion.unreadable import Unreadable
 
 _FUTURE_US_MAX = 5_000_000
 _US_PER_S = 1_000_000
+_SET_AGAIN = "It cannot be put back: set the current rate instead."
 
 
-@action("PUT /rates/{instrument}", Role.DEALER, audit_text="set a rate", command="rates put")
+async def _put_back(records: Records, broker: str, instrument: str, earlier: View) -> ChangeResult:
+    """Put an earlier rate in the place of the current one, with its time: nodes ignore older rates."""
+    current, now_us = await records.tick(broker, instrument), await records.now_us()
+    if earlier["source"] != "desk" or current is None:
+        raise RefusalError(CONFLICT, f"The rate of {instrument} before came from the feed. {_SET_AGAIN}")
+    old_s = (now_us - texts.instant_us(earlier["at"])) // _US_PER_S
+    for symbol in await records.all_symbols(broker):
+        if isinstance(symbol, Unreadable) or instrument not in symbol.pricing.instruments:
+            continue
+        if symbol.rate_age_s_max is not None and old_s > symbol.rate_age_s_max:
+            raise RefusalError(
+                CONFLICT,
+                f"The rate of {instrument} before is {old_s} s old, too old for {symbol.code}. {_SET_AGAIN}",
+            )
+    bid_e6, ask_e6, at_us = texts.rate(earlier["bid"]), texts.rate(earlier["ask"]), current.tick.at_us
+    await records.put_tick(broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us))
+    restored = await records.tick(broker, instrument)
+    if restored is None:
+        raise LookupError("a tick that was put is not there")
+    return ChangeResult(_kept(current), _kept(restored), view(restored, now_us))
+
+
+@action(
+    "PUT /rates/{instrument}",
+    Role.DEALER,
+    audit_text="set a rate",
+    command="rates put",
+    moves_prices=True,
+    put_back=_put_back,
+)
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
     """Set the rate of INSTRUMENT.
 
-    Asks for confirmation where the new rate is far from the last one: a digit may be missing. A rate that
-    is older than the current one is ignored. Rates of the simulated feed cannot be set while BULLION_FEED
-    is 'simulated'.
+    A rate that is older than the current one is ignored. Rates of the simulated feed cannot be set while
+    BULLION_FEED is 'simulated'.
 
     \b
     Examples:

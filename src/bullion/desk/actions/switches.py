@@ -9,7 +9,7 @@ from bullion.accounts.switches import BudgetLimits, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
 from bullion.desk import texts
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
-from bullion.desk.conversion import Changes, rule
+from bullion.desk.conversion import Changes, convert, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
@@ -20,12 +20,21 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
+async def _put_back(records: Records, broker: str, _subject: str, earlier: View) -> ChangeResult:
+    held, unreadable = await find_switches(records, broker)
+    restored = _switches(broker, convert(earlier, SwitchesBody))
+    await records.put_switches(restored)
+    return ChangeResult(_view(held, unreadable), view(restored))
+
+
 @action(
     "PATCH /switches",
     Role.ADMIN,
     dealer_fields=["halted"],
     audit_text="changed switches",
     command="switches set",
+    moves_prices=["price_tolerance_percent"],
+    put_back=_put_back,
 )
 async def patch_switches(
     desk: Desk, actor: Actor, changes: Changes[SwitchesBody], *, only_if: OnlyIf | None = None

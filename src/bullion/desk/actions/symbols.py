@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bullion.desk import texts
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
-from bullion.desk.conversion import Changes, require_code, require_valid, rule
+from bullion.desk.conversion import Changes, convert, require_code, require_valid, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
@@ -21,7 +21,25 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-@action("PUT /symbols/{code}", Role.ADMIN, audit_text="set a symbol", command="symbols put")
+async def _put_back(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
+    """Without the stock, which bookings have moved since."""
+    now = await records.symbol(broker, code)
+    if now is None:
+        raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
+    whole = {**_settings(earlier), "stock": view(now)["stock"]}
+    held = symbol_with_stock(broker, code, convert(whole, SymbolBody))
+    await records.put_symbol(held.symbol)
+    return ChangeResult(view(now), view(held))
+
+
+@action(
+    "PUT /symbols/{code}",
+    Role.ADMIN,
+    audit_text="set a symbol",
+    command="symbols put",
+    moves_prices=True,
+    put_back=_put_back,
+)
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -44,6 +62,8 @@ async def put_symbol(
     dealer_fields=["frozen"],
     audit_text="changed a symbol",
     command="symbols set",
+    moves_prices=["pricing", "quoted_weight", "sides"],
+    put_back=_put_back,
 )
 async def patch_symbol(
     desk: Desk, actor: Actor, code: str, changes: Changes[SymbolBody], *, only_if: OnlyIf | None = None
@@ -62,9 +82,7 @@ async def patch_symbol(
         before = await (_hold(records, *name) if sets_stock else records.symbol(*name))
         if before is None:
             raise RefusalError(NOT_FOUND, f"There is no symbol {code}.")
-        current = view(before)
-        del current["code"], current["unit"]
-        held = symbol_with_stock(actor.broker, code, changes.applied_to(current))
+        held = symbol_with_stock(actor.broker, code, changes.applied_to(_settings(view(before))))
         _require_metal(before.symbol.metal, held)
         await records.put_symbol(held.symbol)
         if sets_stock:  # Otherwise not written: bookings may have changed it since it was read.
@@ -72,6 +90,11 @@ async def patch_symbol(
         return ChangeResult(view(before), view(held))
 
     return await desk.change(actor, code, work, only_if=only_if)
+
+
+def _settings(symbol: View) -> View:
+    """Of a symbol's view, what can be set."""
+    return {name: value for name, value in symbol.items() if name not in ("code", "unit")}
 
 
 async def get_symbol(desk: Desk, actor: Actor, code: str) -> View:

@@ -41,6 +41,18 @@ _RATE_LIMITS = {
         "requests from one address with a wrong key; then the address has to wait",
     ),
 }
+_MOVE = field_of(
+    SwitchesBody,
+    "price_move_percent_max",
+    "Largest move without a second word, %",
+    "from 0 to 100; a change of the desk that moves a price further has to be confirmed",
+)
+_CROSSED = field_of(
+    SwitchesBody,
+    "refuse_crossed",
+    "Refuse orders at crossed prices",
+    "where a client could sell for more than it buys for",
+)
 _TOLERANCE = field_of(SwitchesBody, "price_tolerance_percent", "Tolerance, %", "from 0 to 100")
 
 
@@ -59,6 +71,7 @@ async def render(visit: Visit) -> Html:
     return el(
         "div",
         card("Price tolerance", shown, aside=TOLERANCE.button(visit, kind="small"), name="tolerance"),
+        card("Price guard", _guard(held), aside=GUARD.button(visit, kind="small"), name="price-guard"),
         card("Rate limits", limits, aside=aside, name="budgets"),
         class_="stack",
     )
@@ -70,6 +83,46 @@ _COLUMNS = (
     Column("Period", lambda _, row: row[2]),
     Column("What it counts", lambda _, row: row[3]),
 )
+
+
+def _guard(held: View) -> Html:
+    crossed = "are refused" if held[_CROSSED.name] else "are accepted"
+    texts = [
+        "Changes of the desk that move a client's price further have to be confirmed.",
+        "Changes that make a price crossed or losing always have to be.",
+        f"Orders at crossed prices, where a client could sell for more than it buys for, {crossed}.",
+    ]
+    percent = el("b", f"{trim_zeros(held[_MOVE.name])} %", class_="price")
+    return el("div", el("p", percent), [el("p", each, class_="hint") for each in texts], class_="inside")
+
+
+def _guard_settings(held: View) -> View:
+    return {name: held[name] for name in (_MOVE.name, _CROSSED.name)}
+
+
+async def _ask_guard(visit: Visit) -> Dialog:
+    shown = _guard_settings(await get_switches(visit.desk, visit.actor))
+    return Dialog(
+        title="Price guard",
+        text=["It applies to every change of the desk and every order from now on."],
+        values={**shown, **seen(shown)},
+    )
+
+
+async def _set_guard(visit: Visit) -> Result:
+    before = await get_switches(visit.desk, visit.actor)
+    only_if = unchanged(visit, "The price guard", _guard_settings)
+    only_if(before)
+    changes = Changes(SwitchesBody, {each.name: visit.values[each.name] for each in (_MOVE, _CROSSED)})
+    after = await patch_switches(visit.desk, visit.actor, changes, only_if=only_if)
+    was, now = (
+        {
+            "limit": f"{trim_zeros(each[_MOVE.name])} %",
+            "crossed prices": "refused" if each[_CROSSED.name] else "accepted",
+        }
+        for each in (before, after)
+    )
+    return Result(saved("Price guard", was, now))
 
 
 def _tolerance(held: View) -> View:
@@ -144,6 +197,16 @@ TOLERANCE = Action(
     (SEEN, _TOLERANCE),
     changes=_TOLERANCE.name,
 )
+GUARD = Action(
+    MARKET,
+    "price-guard",
+    "Change the guard",
+    patch_switches,
+    _ask_guard,
+    _set_guard,
+    (SEEN, _MOVE, _CROSSED),
+    changes=_MOVE.name,
+)
 BUDGETS = Action(
     MARKET,
     "budgets",
@@ -154,4 +217,4 @@ BUDGETS = Action(
     (SEEN, *_BUDGET_FIELDS),
     changes="budgets",
 )
-ACTIONS = (TOLERANCE, BUDGETS)
+ACTIONS = (TOLERANCE, GUARD, BUDGETS)

@@ -1,7 +1,6 @@
-"""Rates: the newest of each instrument, and setting one by hand, which asks again where it jumps."""
+"""Rates: the newest of each instrument, and setting one by hand."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import datetime
 
 from bullion.console.forms import Code, Dialog, Hidden, field_of
@@ -9,23 +8,17 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, Column, hint, state, table_card
-from bullion.console.widgets.formatting import age, clock, deviation_text, grouped
+from bullion.console.widgets.formatting import age, clock, grouped
 from bullion.desk.actions.rates import list_rates, put_rate
 from bullion.desk.bodies import RateBody
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
-from bullion.metals.scaled import scaled
-from bullion.rates.tick import PLACES
 
 from .market_data import rates_of, symbols_of
 
-_JUMP_PERCENT = 3
-"""A rate that moves by more at once has to be confirmed: a digit may be missing."""
 _INSTRUMENT = Code("instrument", "Instrument")
 _BID = field_of(RateBody, "bid", "Bid")
 _ASK = field_of(RateBody, "ask", "Ask", "not below the bid")
-_CONFIRMED = Hidden("confirmed", "")
-"""The bid and the ask that somebody has confirmed."""
 
 
 async def render(visit: Visit) -> Html:
@@ -115,9 +108,6 @@ async def _ask(visit: Visit) -> Dialog:
 async def _set(visit: Visit) -> Result:
     name, bid, ask = (visit.values[each] for each in ("instrument", "bid", "ask"))
     before = await _current(visit, name)
-    warnings = _warnings(before, bid, ask)
-    if warnings and visit.form.get(_CONFIRMED.name) != f"{bid} {ask}":
-        return Result("", confirm=_confirmation(name, bid, ask, warnings))
     done = await put_rate(visit.desk, visit.actor, name, RateBody(bid=bid, ask=ask))
     now = f"{_rate(done['bid'])} / {_rate(done['ask'])}"
     if not done["taken"]:
@@ -125,33 +115,6 @@ async def _set(visit: Visit) -> Result:
     was = f"{_rate(before['bid'])} / {_rate(before['ask'])}" if before else "none"
     at = clock(datetime.fromisoformat(done["at"]), visit.zone)
     return Result(f"{name}: {was} → {now}, at {at}.")
-
-
-def _confirmation(name: str, bid: str, ask: str, warnings: Sequence[str]) -> Dialog:
-    """It is valid for exactly these numbers."""
-    values = {"instrument": name, "bid": bid, "ask": ask, _CONFIRMED.name: f"{bid} {ask}"}
-    return Dialog(
-        title=f"Is {_rate(bid)} / {_rate(ask)} correct?",
-        text=[*warnings, "Nothing was changed yet. Clients trade at this rate as soon as you set it."],
-        confirm="Yes, set rate",
-        danger=True,
-        fields=[Hidden(each, "") for each in values],
-        values=values,
-    )
-
-
-def _warnings(before: View | None, bid: str, ask: str) -> list[str]:
-    """Why somebody should look twice."""
-    bid_e6, ask_e6 = scaled(bid, PLACES), scaled(ask, PLACES)
-    found = []
-    for name, now_e6 in (("bid", bid_e6), ("ask", ask_e6)):
-        was_e6 = scaled(before[name], PLACES) if before else 0
-        if before and was_e6 and abs(now_e6 - was_e6) * 100 > was_e6 * _JUMP_PERCENT:
-            deviation = deviation_text(now_e6, was_e6)
-            found.append(f"The {name} is {deviation} the last one, which was {_rate(before[name])}.")
-    if 0 < bid_e6 < ask_e6 and (ask_e6 - bid_e6) * 100 > bid_e6 * _JUMP_PERCENT:
-        found.append(f"The ask is more than {_JUMP_PERCENT} % above the bid.")
-    return found
 
 
 SET = Action(MARKET, "set-rate", "Set rate", put_rate, _ask, _set, (_INSTRUMENT, _BID, _ASK))

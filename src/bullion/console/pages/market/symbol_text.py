@@ -37,6 +37,11 @@ _STATES = {
 
 def price_state(quote: View) -> Html:
     kind, text = _STATES[quote["state"]]
+    if quote["crossed"]:
+        groups = ", ".join(quote["crossed"])
+        return state(
+            BAD, f"crossed for {groups}", "Clients of these groups could sell for more than they pay."
+        )
     return state(kind, text, quote["words"])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from bullion.console.forms import Dialog, Fields, FormErrors, Hidden, field_of, read_fields
+from bullion.console.forms import Dialog, Fields, FormErrors, field_of, read_fields
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
 from bullion.console.pages.breaks import NOTE, settle
@@ -25,12 +25,10 @@ from .order_format import deal_number, is_test
 
 _AT_ONCE = "It takes effect at once. The order's history and the audit trail record your name."
 _FAR_PERCENT = 10
-"""A closing price that deviates more from the deal's has to be confirmed again."""
+"""The preview warns of a closing price that deviates more from the deal's."""
 _REASON_HINT = "Optional, up to 500 characters. It is kept with the order."
 _REASON = field_of(ReasonBody, "reason", "Reason", _REASON_HINT)
 _PRICE = field_of(CompleteBody, "close_price", "Closing price")
-_CONFIRMED = Hidden("confirmed", "")
-"""The price that somebody has confirmed."""
 
 
 def buttons(visit: Visit, order: View) -> Child:
@@ -159,18 +157,6 @@ def _deviation(found: View) -> str | None:
 
 async def _complete(visit: Visit) -> Result:
     price = visit.values["close_price"]
-    warning = _deviation(await _completion(visit, price))
-    if warning and visit.form.get(_CONFIRMED.name) != price:
-        # The confirmation is valid for this price only.
-        dialog = Dialog(
-            title=f"Is {rupees(price)} correct?",
-            text=[warning, "Nothing was done yet. The result is final once you complete it."],
-            confirm="Yes, complete",
-            danger=True,
-            fields=[Hidden("close_price", ""), _CONFIRMED],
-            values={"close_price": price, _CONFIRMED.name: price},
-        )
-        return Result("", confirm=dialog)
     body = CompleteBody(close_price=price)
     done = await order_life.complete_order(visit.desk, visit.actor, visit.param("id"), body)
     return Result(f"The deal is closed at {rupees(done['close_price'])}.")

@@ -1,0 +1,121 @@
+"""Taking back a change of prices, for a minute after it was made."""
+
+import msgspec
+
+from bullion.desk.desk import CONFIRMED, UNDO_US, ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
+from bullion.desk.registry import Action, action, all_actions
+from bullion.orders.instant import instant_text
+from bullion.records.audit import AuditFilter, Entry
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT, NOT_FOUND, ROLE_TOO_LOW
+from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
+
+_LISTED = 20
+_DIGITS_MAX = 18
+
+
+@action(
+    "POST /audit/{number}/undo",
+    Role.DEALER,
+    audit_text="took back a price change",
+    command="undo",
+    moves_prices=True,
+)
+async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
+    """Take back the price change that entry NUMBER of the audit trail records, within a minute.
+
+    The one who made it may do so, and every admin, as long as nothing has changed it since. It asks only if
+    earlier prices would be crossed or losing now.
+
+    \b
+    Example:
+      bullion desk undo 412
+    """
+    if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS_MAX):
+        raise invalid_field(("number",), "must be a whole number", "not_an_integer", within="path")
+
+    async def work(records: Records) -> ChangeResult:
+        entry = await _find(records, actor.broker, int(number))
+        if why_not := _why_not(entry, await records.now_us()):
+            raise RefusalError(CONFLICT, why_not)
+        declared = all_actions()[entry.action]
+        _require_allowed(actor, entry, declared)
+        assert declared.put_back is not None  # noqa: S101 - checked by `_why_not`
+        done = await declared.put_back(records, actor.broker, entry.subject, _state(entry.before))
+        if _comparable(done.before) != _comparable(_state(entry.after)):
+            raise RefusalError(
+                CONFLICT, f"{entry.subject} was changed again since then. Nothing was taken back."
+            )
+        return done
+
+    return await desk.change(actor, f"entry {number}", work, goes_back=True)
+
+
+async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
+    """The price changes of the last minute that can be taken back, newest first."""
+
+    async def work(records: Records) -> list[View]:
+        now_us = await records.now_us()
+        found = []
+        newest = await records.audit_matching(actor.broker, AuditFilter(2**62, 1), _LISTED)
+        undone = {entry.subject for entry in newest if entry.action == undo_change.__name__}
+        for entry in newest:
+            if f"entry {entry.ordinal}" in undone or _why_not(entry, now_us) is not None:
+                continue
+            found.append(
+                {
+                    "number": entry.ordinal,
+                    "actor": entry.actor,
+                    "action": entry.action,
+                    "subject": entry.subject,
+                    "until": instant_text(entry.at_us + UNDO_US),
+                }
+            )
+        return found
+
+    return await desk.read(actor, "undoable", work)
+
+
+async def _find(records: Records, broker: str, number: int) -> Entry:
+    found = await records.audit_matching(broker, AuditFilter(number, number), 1)
+    if not found:
+        raise RefusalError(NOT_FOUND, f"The audit trail has no entry {number}.")
+    return found[0]
+
+
+def _why_not(entry: Entry, now_us: int) -> str | None:
+    """Why a change cannot be taken back, and what to do instead; None if it can."""
+    declared, before, after = all_actions().get(entry.action), _state(entry.before), _state(entry.after)
+    subject = entry.subject
+    if declared is None or declared.put_back is None:
+        return f"Entry {entry.ordinal} is not a change of prices that can be taken back."
+    if now_us - entry.at_us > UNDO_US:
+        return f"Entry {entry.ordinal} is more than a minute old. Change {subject} again instead."
+    if not before:
+        return f"{subject} was created by this change. Change it instead, or switch its trading off."
+    if "unreadable" in before:
+        return f"{subject} could not be read before this change. Change it again instead."
+    if not declared.may_have_moved_prices(before, _comparable(after)):
+        return f"Entry {entry.ordinal} moved no prices. Change {subject} again instead."
+    return None
+
+
+def _require_allowed(actor: Actor, entry: Entry, declared: Action) -> None:
+    own = entry.actor == actor.name and actor.role.includes(declared.least_role)
+    if not own and not actor.role.includes(Role.ADMIN):
+        raise RefusalError(
+            ROLE_TOO_LOW, f"{entry.actor} made this change: they or an admin can take it back."
+        )
+
+
+def _state(text: str | None) -> View:
+    """Empty if there was nothing."""
+    state: View = {} if text is None else msgspec.json.decode(text)
+    return state
+
+
+def _comparable(state: View | None) -> View:
+    """Without the stock, which bookings move, and without what was confirmed."""
+    return {name: value for name, value in (state or {}).items() if name not in (CONFIRMED, "stock")}
