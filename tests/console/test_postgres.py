@@ -11,6 +11,7 @@ from tests.support.dealing import Dealing
 from tests.support.desk import Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
 from tests.support.orders import ORDERS, refused
+from tests.support.price_slips import check_console_slips
 from tests.support.servers import Postgres, Redis
 
 pytestmark = pytest.mark.xdist_group("console-postgres")
@@ -109,3 +110,10 @@ def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
         at.do("market/add-duty?name=gold", **{"from": "2099-01-01", "rupees": "8000"})
         assert len(dealing.desk.do("GET", "/duties")["items"][0]["duties"]) == 2
         assert at.do("audit/check")["done"].startswith("The trail is intact: ")
+
+
+def test_slips_in_prices_ask(console: ConsoleProcess, node: Node) -> None:
+    with first_caller(node) as first:
+        office = Office.open(node, first)
+        check_console_slips(console, office)
+        office.close()

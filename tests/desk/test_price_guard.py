@@ -9,44 +9,7 @@ import pytest
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
 from tests.support.orders import Trader, refused
-
-RATE = {"bid": "150463", "ask": "150480.50"}
-SILVER = {"bid": "180000", "ask": "180100"}
-TERMS = {"buy_premium": "60.50", "sell_premium": "-463"}
-LANDED = {
-    "kind": "landed",
-    "spot": "XAUUSD",
-    "currency": "USDINR",
-    "premium_usd": "1",
-    "interbank": "0.01",
-    "conversion": "0.3215",
-    "duty": "customs",
-    "margin": "0",
-}
-FIXED = {"kind": "fixed", "buy": "151000", "sell": "150000"}
-NEVER_STALE = SYMBOL | {"rate_age_s_max": None, "freeze_after_s": None}
-
-
-def india(days: int = 0) -> str:
-    return (datetime.now(UTC) + timedelta(hours=5, minutes=30, days=days)).date().isoformat()
-
-
-def set_up(office: Office) -> None:
-    """A gold symbol on a rate, one at a fixed price, one landed, and a group with both premiums."""
-    desk = office.desk
-    for instrument, rate in {
-        "GOLD": RATE,
-        "SILVER": SILVER,
-        "XAUUSD": {"bid": "4800", "ask": "4801"},
-        "USDINR": {"bid": "92", "ask": "92.01"},
-    }.items():
-        desk.do("PUT", f"/rates/{instrument}", rate)
-    desk.do("PUT", "/duties/customs", [{"from": india(-9), "rupees": "8350"}])
-    desk.do("PUT", "/symbols/GOLD", NEVER_STALE)
-    desk.do("PUT", "/symbols/COIN", NEVER_STALE | {"pricing": FIXED})
-    desk.do("PUT", "/symbols/GOLDLANDED", NEVER_STALE | {"pricing": LANDED})
-    desk.do("PUT", "/groups/retail", {"default_terms": TERMS})
-
+from tests.support.price_slips import FIXED, NEVER_STALE, TERMS, india, set_up
 
 SLIPS: dict[str, tuple[str, str, Any, str, set[str], str]] = {
     "a duty with a digit too many": (

@@ -33,7 +33,10 @@ class ConsoleClient:
         """The fields of a dialog, with their values."""
         answer = self.client.get(f"/dialogs/{action}")
         assert answer.status_code == 200, answer.text
-        contents = answer.json()["contents"]
+        return self.fields(answer.json()["contents"])
+
+    def fields(self, contents: str) -> dict[str, str]:
+        """The fields in the HTML of a dialog, with their values."""
         tags = re.findall(r"<input [^>]*>", contents)
         named = [(re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)) for tag in tags]
         fields = {name[1]: value[1] if value else "" for name, value in named if name}

@@ -71,7 +71,7 @@ def _plain(text: str) -> str:
 
 
 def _severity(row: View) -> Decimal:
-    at = Decimal(row["old"] or row["new"] or 1)
+    at = Decimal(row["new"] or row["old"] or 1)
     return Decimal(row["loss"]) / max(at, Decimal("0.01"))
 
 

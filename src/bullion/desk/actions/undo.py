@@ -13,6 +13,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 _LISTED = 20
+_AFTER_ALL = 2**62
 _DIGITS_MAX = 18
 
 
@@ -54,28 +55,36 @@ async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
 
 
 async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
-    """The price changes of the last minute that can be taken back, newest first."""
+    """The latest price change of each thing, of the last minute, if it can be taken back; newest first."""
 
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
-        found = []
-        newest = await records.audit_matching(actor.broker, AuditFilter(2**62, 1), _LISTED)
+        newest = await records.audit_matching(actor.broker, AuditFilter(_AFTER_ALL, 1), _LISTED)
         undone = {entry.subject for entry in newest if entry.action == undo_change.__name__}
+        latest: dict[object, Entry] = {}
         for entry in newest:
-            if f"entry {entry.ordinal}" in undone or _why_not(entry, now_us) is not None:
-                continue
-            found.append(
-                {
-                    "number": entry.ordinal,
-                    "actor": entry.actor,
-                    "action": entry.action,
-                    "subject": entry.subject,
-                    "until": instant_text(entry.at_us + UNDO_US),
-                }
-            )
-        return found
+            latest.setdefault(_changed_thing(entry), entry)
+        return [
+            {
+                "number": entry.ordinal,
+                "actor": entry.actor,
+                "action": entry.action,
+                "subject": entry.subject,
+                "until": instant_text(entry.at_us + UNDO_US),
+            }
+            for entry in latest.values()
+            if f"entry {entry.ordinal}" not in undone and _why_not(entry, now_us) is None
+        ]
 
     return await desk.read(actor, "undoable", work)
+
+
+def _changed_thing(entry: Entry) -> object:
+    """The same for all entries about one thing. The switches are one."""
+    declared = all_actions().get(entry.action)
+    if declared is None or declared.put_back is None:
+        return entry.ordinal
+    return declared.put_back, entry.subject if declared.path_names else ""
 
 
 async def _find(records: Records, broker: str, number: int) -> Entry:

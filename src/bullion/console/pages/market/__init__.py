@@ -11,6 +11,7 @@ from bullion.console.widgets.components import unreadable_card
 
 from . import duty_tables, groups, limits, rates, symbols, trading_hours, venue
 from .market_data import unreadable_rows
+from .undo_line import UNDO, undo_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ async def _render(chosen: _Tab, visit: Visit) -> Html:
         "div",
         el("h1", f"Market: {chosen.title}", class_="unseen"),
         el("nav", links, class_="tabs", aria_label="Tabs of the market page"),
+        await undo_line(visit),
         unreadable_card(visit, await unreadable_rows(visit, chosen.kind)),
         await chosen.render(visit),
         # So that the script replaces one tab by another, instead of merging their contents.
@@ -55,5 +57,5 @@ PAGE = Page(
     "Market",
     {"": partial(_render, _TABS[0]), **{f"/{tab.name}": partial(_render, tab) for tab in _TABS}},
     live_s=1,
-    actions=tuple(action for tab in _TABS for action in tab.actions),
+    actions=(UNDO, *(action for tab in _TABS for action in tab.actions)),
 )
