@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
+from tests.support.node import until
 from tests.support.orders import Trader, refused
 from tests.support.price_slips import FIXED, NEVER_STALE, TERMS, india, set_up
 
@@ -193,6 +194,8 @@ def test_a_crossed_offer_is_flagged_counted_and_not_traded_unless_the_broker_say
     # The feed's bid and ask come closer: nobody at the desk changed a premium.
     desk.do("PUT", "/rates/GOLD", {"bid": "150000", "ask": "150009"})
     assert desk.all("/quotes")[0]["crossed"] == ["retail"]
+    counted = f'bullion_offers_crossed{{broker="{office.broker}"}} 1.0'
+    until(lambda: counted in httpx.get(f"{office.node.desk_url}/metrics").text, within_s=5)
     for side in ("buy", "sell"):
         refused(trader.place(trade_type=side), "pricing_unavailable")
     quote = trader.quote()

@@ -70,9 +70,9 @@ def _plain(text: str) -> str:
     return trim_zeros(remove_grouping(text.strip().removeprefix("₹").strip()))
 
 
-def _severity(row: View) -> Decimal:
+def _severity(row: View) -> tuple[bool, Decimal]:
     at = Decimal(row["new"] or row["old"] or 1)
-    return Decimal(row["loss"]) / max(at, Decimal("0.01"))
+    return Problem.CROSSED in row["problems"], Decimal(row["loss"]) / max(at, Decimal("0.01"))
 
 
 def _loss_text(row: View) -> str:
@@ -90,13 +90,12 @@ def _verdict(row: View, loss: str) -> Child:
 
 
 def _table(rows: Sequence[View], left_out: int) -> Html:
-    head = ("Price", "Old → new, ₹", "Move", "Between buy and sell, ₹", "What is wrong")
     more = len(rows) - _ROWS_MAX + left_out
     return el(
         "div",
         el(
             "table",
-            el("thead", el("tr", [el("th", each, scope="col") for each in head])),
+            el("thead", el("tr", [el("th", text, scope="col", class_=css) for text, css in _HEAD])),
             el("tbody", [_row(each) for each in rows[:_ROWS_MAX]]),
         ),
         el("p", f"And {more} more prices.", class_="hint") if more > 0 else None,
@@ -127,10 +126,17 @@ def _row(row: View) -> Html:
     )
 
 
+_HEAD = (
+    ("Price", None),
+    ("Old → new, ₹", "number"),
+    ("Move", "number"),
+    ("Between buy and sell, ₹", "number"),
+    ("What is wrong", None),
+)
 _SIDES = {"buy": "bought by clients", "sell": "sold by clients"}
 _WRONG = {
     Problem.CROSSED: "crossed",
-    Problem.LOSING: "below cost",
+    Problem.LOSING: "loses money",
     Problem.MOVE: "a large move",
     Problem.WIDE: "a wide spread",
     Problem.TOLERANCE: "a large tolerance",

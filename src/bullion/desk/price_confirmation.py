@@ -63,8 +63,14 @@ def preview(rows: Sequence[PriceRow], name: str = "preview") -> dict[str, Any]:
 
 
 def worst(rows: Iterable[PriceRow]) -> PriceRow:
-    """The row with the largest loss, measured by its price."""
-    return max(rows, key=lambda row: Fraction(row.loss_paise, max(row.new_paise or row.old_paise or 1, 1)))
+    """A crossed row if there is one, and of these the one with the largest loss, measured by its price."""
+    return max(
+        rows,
+        key=lambda row: (
+            Problem.CROSSED in row.problems,
+            Fraction(row.loss_paise, max(row.new_paise or row.old_paise or 1, 1)),
+        ),
+    )
 
 
 def sentence(row: PriceRow) -> str:
