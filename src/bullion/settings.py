@@ -52,6 +52,8 @@ class Settings:
     console_port: int = 8002
     console_api_url: str | None = None
     console_late_s: int = 30
+    console_session_s: int = 12 * 3600
+    console_idle_s: int = 3600
     workers: int = 1
     drain_s: int = 0
     broker: str = "main"
@@ -254,6 +256,8 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_CONSOLE_PORT": _whole_number(0, 65535),
     "BULLION_CONSOLE_API_URL": _http_url,
     "BULLION_CONSOLE_LATE_S": _whole_number(1, 86_400),
+    "BULLION_CONSOLE_SESSION_S": _whole_number(1, 2_592_000),
+    "BULLION_CONSOLE_IDLE_S": _whole_number(1, 2_592_000),
     "BULLION_WORKERS": _whole_number(1, 256),
     "BULLION_DRAIN_S": _whole_number(0, 300),
     "BULLION_BROKER": _broker,

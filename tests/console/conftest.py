@@ -25,8 +25,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 
 @pytest.fixture(scope="session")
-def console(node: Node) -> Iterator[ConsoleProcess]:
-    settings = {
+def console_settings(node: Node) -> dict[str, str]:
+    return {
         "BULLION_DESK_TOKEN": DESK_TOKEN,
         "BULLION_SECRET": SECRET,
         "BULLION_FEED": "desk",
@@ -34,7 +34,11 @@ def console(node: Node) -> Iterator[ConsoleProcess]:
         "BULLION_CONSOLE_API_URL": node.api_url,
         "BULLION_CONSOLE_LATE_S": "3",
     }
-    with running_console(node.folder, **settings) as console:
+
+
+@pytest.fixture(scope="session")
+def console(node: Node, console_settings: dict[str, str]) -> Iterator[ConsoleProcess]:
+    with running_console(node.folder, **console_settings) as console:
         yield console
 
 

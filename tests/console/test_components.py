@@ -1,4 +1,4 @@
-"""The console's small parts: numbers, times, markup, sessions, and reads that are shared."""
+"""The console's small parts: numbers, times, markup, and reads that are shared."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,15 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bullion.console import sessions as sessions_module
 from bullion.console import shared_read as shared_read_module
 from bullion.console.html import Html, el, join
-from bullion.console.sessions import IDLE_S, LASTS_S, Sessions
 from bullion.console.shared_read import ReadPending, SharedRead
 from bullion.console.widgets.charts import bar_chart, line_chart
 from bullion.console.widgets.formatting import age, clock, grouped, moment, rupees, signed_weight, weight
 from bullion.faults import StoreUnavailable
-from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
@@ -102,48 +99,14 @@ def test_charts_draw_what_they_are_given() -> None:
     assert '<rect x="1" y="2" width="8" height="10" class="refused">' in bars
 
 
-# --- Sessions -------------------------------------------------------------------------------------------
+# --- Shared reads ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     clock_ = [1000.0]
-    monkeypatch.setattr(sessions_module, "monotonic", lambda: clock_[0])
     monkeypatch.setattr(shared_read_module, "monotonic", lambda: clock_[0])
     return clock_
-
-
-def test_a_session_ends_after_a_day_however_busy_it_is(now: list[float]) -> None:
-    sessions = Sessions(Hasher(b"s" * 32, "console"))
-    cookie = sessions.cookie(sessions.begin(SOMEBODY))
-    for _ in range(LASTS_S // 60 - 1):
-        now[0] += 60
-        assert sessions.find(cookie) is not None
-    now[0] += 60
-    assert sessions.find(cookie) is None
-
-
-def test_a_session_ends_when_its_pages_were_closed(now: list[float]) -> None:
-    sessions = Sessions(Hasher(b"s" * 32, "console"))
-    cookie = sessions.cookie(sessions.begin(SOMEBODY))
-    now[0] += IDLE_S - 1
-    assert sessions.find(cookie) is not None
-    now[0] += IDLE_S
-    assert sessions.find(cookie) is None
-
-
-def test_a_cookie_of_another_deployment_or_of_an_ended_session_is_nobodys(now: list[float]) -> None:
-    sessions, others = (Sessions(Hasher(secret * 32, "console")) for secret in (b"s", b"t"))
-    session = sessions.begin(SOMEBODY)
-    cookie = sessions.cookie(session)
-    assert others.find(cookie) is None
-    assert sessions.find(f"{session.id}.{'0' * 64}") is None
-    assert sessions.find(None) is None
-    sessions.end(session)
-    assert sessions.find(cookie) is None
-
-
-# --- Shared reads ---------------------------------------------------------------------------------------
 
 
 class Source:

@@ -37,7 +37,7 @@ def running_console(folder: Path, **settings: str) -> Iterator[ConsoleProcess]:
 
     It believes what its callers say of their addresses, so that the throttles of tests do not mix.
     """
-    given = environment(BULLION_CONSOLE_PORT="0", BULLION_TRUSTED_PROXIES=_ON_LOOPBACK, **settings)
+    given = environment(**{"BULLION_CONSOLE_PORT": "0", "BULLION_TRUSTED_PROXIES": _ON_LOOPBACK} | settings)
     process = subprocess.Popen(
         [sys.executable, "-m", "bullion", "console"],
         cwd=folder,
@@ -69,6 +69,12 @@ def _entry(line: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return entry if isinstance(entry, dict) else {}
+
+
+def session_cookie(client: httpx.Client) -> tuple[str, str]:
+    """The name and value of the cookie of the console's session. Each deployment has a name of its own."""
+    ((name, value),) = [each for each in client.cookies.items() if each[0].startswith("bullion_console_")]
+    return name, value
 
 
 @contextlib.contextmanager

@@ -95,15 +95,15 @@ def _next_step(status: int, page: Page | None) -> Child:
     return None
 
 
-_CONTINUE = "Log in to continue where you were. A session ends when the console is restarted."
+_CONTINUE = "Log in to continue where you were."
 
 
-def login_page(*, theme: str, go_to: str, error: str | None = None) -> bytes:
+def login_page(broker: str, *, theme: str, go_to: str, error: str | None = None) -> bytes:
     body = el(
         "main",
         el(
             "form",
-            el("h1", "Bullion desk"),
+            el("h1", broker, el("small", "Bullion desk")),
             el("p", "Log in with your desk token. It is not stored: this browser gets a session."),
             el("p", error, class_="refused", role="alert") if error else None,
             el("p", _CONTINUE, class_="hint") if go_to != "/" and not error else None,
@@ -135,4 +135,4 @@ def login_page(*, theme: str, go_to: str, error: str | None = None) -> bytes:
         ),
         class_="login",
     )
-    return document("Log in", body, theme=theme)
+    return document(f"Log in to {broker}", body, theme=theme)

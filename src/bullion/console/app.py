@@ -29,7 +29,7 @@ from .forms import FormErrors
 from .frame import banner, document, page_frame, top
 from .html import Html
 from .page import Action, ConsoleSettings, Page, Redirect, Render, Visit
-from .sessions import LASTS_S, Session, Sessions
+from .sessions import Session, Sessions
 from .shared_read import ReadPending
 from .watch import Watches
 from .widgets.components import empty
@@ -130,8 +130,8 @@ class Console(HttpApp):
             if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
                 raise RefusalError(_FORGED)
             if request.path == "/logout":
-                self._leave(session)
-                return answers.redirect("/login", (request.set_session("", 0),))
+                await self._log_out(session)
+                return answers.redirect("/login", (request.set_session(self._sessions.cookie_name, "", 0),))
         return await self._answer_visitor(call, request, session, form)
 
     async def _answer_visitor(
@@ -160,15 +160,10 @@ class Console(HttpApp):
             return answers.redirect(redirect.path)
 
     async def _session(self, request: BrowserRequest) -> Session | None:
-        session = self._sessions.find(request.session_cookie)
-        if session is None or await self._watches.is_token_valid(session.actor):
-            return session
-        self._leave(session)
-        return None
+        return await self._sessions.find(request.session_cookie(self._sessions.cookie_name))
 
-    def _leave(self, session: Session) -> None:
-        self._sessions.end(session)
-        self._watches.forget(session.actor)
+    async def _log_out(self, session: Session) -> None:
+        await self._sessions.end(session)
         _log.info("logged_out", actor=session.actor.name, broker=session.actor.broker)
 
     async def _login(self, request: BrowserRequest, scope: Scope, receive: Receive) -> Response:
@@ -176,21 +171,35 @@ class Console(HttpApp):
         if request.method == "GET":
             if await self._session(request) is not None:
                 return answers.redirect("/")
-            return answers.page(login_page(theme=request.theme, go_to=go_to))
+            return await self._login_page(request, go_to)
         form = await request.form(scope, receive)
         go_to, address = form.get("next", "/"), self._authenticator.address(scope)
         try:
             actor = await self._authenticator.authenticate_token(address, form.get("token", "").strip())
+            session = await self._sessions.begin(actor)
         except (RefusalError, StoreFault) as error:
             refused = error if isinstance(error, RefusalError) else unavailable(error)
             _log.warning("log_in_refused", address=address, code=refused.refusal.code)
             message = _LOGIN_REFUSED if refused.refusal is TOKEN_REQUIRED else refused.message
-            html = login_page(theme=request.theme, go_to=go_to, error=message)
-            return answers.page(html, refused.refusal.status, refusal_headers(refused))
-        session = self._sessions.begin(actor)
+            return await self._login_page(request, go_to, error=message, refused=refused)
         _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
-        cookie = request.set_session(self._sessions.cookie(session), LASTS_S)
+        sessions = self._sessions
+        cookie = request.set_session(sessions.cookie_name, sessions.cookie(session), sessions.lasts_s)
         return answers.redirect(_own_path(go_to), (cookie,))
+
+    async def _login_page(
+        self,
+        request: BrowserRequest,
+        go_to: str,
+        *,
+        error: str | None = None,
+        refused: RefusalError | None = None,
+    ) -> Response:
+        broker = await self._watches.first_broker_name()
+        html = login_page(broker, theme=request.theme, go_to=go_to, error=error)
+        if refused is None:
+            return answers.page(html)
+        return answers.page(html, refused.refusal.status, refusal_headers(refused))
 
     async def _open_first_page(self, _visit: Visit) -> Response:
         return answers.redirect(f"/{self._pages[0].name}")

@@ -11,10 +11,9 @@ from bullion.web.response import Receive, Scope
 
 _BODY_BYTES_MAX = 64 * 1024
 _FIELDS_MAX = 200
-_COOKIE = "bullion_console"
 _FOR_SCRIPT = ("live", "dialogs", "actions", "previews")
 """The first parts of paths that only the console's own script requests."""
-_COOKIE_TLS = f"__Host-{_COOKIE}"
+_HOST_PREFIX = "__Host-"
 """Browsers accept a cookie of such a name only over TLS, and only for this host."""
 
 
@@ -57,9 +56,11 @@ class BrowserRequest:
         """As the proxy in front says. A caller who forges it harms only themselves."""
         return self.headers.get("x-forwarded-proto", "").lower() == "https"
 
-    @property
-    def session_cookie(self) -> str | None:
-        return self.cookies.get(_COOKIE_TLS if self.tls else _COOKIE)
+    def session_cookie(self, name: str) -> str | None:
+        return self.cookies.get(self._full_name(name))
+
+    def _full_name(self, name: str) -> str:
+        return f"{_HOST_PREFIX}{name}" if self.tls else name
 
     @property
     def theme(self) -> str:
@@ -91,9 +92,10 @@ class BrowserRequest:
         except ValueError:  # Such as `http://[`, which is not an origin.
             return False
 
-    def set_session(self, value: str, lasts_s: int) -> tuple[bytes, bytes]:
-        name, secure = (_COOKIE_TLS, "; Secure") if self.tls else (_COOKIE, "")
-        text = f"{name}={value}; Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Strict{secure}"
+    def set_session(self, name: str, value: str, lasts_s: int) -> tuple[bytes, bytes]:
+        secure = "; Secure" if self.tls else ""
+        attributes = f"Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Strict{secure}"
+        text = f"{self._full_name(name)}={value}; {attributes}"
         return b"set-cookie", text.encode("ascii")
 
     async def form(self, scope: Scope, receive: Receive) -> dict[str, str]:

@@ -11,11 +11,10 @@ from zoneinfo import ZoneInfo
 from bullion.accounts.broker import Broker
 from bullion.desk.actions import breaks, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
-from bullion.desk.identities import Identities
 from bullion.desk.unreadable import read_or_unreadable
 from bullion.metals.rupees import paise
 from bullion.records.page import Page
-from bullion.records.token import Actor
+from bullion.records.token import Actor, Role
 
 from .shared_read import EVERY_S, Reading, SharedRead
 
@@ -141,13 +140,13 @@ class BrokerWatch:
 
 
 class Watches:
-    """The data of each broker that has a session, and the state of each token in use."""
+    """The data of each broker that somebody is logged in for."""
 
-    def __init__(self, desk: Desk, identities: Identities, probe: Probe) -> None:
+    def __init__(self, desk: Desk, first_broker: str, probe: Probe) -> None:
+        """`first_broker` is the one that the log-in page names."""
         self._desk = desk
-        self._identities = identities
+        self._first_broker = first_broker
         self._brokers: dict[str, BrokerWatch] = {}
-        self._tokens: dict[str, SharedRead[bool]] = {}
 
         async def probe_api(_actor: Actor) -> str:
             return await probe() or ""
@@ -160,22 +159,12 @@ class Watches:
             found = self._brokers[broker] = BrokerWatch(self._desk, self._api)
         return found
 
-    async def is_token_valid(self, actor: Actor) -> bool:
-        """Whether the token of a session still exists, as far as the store can be read."""
-        if actor.token_id is None:
-            return True
-        found = self._tokens.get(actor.token_id)
-        if found is None:
-            found = self._tokens[actor.token_id] = SharedRead(self._identities.is_valid)
-        return (await found.get(actor)).value is not False
-
-    def forget(self, actor: Actor) -> None:
-        if actor.token_id is not None:
-            self._tokens.pop(actor.token_id, None)
+    async def first_broker_name(self) -> str:
+        """Its tag while the store cannot be read."""
+        nobody = Actor("nobody", Role.VIEWER, self._first_broker)
+        return (await self.of(self._first_broker).broker.get(nobody)).value or self._first_broker
 
     async def stop(self) -> None:
         for watch in self._brokers.values():
             await watch.stop()
-        for token in self._tokens.values():
-            await token.stop()
         await self._api.stop()

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from bullion.keys.text import new_secret
 
+FIRST_USER = "first"
+"""The user of the deployment's first token, which is no row of the store."""
+
 
 class Role(StrEnum):
     """Each role includes the ones before it."""
@@ -42,6 +45,11 @@ class Actor:
     """The deployment's first token: it may create brokers, and tokens for any of them."""
     token_id: str | None = None
     """None for the first token and the command line."""
+
+    @property
+    def user_id(self) -> str:
+        """Names the user of a session: the id of the token, or FIRST_USER."""
+        return self.token_id or FIRST_USER
 
 
 _TEXT = re.compile(r"desk\.([0-9a-f]{16})\.([0-9A-Za-z]{51})")

@@ -34,6 +34,7 @@ from .engine import Engine, Row, Transaction, one_row
 from .hedge_records import HedgeRecords
 from .order_records import OrderRecords
 from .rate_records import RateRecords
+from .session_records import SessionRecords
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ _CHANGES_KEPT = 10_000
 """A node that is further behind than this reads everything again."""
 
 
-class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords):
+class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords, SessionRecords):
     """One open transaction. A change reaches the memory of every node within a second.
 
     Reading one row that cannot be decoded raises UnreadableRow; a list contains an Unreadable in its place.

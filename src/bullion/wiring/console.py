@@ -1,9 +1,10 @@
-"""Opens the desk's console: over the same store as the nodes, with its own sessions."""
+"""Opens the desk's console: over the same store as the nodes."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from secrets import token_hex
 from urllib.parse import urlsplit
 
 from bullion.console.app import Console
@@ -13,13 +14,14 @@ from bullion.console.sessions import Sessions
 from bullion.console.watch import Probe, Watches
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.settings import Settings
+from bullion.store.engine import Transaction, one_row
 from bullion.web.address import SourceAddress
 from bullion.web.health import READY
 
 from .background import run_in_background
 from .desk import make_desk, no_refresh
 from .limiter import make_limiter
-from .store import open_store, saved_hedge
+from .store import Store, open_store, saved_hedge
 
 _PROBE_S = 0.8
 """Shorter than a page waits for an update."""
@@ -35,17 +37,41 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         identities = store.identities(settings)
         desk = make_desk(settings, store, no_refresh)
         watched = settings.console_api_url or api_url or _own(settings)
-        watches = Watches(desk, identities, _probe(watched))
-        async with run_in_background(store.records.run(), *([link.run()] if link else [])):
+        watches = Watches(desk, settings.broker, _probe(watched))
+        sessions = Sessions(
+            store.records,
+            identities,
+            store.hashers.console,
+            await _cookie_name(store),
+            lasts_s=settings.console_session_s,
+            idle_s=settings.console_idle_s,
+        )
+        background = [store.records.run(), sessions.run(), *([link.run()] if link else [])]
+        async with run_in_background(*background):
             yield Console(
                 desk=desk,
                 authenticator=DeskAuthenticator(identities, limiter, SourceAddress(settings.trusted_proxies)),
-                sessions=Sessions(store.hashers.console),
+                sessions=sessions,
                 watches=watches,
                 settings=ConsoleSettings(settings.production, settings.console_late_s),
                 pages=PAGES,
             )
+        await sessions.stop()
         await watches.stop()
+
+
+async def _cookie_name(store: Store) -> str:
+    """Different for each deployment: browsers send a cookie to all ports of a host.
+
+    All consoles of a deployment use the same name, because they share their sessions.
+    """
+
+    async def body(transaction: Transaction) -> str:
+        await transaction.run("keep_deployment_value", "console_id", token_hex(4))
+        row = await one_row(transaction, "deployment_value", "console_id")
+        return str(row["value"])
+
+    return f"bullion_console_{await store.engine.write('console_id', body)}"
 
 
 def _own(settings: Settings) -> str | None:

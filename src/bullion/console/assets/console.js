@@ -119,7 +119,7 @@ function tellAway() {
   words.setAttribute("role", "alert");
   words.textContent =
     `The console does not answer. This page is ${seconds} s old. ` +
-    "The page tries again by itself. If the console was restarted, you have to log in again.";
+    "The page tries again by itself, and keeps what you have typed.";
   shown.banner = null;
   document.getElementById("banner").replaceChildren(words);
 }

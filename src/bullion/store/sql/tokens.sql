@@ -21,6 +21,15 @@ UPDATE tokens
 SET secret_hash = $3, secret_id = $4
 WHERE token_id = $1 AND secret_hash = $2 AND @is_secret_of_store($4)
 
+-- name: record_token_uses
+-- In the order of the ids in $1. The first token has no row here.
+INSERT INTO token_uses (token_id, used_at_us)
+SELECT items.value, CAST($2 AS BIGINT)
+FROM @json_list($1)
+WHERE (SELECT tokens.token_id FROM tokens WHERE tokens.token_id = items.value) IS NOT NULL
+ON CONFLICT (token_id) DO UPDATE SET used_at_us = excluded.used_at_us
+WHERE token_uses.used_at_us < excluded.used_at_us
+
 -- name: delete_token
 UPDATE tokens SET deleted_at_us = $2 WHERE token_id = $1
 

@@ -20,7 +20,7 @@ async def undo_line(visit: Visit) -> Html | None:
         (each, left_s)
         for each in reading.value or ()
         if (left_s := _left_s(visit, each)) > 0
-        and (each["actor"] == visit.actor.name or visit.may(Role.ADMIN))
+        and (each["actor"] == visit.actor.name or visit.has_role(Role.ADMIN))
     ]
     if not found:
         return None
