@@ -5,6 +5,7 @@ from pathlib import Path
 from bullion.desk.registry import Action, all_actions
 from bullion.desk_api.app import BASE
 from bullion.desk_api.routes import desk_routes
+from bullion.web.response import encode_json
 
 BEGIN = "<!-- Actions: written by `make generate` from src/bullion/desk/actions. Change that, not this. -->"
 END = "<!-- End of the actions. -->"
@@ -28,8 +29,9 @@ def desk_page(root: Path) -> str:
 def _row(action: Action) -> str:
     command = action.command or _OWN_COMMANDS.get(action.name)
     role = f"`{action.role}`"
-    if action.dealer_fields:
-        fields = " and ".join(f"`{each}`" for each in sorted(action.dealer_fields))
+    if action.least_role is not action.role:
+        values = [f"{name}={encode_json(value).decode()}" for name, value in action.dealer_values.items()]
+        fields = " and ".join(f"`{each}`" for each in sorted([*action.dealer_fields, *values]))
         role = f"`{action.least_role}` for {fields} alone, else {role}"
     shown = f"`bullion desk {command}`" if command else _NONE
     return f"| `{action.method} {BASE}{action.path}` | {shown} | {role} |"

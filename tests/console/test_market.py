@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.dealing import Dealing
-from tests.support.desk import Office
+from tests.support.desk import SYMBOL, Office
 from tests.support.node import until
 from tests.support.orders import QUOTES, Trader, refused
 
@@ -154,6 +154,33 @@ def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
     expect(edit).to_be_disabled()
     assert edit.get_attribute("title") == "This needs the role admin; yours is dealer."
     assert dealing.desk.do("GET", "/symbols")["items"][0]["frozen"] is False
+
+
+def test_a_dealer_sets_premiums_and_stock(
+    someone: Visitor, office: Office, hire: Callable[[str], str]
+) -> None:
+    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    page = someone.open(hire("dealer"), "market")
+    dialog = asked(page, "Stock of GOLD")
+    dialog.get_by_label("Stock").fill("1,500")
+    save(dialog, "Save")
+    told(page, "GOLD: stock not counted → 1,500\N{NO-BREAK SPACE}g.")
+    # What was booked since the dialog was opened is not undone.
+    dialog = asked(page, "Stock of GOLD")
+    office.desk.do("PATCH", "/symbols/GOLD", {"stock": "1400"})
+    dialog.get_by_label("Stock").fill("2000")
+    someone.expect_trouble("409")
+    save(dialog, "Save")
+    expect(dialog.get_by_role("alert")).to_contain_text("The stock of GOLD was changed since")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert office.desk.all("/symbols")[0]["stock"] == "1400.0000"
+    page.goto(f"{someone.console.url}/market/groups")
+    expect(page.get_by_role("button", name="Stop trading: retail")).to_be_disabled()
+    dialog = asked(page, "Edit terms of retail for all symbols")
+    dialog.get_by_label("Premium when clients buy").fill("120")
+    save(dialog, "Save")
+    told(page, "premium on buys")
+    assert office.desk.all("/groups")[0]["default_terms"]["buy_premium"] == "120.00"
 
 
 def test_a_rate_that_lost_a_digit_is_asked_about_again(

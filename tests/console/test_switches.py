@@ -37,9 +37,11 @@ def test_a_dealer_halts_and_orders_are_refused(
     someone.confirm("Resume trading")
     expect(page.locator("[data-switch=halted]")).to_contain_text("open")
     # What a dealer may not turn is grey, and says why.
-    pause = page.get_by_role("button", name="Pause production")
-    expect(pause).to_be_disabled()
-    assert pause.get_attribute("title") == "This needs the role admin; yours is dealer."
+    someone.confirm("Pause production")
+    expect(page.locator("[data-switch=paused] .state")).to_have_text("▲paused")
+    end = page.get_by_role("button", name="End the pause")
+    expect(end).to_be_disabled()
+    assert end.get_attribute("title") == "This needs the role admin; yours is dealer."
 
 
 def test_an_admin_turns_production_and_pause(someone: Visitor, office: Office, admin: str) -> None:

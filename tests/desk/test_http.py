@@ -16,7 +16,7 @@ METHODS = {
     "/desk/v1/symbols": "GET",
     "/desk/v1/symbols/X": "PATCH, PUT",
     "/desk/v1/groups": "GET",
-    "/desk/v1/groups/x": "PUT",
+    "/desk/v1/groups/x": "PATCH, PUT",
     "/desk/v1/rates": "GET",
     "/desk/v1/rates/X": "PUT",
     "/desk/v1/duties": "GET",

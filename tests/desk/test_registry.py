@@ -45,11 +45,13 @@ def test_nobody_below_its_role_begins_an_action(office: Office, role: Role) -> N
                 refusal(caller.raw(action.method, path, b"nonsense"), 403, "role_too_low")
 
 
-@pytest.mark.parametrize("name", ["patch_symbol", "patch_switches"])
-def test_a_field_beyond_a_dealers_is_told_by_the_role_not_by_its_value(office: Office, name: str) -> None:
+@pytest.mark.parametrize(("name", "own"), [("patch_symbol", "frozen"), ("patch_switches", "halted")])
+def test_a_field_beyond_a_dealers_is_told_by_the_role_not_by_its_value(
+    office: Office, name: str, own: str
+) -> None:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
     action = ACTIONS[name]
-    (own,) = action.dealer_fields
+    assert own in action.dealer_fields
     path = action.path.replace("{code}", "GOLD")
     dealer = office.hire(Role.DEALER)
     answer = dealer.request("PATCH", path, json={own: True, "nonsense": 1})
@@ -57,11 +59,26 @@ def test_a_field_beyond_a_dealers_is_told_by_the_role_not_by_its_value(office: O
     refusal(dealer.request("PATCH", path, json={own: "nonsense"}), 422, "invalid_request")
 
 
-def test_others_ask_the_registry_for_a_role_and_for_words() -> None:
+def test_others_ask_the_registry_for_a_role() -> None:
     assert role_of(groups.put_group) is Role.ADMIN
     assert role_of(switches.patch_switches) is Role.DEALER
-    assert role_of(switches.patch_switches, ["halted", "paused"]) is Role.ADMIN
-    assert role_of(switches.patch_switches, ["halted"]) is Role.DEALER
+    assert role_of(switches.patch_switches, {"halted": True, "production": True}) is Role.ADMIN
+    assert role_of(switches.patch_switches, {"halted": False}) is Role.DEALER
+    assert role_of(groups.patch_group, {"terms": {}, "default_terms": None}) is Role.DEALER
+    assert role_of(groups.patch_group, {"terms": {}, "trading": True}) is Role.ADMIN
+
+
+@pytest.mark.parametrize(
+    ("paused", "role"),
+    [(True, Role.DEALER), (False, Role.ADMIN), (1, Role.ADMIN), ("true", Role.ADMIN), (None, Role.ADMIN)],
+    ids=repr,
+)
+def test_a_dealer_pauses_and_an_admin_ends_the_pause(paused: object, role: Role) -> None:
+    assert role_of(switches.patch_switches, {"paused": paused}) is role
+    assert role_of(switches.patch_switches, {"halted": True, "paused": paused}) is role
+
+
+def test_others_ask_the_registry_for_words() -> None:
     assert audit_text_of("put_group") == "set a group"
     assert audit_text_of("archived_orders") == "finished archiving orders"
     assert audit_text_of("never_heard_of") == "never heard of"

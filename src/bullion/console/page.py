@@ -106,8 +106,8 @@ class Action:
     do: Callable[[Visit], Awaitable[Result]]
     fields: Fields = ()
     """Parsed before `do` is called, which finds them in `visit.values`."""
-    changes: str | None = None
-    """The field of the desk's body that it changes, where the role depends on that."""
+    changes: str | Mapping[str, object] | None = None
+    """The field of the desk's body that it changes, or that with its value, where the role depends on it."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
     """Shown while the user types. It must change nothing."""
     preview_required: bool = False
@@ -117,7 +117,7 @@ class Action:
     def role(self) -> Role:
         if self.work is None:
             return Role.VIEWER
-        return role_of(self.work, None if self.changes is None else [self.changes])
+        return role_of(self.work, {self.changes: None} if isinstance(self.changes, str) else self.changes)
 
     def button(
         self,

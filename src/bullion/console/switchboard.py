@@ -33,7 +33,7 @@ def _switch(
         await patch_switches(visit.desk, visit.actor, Changes(SwitchesBody, {field: to}))
         return Result(done)
 
-    return Action(FRAME, name, label, patch_switches, ask, do, changes=field)
+    return Action(FRAME, name, label, patch_switches, ask, do, changes={field: to})
 
 
 _HALT = _switch(

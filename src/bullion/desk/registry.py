@@ -37,6 +37,8 @@ class Action:
     role: Role
     dealer_fields: frozenset[str]
     """A change of these fields alone needs a dealer; of any other, an admin."""
+    dealer_values: Mapping[str, object]
+    """A dealer may also set these fields, to these values alone."""
     audit_text: str | None
     """Such as "set a group", after the actor's name. None for actions that change nothing."""
     status: int
@@ -95,11 +97,16 @@ class Action:
     @property
     def least_role(self) -> Role:
         """The lowest role that may use the action."""
-        return Role.DEALER if self.dealer_fields else self.role
+        return Role.DEALER if self.dealer_fields or self.dealer_values else self.role
 
-    def role_for(self, fields: Iterable[str]) -> Role:
-        """The role that a change of these fields needs."""
-        return self.least_role if self.dealer_fields.issuperset(fields) else self.role
+    def role_for(self, changes: Mapping[str, object]) -> Role:
+        """The role that these changes need, by field."""
+        for_dealers = all(
+            field in self.dealer_fields
+            or (field in self.dealer_values and self.dealer_values[field] is value)
+            for field, value in changes.items()
+        )
+        return self.least_role if for_dealers else self.role
 
 
 _ACTIONS: dict[str, Action] = {}
@@ -113,6 +120,7 @@ def action(
     *,
     audit_text: str | None = None,
     dealer_fields: Iterable[str] = (),
+    dealer_values: Mapping[str, object] | None = None,
     status: int = 200,
     command: str | None = None,
     columns: str = "",
@@ -155,6 +163,7 @@ def action(
             path=path,
             role=role,
             dealer_fields=frozenset(dealer_fields),
+            dealer_values=dealer_values or {},
             audit_text=audit_text,
             status=status,
             command=command,
@@ -186,10 +195,10 @@ def all_actions() -> Mapping[str, Action]:
     return _ACTIONS
 
 
-def role_of(work: Work, fields: Iterable[str] | None = None) -> Role:
-    """The role that an action needs: for these fields, or to use it at all."""
+def role_of(work: Work, changes: Mapping[str, object] | None = None) -> Role:
+    """The role that an action needs: for these changes, or to use it at all."""
     declared = _ACTIONS[work.__name__]
-    return declared.least_role if fields is None else declared.role_for(fields)
+    return declared.least_role if changes is None else declared.role_for(changes)
 
 
 _OTHER_ENTRIES = {

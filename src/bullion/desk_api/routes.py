@@ -57,7 +57,7 @@ def _sent(action: Action, request: Request) -> list[Any]:
         return []
     if action.changes is not None:
         fields = read_json(request.body)
-        require(request.actor, action.role_for(fields if isinstance(fields, dict) else ()))
+        require(request.actor, action.role_for(fields if isinstance(fields, dict) else {}))
         return [Changes(action.changes, fields)]
     # A POST may come without a body if no field is required.
     raw = request.body if action.method == "PUT" else request.body or b"{}"

@@ -3,7 +3,7 @@
 from bullion.accounts.group import Group, Terms
 from bullion.desk import texts
 from bullion.desk.bodies import GroupBody, TermsBody
-from bullion.desk.conversion import convert, require_code, rule
+from bullion.desk.conversion import Changes, convert, require_code, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
@@ -52,6 +52,39 @@ def _group(broker: str, code: str, body: GroupBody) -> Group:
         terms={symbol: _terms(("terms", symbol), terms) for symbol, terms in body.terms.items()},
         default_terms=None if body.default_terms is None else _terms(("default_terms",), body.default_terms),
     )
+
+
+@action(
+    "PATCH /groups/{code}",
+    Role.ADMIN,
+    dealer_fields=["terms", "default_terms"],
+    audit_text="changed a group",
+    command="groups set",
+    moves_prices=True,
+    put_back=_put_back,
+)
+async def patch_group(
+    desk: Desk, actor: Actor, code: str, changes: Changes[GroupBody], *, only_if: OnlyIf | None = None
+) -> View:
+    """Change single fields of the group CODE.
+
+    \b
+    Examples:
+      bullion desk groups set retail trading=false
+      bullion desk groups set retail 'default_terms={"buy_premium": "150", "sell_premium": "-150"}'
+    """
+
+    async def work(records: Records) -> ChangeResult:
+        before = await records.group(actor.broker, code)
+        if before is None:
+            raise RefusalError(NOT_FOUND, f"There is no group {code}.")
+        current = view(before)
+        del current["code"]
+        group = _group(actor.broker, code, changes.applied_to(current))
+        await records.put_group(group)
+        return ChangeResult(view(before), view(group))
+
+    return await desk.change(actor, code, work, only_if=only_if)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:

@@ -31,6 +31,7 @@ async def _put_back(records: Records, broker: str, _subject: str, earlier: View)
     "PATCH /switches",
     Role.ADMIN,
     dealer_fields=["halted"],
+    dealer_values={"paused": True},
     audit_text="changed switches",
     command="switches set",
     moves_prices=["price_tolerance_percent"],

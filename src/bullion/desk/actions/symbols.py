@@ -59,7 +59,7 @@ async def put_symbol(
 @action(
     "PATCH /symbols/{code}",
     Role.ADMIN,
-    dealer_fields=["frozen"],
+    dealer_fields=["frozen", "stock"],
     audit_text="changed a symbol",
     command="symbols set",
     moves_prices=["pricing", "quoted_weight", "sides"],

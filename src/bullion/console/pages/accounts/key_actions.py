@@ -61,6 +61,7 @@ ADDRESSES = Lines(
     separator=r"[\s,;]+",
 )
 _LIMITS = Group("pair", [LAST_DAY, ADDRESSES])
+_KEY_ID_SHOWN = 64
 _END_OF_DAY = time(23, 59, 59)
 
 
@@ -126,6 +127,7 @@ async def _ask_rotate(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Rotate {now['name']} of {now['login_id']}",
         text=[
+            el("span", "Key ", el("code", now["key_id"]), f", account {now['login_id']}."),
             f"A new {now['environment']} key with the same name and scopes is issued, and shown once.",
             "Until the overlap ends both keys work; then the old key is refused.",
         ],
@@ -163,13 +165,15 @@ async def _ask_revoke(visit: Visit) -> Dialog:
         if refused.refusal is not UNREADABLE:
             raise
         text = [refused.message, "This cannot be undone."]
-        return Dialog(title="Revoke this key?", text=text, confirm="Revoke the key", danger=True)
+        title = f"Revoke the key {visit.param('key')[:_KEY_ID_SHOWN]}?"
+        return Dialog(title=title, text=text, confirm="Revoke the key", danger=True)
     used: Child = "It was never used."
     if now["last_used_at"]:
         used = el("span", "It was last used at ", moment(now["last_used_at"], visit.zone, visit.now), ".")
     return Dialog(
         title=f"Revoke {now['name']} of {now['login_id']}?",
         text=[
+            el("span", "Key ", el("code", now["key_id"]), f", account {now['login_id']}."),
             f"Every request with this {now['environment']} key is then refused with credential_revoked.",
             "It takes effect within a second.",
             used,

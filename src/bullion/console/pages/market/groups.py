@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from bullion.console.forms import Choice, Code, Dialog, FormErrors, field_of, saved
@@ -11,11 +12,11 @@ from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
 from bullion.console.widgets.components import GOOD, NOTHING, OFF, WARN, Column, card, empty, state, table
 from bullion.console.widgets.formatting import rupees, trim_zeros, weight
-from bullion.desk.actions.groups import get_group, put_group
+from bullion.desk.actions.groups import get_group, patch_group, put_group
 from bullion.desk.actions.symbols import get_symbol
 from bullion.desk.bodies import GroupBody, TermsBody
 from bullion.desk.body_fields import defaults_of
-from bullion.desk.conversion import convert, require_code
+from bullion.desk.conversion import Changes, require_code
 from bullion.desk.desk import View
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
@@ -151,13 +152,12 @@ async def _get(visit: Visit) -> View:
     return await get_group(visit.desk, visit.actor, visit.param("group"))
 
 
-async def _put(visit: Visit, before: View, **changes: object) -> View:
+async def _patch(visit: Visit, before: View, **changes: object) -> View:
     """The group with these fields replaced, if it is still as the form showed it."""
     code = before["code"]
     only_if = unchanged(visit, f"The group {code}")
     only_if(before)
-    whole = {name: value for name, value in before.items() if name != "code"} | changes
-    return await put_group(visit.desk, visit.actor, code, convert(whole, GroupBody), only_if=only_if)
+    return await patch_group(visit.desk, visit.actor, code, Changes(GroupBody, changes), only_if=only_if)
 
 
 async def _ask_edit(visit: Visit) -> Dialog:
@@ -206,10 +206,10 @@ async def _put_terms(visit: Visit, terms: View | None) -> Result:
     code, symbol = _subject(visit)
     before = await _get(visit)
     if symbol == DEFAULT:
-        after = await _put(visit, before, default_terms=terms)
+        after = await _patch(visit, before, default_terms=terms)
     else:
         others = {name: each for name, each in before["terms"].items() if name != symbol}
-        after = await _put(visit, before, terms=others if terms is None else {**others, symbol: terms})
+        after = await _patch(visit, before, terms=others if terms is None else {**others, symbol: terms})
     return Result(saved(_title(code, symbol), _text(before, symbol), _text(after, symbol)))
 
 
@@ -240,7 +240,7 @@ async def _ask_switch(visit: Visit) -> Dialog:
 
 async def _switch(visit: Visit) -> Result:
     before = await _get(visit)
-    after = await _put(visit, before, trading=not before["trading"])
+    after = await _patch(visit, before, trading=not before["trading"])
     was, now = ({"trading": "on" if each["trading"] else "off"} for each in (before, after))
     return Result(saved(f"Group {before['code']}", was, now))
 
@@ -270,13 +270,22 @@ _NEW_FIELDS = (
     field_of(GroupBody, "trading", "Trading"),
     *_PREMIUMS,
 )
-EDIT = Action(MARKET, "edit-terms", "Edit", put_group, _ask_edit, _save_terms, (SEEN, *_TERMS))
-ADD = Action(
-    MARKET, "add-terms", "Add terms for a symbol", put_group, _ask_add, _save_terms, (_SYMBOL, SEEN, *_TERMS)
+EDIT = Action(
+    MARKET, "edit-terms", "Edit", patch_group, _ask_edit, _save_terms, (SEEN, *_TERMS), changes="terms"
 )
-REMOVE = Action(
-    MARKET, "remove-terms", "Remove", put_group, _ask_remove, partial(_put_terms, terms=None), (SEEN,)
+ADD = replace(
+    EDIT, name="add-terms", label="Add terms for a symbol", ask=_ask_add, fields=(_SYMBOL, SEEN, *_TERMS)
 )
-SWITCH = Action(MARKET, "switch-group", "Stop trading", put_group, _ask_switch, _switch, (SEEN,))
+REMOVE = replace(
+    EDIT,
+    name="remove-terms",
+    label="Remove",
+    ask=_ask_remove,
+    do=partial(_put_terms, terms=None),
+    fields=(SEEN,),
+)
+SWITCH = Action(
+    MARKET, "switch-group", "Stop trading", patch_group, _ask_switch, _switch, (SEEN,), changes="trading"
+)
 NEW = Action(MARKET, "new-group", "New group", put_group, _ask_new, _create, _NEW_FIELDS)
 ACTIONS = (EDIT, ADD, REMOVE, SWITCH, NEW)

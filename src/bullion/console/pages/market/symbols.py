@@ -4,10 +4,11 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
-from bullion.console.forms import Dialog, saved
+from bullion.console.forms import Dialog, field_of, saved
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
+from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import NOTHING, OFF, Column, hint, small, state, table_card
 from bullion.console.widgets.formatting import age, weight
 from bullion.desk.actions.symbols import get_symbol, patch_symbol
@@ -62,6 +63,7 @@ def _buttons(visit: Visit, each: View) -> Html:
     return el(
         "span",
         freeze.button(visit, about, kind="small", label=f"{freeze.label} {code}"),
+        STOCK.button(visit, about, kind="small", label=f"{STOCK.label} of {code}"),
         symbol_form.EDIT.button(visit, about, kind="small", label=f"Edit {code}"),
         class_="actions",
     )
@@ -117,10 +119,45 @@ async def _set_frozen(visit: Visit, *, frozen: bool) -> Result:
     return Result(saved(code, settings_text(before), settings_text(after)))
 
 
+def _stock(symbol: View) -> View:
+    return {"stock": symbol["stock"]}
+
+
+async def _ask_stock(visit: Visit) -> Dialog:
+    found = await get_symbol(visit.desk, visit.actor, visit.param("code"))
+    return Dialog(
+        title=f"Stock of {found['code']}",
+        text=[
+            f"In {found['unit']}. Clients cannot buy more than this; each order that they place changes it.",
+            "Leave it empty to sell without counting.",
+        ],
+        values={**_stock(found), **seen(_stock(found))},
+    )
+
+
+async def _set_stock(visit: Visit) -> Result:
+    code = visit.param("code")
+    before = await get_symbol(visit.desk, visit.actor, code)
+    changes = Changes(SymbolBody, {"stock": visit.values["stock"]})
+    only_if = unchanged(visit, f"The stock of {code}", _stock)
+    after = await patch_symbol(visit.desk, visit.actor, code, changes, only_if=only_if)
+    return Result(saved(code, settings_text(before), settings_text(after)))
+
+
+STOCK = Action(
+    MARKET,
+    "stock",
+    "Stock",
+    patch_symbol,
+    _ask_stock,
+    _set_stock,
+    (SEEN, field_of(SymbolBody, "stock", "Stock", "empty: not counted")),
+    changes="stock",
+)
 FREEZE = Action(
     MARKET, "freeze", "Freeze", patch_symbol, _ask_freeze, partial(_set_frozen, frozen=True), changes="frozen"
 )
 UNFREEZE = replace(
     FREEZE, name="unfreeze", label="Unfreeze", ask=_ask_unfreeze, do=partial(_set_frozen, frozen=False)
 )
-ACTIONS = (symbol_form.NEW, symbol_form.EDIT, FREEZE, UNFREEZE)
+ACTIONS = (symbol_form.NEW, symbol_form.EDIT, STOCK, FREEZE, UNFREEZE)
