@@ -5,12 +5,21 @@ from dataclasses import replace
 import pytest
 
 from bullion.console.sessions import Sessions
-from bullion.desk.actions.tokens import create_token, delete_token
-from bullion.desk.bodies import TokenBody
+from bullion.desk.actions.tokens import (
+    create_token,
+    delete_token,
+    end_token_sessions,
+    get_token,
+    patch_token,
+)
+from bullion.desk.bodies import TokenBody, TokenChangesBody
+from bullion.desk.conversion import Changes
 from bullion.desk.desk import Desk
 from bullion.desk.identities import Identities
 from bullion.keys.hashing import Hasher
 from bullion.records.token import Actor
+from bullion.refusals.desk import ROLE_TOO_LOW
+from bullion.refusals.refusal import RefusalError
 from bullion.store.engine import Engine
 from tests.booking.fixtures import rows
 
@@ -175,3 +184,41 @@ async def test_old_sessions_are_deleted_and_a_user_has_a_hundred_at_most(desk: D
     await make_older(engine, DAY_S, "created_at_us", "used_at_us", "expires_at_us")
     await at.begin(bela)
     assert len(await rows(engine, "SELECT * FROM desk_sessions")) == 1
+
+
+async def test_another_role_ends_the_sessions_and_another_name_does_not(desk: Desk) -> None:
+    asha, bela = await user(desk), await user(desk)
+    at = console(desk)
+    cookies = [at.cookie(await at.begin(each)) for each in (asha, bela)]
+    assert asha.token_id is not None
+    await patch_token(desk, ADMIN, asha.token_id, Changes(TokenChangesBody, {"name": "Asha K"}))
+    found = await console(desk).find(cookies[0])
+    assert found is not None
+    assert found.actor.name == f"Asha K ({asha.token_id})"
+    # Also if the old role comes back.
+    for role in ("admin", "dealer"):
+        await patch_token(desk, ADMIN, asha.token_id, Changes(TokenChangesBody, {"role": role}))
+        assert await console(desk).find(cookies[0]) is None
+    assert await console(desk).find(cookies[1]) is not None
+
+
+async def test_sessions_are_counted_and_ended_by_an_admin(desk: Desk, engine: Engine) -> None:
+    asha, at = await user(desk), console(desk)
+    cookies = [at.cookie(await at.begin(asha)) for _ in range(3)]
+    assert asha.token_id is not None
+    assert (await get_token(desk, ADMIN, asha.token_id))["sessions"] == 3
+    await make_older(engine, 2 * HOUR_S, "used_at_us")
+    await at.begin(asha)
+    assert (await get_token(desk, ADMIN, asha.token_id))["sessions"] == 1
+    assert (await end_token_sessions(desk, ADMIN, asha.token_id))["sessions"] == 0
+    assert [await console(desk).find(cookie) for cookie in cookies] == [None] * 3
+
+
+async def test_who_lost_their_role_cannot_finish_what_they_began(desk: Desk) -> None:
+    """The console knows a session's role for up to a second; the change itself asks again."""
+    asha = await user(desk, "admin")
+    assert asha.token_id is not None
+    await patch_token(desk, ADMIN, asha.token_id, Changes(TokenChangesBody, {"role": "dealer"}))
+    with pytest.raises(RefusalError) as refused:
+        await create_token(desk, asha, TokenBody(name="mine", role="admin"))
+    assert refused.value.refusal is ROLE_TOO_LOW

@@ -43,7 +43,7 @@ METHODS = {
     "/desk/v1/traces": "GET",
     "/desk/v1/traces/x": "GET",
     "/desk/v1/tokens": "GET, POST",
-    "/desk/v1/tokens/x": "DELETE",
+    "/desk/v1/tokens/x": "DELETE, PATCH",
     "/desk/v1/audit": "GET",
     "/health/live": "GET, HEAD",
     "/health/ready": "GET, HEAD",

@@ -36,6 +36,8 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "end a pause": ("PATCH", "/switches", {"paused": False}),
     "make a token": ("POST", "/tokens", {"name": "mine", "role": "viewer"}),
     "tell the venue": ("PATCH", "/hedge", {"mode": "hold"}),
+    "change a token": ("PATCH", "/tokens/{token_id}", {"name": "an admin"}),
+    "end sessions": ("DELETE", "/tokens/{token_id}/sessions", None),
     "delete a token": ("DELETE", "/tokens/{token_id}", None),
 }
 DEALERS_OWN = ["freeze a symbol", "halt", "put a rate", "reset a test book"]
@@ -130,6 +132,8 @@ def test_a_token_is_shown_once(office: Office, role: str) -> None:
         "role": role,
         "created_at": None,
         "deleted_at": None,
+        "last_used_at": None,
+        "sessions": 0,
     }
     assert made in office.desk.all("/tokens")
     assert text.rpartition(".")[2] not in str(office.desk.state())
@@ -152,9 +156,63 @@ def test_deleting_twice_does_no_harm(office: Office) -> None:
     assert once == twice
 
 
+def test_a_role_is_changed_at_once_and_recorded(office: Office) -> None:
+    made = office.desk.do("POST", "/tokens", {"name": "Asha", "role": "viewer"})
+    caller, path = office.caller(made["token"]), f"/tokens/{made['token_id']}"
+    caller.refused("PATCH", "/switches", {"halted": True}, status=403, code="role_too_low")
+    changed = office.desk.do("PATCH", path, {"role": "dealer"})
+    assert (changed["name"], changed["role"]) == ("Asha", "dealer")
+    caller.do("PATCH", "/switches", {"halted": True})
+    office.desk.do("PATCH", path, {"name": "Asha, back office", "role": "viewer"})
+    caller.refused("PATCH", "/switches", {"halted": False}, status=403, code="role_too_low")
+    newest, switch, first = office.desk.do("GET", "/audit?limit=3")["items"]
+    assert switch["actor"] == f"Asha ({made['token_id']})"
+    assert (newest["action"], newest["subject"]) == ("patch_token", made["token_id"])
+    assert (newest["before"]["role"], newest["after"]["role"]) == ("dealer", "viewer")
+    assert (first["before"]["role"], first["after"]["role"]) == ("viewer", "dealer")
+    assert "sessions" not in newest["after"]
+
+
+@pytest.mark.stacks_in_turn
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"role": "owner"},
+        {"role": None},
+        {"name": ""},
+        {"name": "x" * 121},
+        {"broker": "other"},
+        {"colour": 1},
+    ],
+    ids=str,
+)
+def test_a_bad_change_of_a_token_is_refused_by_name(standing: Office, change: dict[str, Any]) -> None:
+    path = f"/tokens/{standing.admin_token['token_id']}"
+    with nothing_changed(standing.desk):
+        assert next(iter(change)) in standing.desk.refused("PATCH", path, change)
+
+
+def test_a_deleted_token_is_not_changed(office: Office) -> None:
+    made = office.desk.do("POST", "/tokens", {"name": "Asha", "role": "viewer"})
+    path = f"/tokens/{made['token_id']}"
+    office.desk.do("DELETE", path)
+    with nothing_changed(office.desk):
+        office.desk.refused("PATCH", path, {"role": "admin"}, status=409, code="conflict")
+
+
+def test_the_last_use_of_a_token_is_known(office: Office) -> None:
+    made = office.desk.do("POST", "/tokens", {"name": "Asha", "role": "viewer"})
+    office.caller(made["token"]).all("/accounts")
+    (used,) = [each for each in office.desk.all("/tokens") if each["token_id"] == made["token_id"]]
+    assert used["last_used_at"] > used["created_at"]
+
+
 @pytest.mark.parametrize("token_id", ["0" * 16, "nonsense", "%00", "%FF"])
 def test_there_is_no_such_token(standing: Office, token_id: str) -> None:
     with nothing_changed(standing.desk):
+        body = {"role": "viewer"}
+        standing.desk.refused("PATCH", f"/tokens/{token_id}", body, status=404, code="not_found")
+        standing.desk.refused("DELETE", f"/tokens/{token_id}/sessions", status=404, code="not_found")
         standing.desk.refused("DELETE", f"/tokens/{token_id}", status=404, code="not_found")
 
 
@@ -162,7 +220,10 @@ def test_a_token_for_another_broker_needs_the_first_token(
     office: Office, other: Office, first: Caller
 ) -> None:
     body = {"name": "mole", "role": "viewer", "broker": other.broker}
+    theirs = f"/tokens/{other.admin_token['token_id']}"
     with nothing_changed(office.desk), nothing_changed(other.desk):
+        office.desk.refused("PATCH", theirs, {"role": "viewer"}, status=404, code="not_found")
+        office.desk.refused("DELETE", f"{theirs}/sessions", status=404, code="not_found")
         office.desk.refused("POST", "/tokens", body, status=403, code="role_too_low")
     made = first.do("POST", "/tokens", body)
     assert made["broker"] == other.broker

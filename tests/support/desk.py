@@ -72,10 +72,11 @@ class Caller(DeskClient):
                 return found
 
     def state(self) -> dict[str, Any]:
-        """Everything that the desk can read about its broker, but who used which key."""
+        """Everything that the desk can read about its broker, but who used which key or token."""
         found = {path: self.all(path) for path in LISTS}
         # A feed goes on by itself.
         found["/rates"] = [without_age(rate) for rate in found["/rates"] if rate["source"] == "desk"]
+        found["/tokens"] = [{**token, "last_used_at": None, "sessions": 0} for token in found["/tokens"]]
         for account in found["/accounts"]:
             path = f"/accounts/{quote(account['login_id'])}/keys"
             found[path] = [{**key, "last_used_at": None} for key in self.all(path)]

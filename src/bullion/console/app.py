@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 import structlog
 
 from bullion.desk.authenticator import DeskAuthenticator
-from bullion.desk.desk import Desk
+from bullion.desk.desk import Desk, require
 from bullion.desk.problems import unavailable
 from bullion.faults import StoreFault
+from bullion.records.token import Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
 from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError
@@ -77,6 +78,7 @@ class Console(HttpApp):
         routes: dict[str, dict[str, Handler]] = {"/": {"GET": self._open_first_page}}
         for page in self._pages:
             for path, render in page.views.items():
+                render = _for_role(page.role, render)
                 routes[f"/{page.name}{path}"] = {"GET": partial(self._open_page, page, render)}
                 routes[f"/live/{page.name}{path}"] = {"GET": partial(self._refresh_page, page, render)}
         for action in (*switchboard.ACTIONS, *(each for page in self._pages for each in page.actions)):
@@ -232,6 +234,14 @@ class Console(HttpApp):
         _, content = await _guarded(render, visit, page)
         parts = {"top": top(visit, self._pages, page), "banner": banner(visit), "main": content}
         return answers.json_answer({"parts": parts})
+
+
+def _for_role(role: Role, render: Render) -> Render:
+    async def rendered(visit: Visit) -> Html:
+        require(visit.actor, role)
+        return await render(visit)
+
+    return rendered
 
 
 async def _open_dialog(action: Action, visit: Visit) -> Response:

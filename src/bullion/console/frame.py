@@ -58,6 +58,7 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
     links = [
         el("a", each.title, href=f"/{each.name}", aria_current="page" if each is page else None)
         for each in pages
+        if visit.may(each.role)
     ]
     return el(
         "header",

@@ -188,3 +188,5 @@ class Page:
     live_s: int | None = None
     """How often it refreshes by itself; None: only when it is opened."""
     actions: tuple[Action, ...] = ()
+    role: Role = Role.VIEWER
+    """The lowest role that sees it."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 OVERVIEW, ORDERS, ACCOUNTS, MARKET, AUDIT = "overview", "orders", "accounts", "market", "audit"
+USERS = "users"
 DECISION = "decision"
 """Precedes the id of a request in the address of the decision on it."""
 

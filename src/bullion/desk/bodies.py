@@ -279,6 +279,11 @@ class TokenBody(Body, kw_only=True):
     broker: Tag | None = None
 
 
+class TokenChangesBody(Body, kw_only=True):
+    name: Name
+    role: Literal["viewer", "dealer", "admin"]
+
+
 class BudgetsBody(Body, kw_only=True):
     reads_per_minute: Calls
     orders_per_minute: Calls

@@ -209,11 +209,13 @@ def require(actor: Actor, role: Role) -> None:
 
 
 async def require_token(records: Records, actor: Actor) -> None:
-    """Check the token again in the transaction: it may have been deleted since the request arrived."""
+    """Check the token again in the transaction: it may have been changed since the request arrived."""
     if actor.token_id is not None:
         token = await read_or_unreadable(records.token(actor.token_id))
         if token is None or isinstance(token, Unreadable) or token.deleted_at_us is not None:
             raise RefusalError(TOKEN_REQUIRED)
+        if not token.role.includes(actor.role):
+            raise RefusalError(ROLE_TOO_LOW, f"Your role was changed to {token.role} meanwhile.")
 
 
 def _json(view: View | None) -> str | None:

@@ -21,7 +21,7 @@ _GROUPS = {
     "hedge": "Where production orders are hedged before they become deals.",
     "traces": "Why orders were accepted or refused, request by request.",
     "archive": "The archive of old test orders and decisions.",
-    "tokens": "Who may work at the desk, and in which role.",
+    "tokens": "Who may work at the desk, in which role, and their sessions in the console.",
     "audit": "Who did what. `bullion audit verify` checks that the trail is intact.",
 }
 

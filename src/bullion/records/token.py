@@ -35,6 +35,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class UsedToken:
+    token: Token
+    used_at_us: int | None
+    """When it was last used, to the minute. None: never."""
+    sessions: int
+    """Sessions of the console that it has open."""
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """Who performs an action, as named in the audit trail."""
 

@@ -22,7 +22,7 @@ from bullion.records.audit import BEFORE_ALL_ENTRIES, AuditFilter, Entry, Head
 from bullion.records.clients import Allocation, Client, UsedKey
 from bullion.records.market import SymbolWithStock
 from bullion.records.page import Page
-from bullion.records.token import Token
+from bullion.records.token import Token, UsedToken
 from bullion.unreadable import Unreadable
 
 from . import row_decoders, rows
@@ -227,9 +227,13 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
         row = await self._find("one_token", token_id)
         return None if row is None else readable(row_decoders.token(row))
 
-    async def tokens(self, broker: str, page: Page) -> tuple[list[Token | Unreadable], int]:
+    async def used_token(self, token_id: str) -> UsedToken | None:
+        row = await self._find("one_used_token", token_id)
+        return None if row is None else readable(_used_token(row))
+
+    async def tokens(self, broker: str, page: Page) -> tuple[list[UsedToken | Unreadable], int]:
         found, total = await self._page("tokens_page", "count_tokens", broker, page)
-        return [row_decoders.token(row) for row in found], total
+        return [_used_token(row) for row in found], total
 
     async def insert_token(self, token: Token, secret_id: str = "") -> None:
         await self._transaction.run(
@@ -242,6 +246,9 @@ class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRe
             token.created_at_us,
             secret_id,
         )
+
+    async def update_token(self, token: Token) -> None:
+        await self._transaction.run("update_token", token.token_id, token.name, token.role.value)
 
     async def rehash_token(self, token: Token, secret_hash: bytes, secret_id: str) -> None:
         await self._transaction.run(
@@ -361,6 +368,11 @@ def _used_key(row: Row) -> UsedKey | Unreadable:
     used_at_us = row["last_used_at_us"]
     known = used_at_us is not None and 0 <= used_at_us <= INSTANT_US_MAX
     return UsedKey(key, row["login_id"], used_at_us if known else None)
+
+
+def _used_token(row: Row) -> UsedToken | Unreadable:
+    token = row_decoders.token(row)
+    return token if isinstance(token, Unreadable) else UsedToken(token, row["used_at_us"], row["sessions"])
 
 
 def _held(row: Row) -> SymbolWithStock | Unreadable:

@@ -2,6 +2,13 @@
 
 from bullion.console.page import Page
 
-from . import accounts, audit, market, orders, overview
+from . import accounts, audit, market, orders, overview, users
 
-PAGES: tuple[Page, ...] = (overview.PAGE, orders.PAGE, accounts.PAGE, market.PAGE, audit.PAGE)
+PAGES: tuple[Page, ...] = (
+    overview.PAGE,
+    orders.PAGE,
+    accounts.PAGE,
+    market.PAGE,
+    audit.PAGE,
+    users.PAGE,
+)

@@ -3,8 +3,30 @@
 -- name: one_token
 SELECT * FROM tokens WHERE token_id = $1
 
+-- fragment: tokens_with_use
+-- With the last use and the number of open sessions.
+SELECT
+    tokens.*,
+    (SELECT token_uses.used_at_us FROM token_uses WHERE token_uses.token_id = tokens.token_id) AS used_at_us,
+    (
+        SELECT count(*)
+        FROM desk_sessions
+        WHERE
+            desk_sessions.user_id = tokens.token_id
+            AND desk_sessions.expires_at_us > @clock_us
+            AND desk_sessions.used_at_us > @clock_us - desk_sessions.idle_us
+    ) AS sessions
+FROM tokens
+
+-- name: one_used_token
+@tokens_with_use
+WHERE tokens.token_id = $1
+
 -- name: tokens_page
-SELECT * FROM tokens WHERE broker = $1 ORDER BY created_at_us DESC, token_id LIMIT $2 OFFSET $3
+@tokens_with_use
+WHERE tokens.broker = $1
+ORDER BY tokens.created_at_us DESC, tokens.token_id
+LIMIT $2 OFFSET $3
 
 -- name: count_tokens
 SELECT count(*) AS total FROM tokens WHERE broker = $1
@@ -29,6 +51,9 @@ FROM @json_list($1)
 WHERE (SELECT tokens.token_id FROM tokens WHERE tokens.token_id = items.value) IS NOT NULL
 ON CONFLICT (token_id) DO UPDATE SET used_at_us = excluded.used_at_us
 WHERE token_uses.used_at_us < excluded.used_at_us
+
+-- name: update_token
+UPDATE tokens SET name = $2, role = $3 WHERE token_id = $1
 
 -- name: delete_token
 UPDATE tokens SET deleted_at_us = $2 WHERE token_id = $1
