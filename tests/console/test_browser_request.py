@@ -124,9 +124,9 @@ def test_the_time_to_read_a_form_grows_with_its_length_alone(unit: str) -> None:
     ("path", "kind"), [("/overview", "text/html; charset=utf-8"), ("/live/overview", "application/json")]
 )
 def test_what_nobody_thought_of_is_told_without_its_inside(path: str, kind: str) -> None:
-    broken: Any = SimpleNamespace(find=lambda _cookie: 1 / 0)
+    broken: Any = SimpleNamespace(session=lambda _request: 1 / 0)
     nothing: Any = None
-    console = Console(nothing, nothing, broken, nothing, nothing, ())
+    console = Console(nothing, broken, nothing, nothing, ())
     headers = [(b"host", b"desk.example")]
     scope = {
         "method": "GET",

@@ -43,7 +43,7 @@ def test_a_user_is_created_changed_and_revoked(
     theirs = other.open(token)
     other.expect_trouble("Failed to load resource")
     expect(theirs.get_by_role("navigation").get_by_role("link", name="Users")).to_have_count(0)
-    expect(row.locator("td").nth(4)).to_have_text("1")
+    expect(row.locator("td").nth(5)).to_have_text("1")
     # Another role ends the session.
     dialog = asked(page, "Change Asha, dealing")
     expect(dialog).to_contain_text(f"Change Asha, dealing ({token_id})")

@@ -38,6 +38,8 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "tell the venue": ("PATCH", "/hedge", {"mode": "hold"}),
     "change a token": ("PATCH", "/tokens/{token_id}", {"name": "an admin"}),
     "end sessions": ("DELETE", "/tokens/{token_id}/sessions", None),
+    "require a second factor": ("PUT", "/second-factor", {"required": "admins"}),
+    "reset a second factor": ("DELETE", "/tokens/{token_id}/second-factor", None),
     "delete a token": ("DELETE", "/tokens/{token_id}", None),
 }
 DEALERS_OWN = ["freeze a symbol", "halt", "put a rate", "reset a test book"]
@@ -134,6 +136,7 @@ def test_a_token_is_shown_once(office: Office, role: str) -> None:
         "deleted_at": None,
         "last_used_at": None,
         "sessions": 0,
+        "second_factor": False,
     }
     assert made in office.desk.all("/tokens")
     assert text.rpartition(".")[2] not in str(office.desk.state())

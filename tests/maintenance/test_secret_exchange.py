@@ -1,16 +1,30 @@
-"""Another secret for a store: with both known nobody is refused, and in the end the old one opens nothing."""
+"""Another secret for a store: with both known nobody is refused, and in the end the old one opens no_refresh."""
 
+import asyncio
+import contextlib
 import sqlite3
+import time
+from base64 import b32decode
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from bullion.budgets.memory import MemoryLimiter
+from bullion.desk.second_factors import SecondFactors
+from bullion.keys.totp import STEP_S, code_at
+from bullion.records.token import Actor, Role
+from bullion.settings import read_settings
+from bullion.wiring.desk import make_desk, no_refresh
+from bullion.wiring.store import open_store
 from tests.support.command import bullion, sentence
 from tests.support.node import DESK_TOKEN, Node, running, until
 from tests.support.orders import Market, Trader, booked
 from tests.support.stacks import STACKS, stack
 
+T = TypeVar("T")
 OLD = "the-old-secret-of-this-deployment-000"
 NEW = "the-new-secret-of-this-deployment-111"
 ONLY_OLD = {"BULLION_SECRET": OLD}
@@ -80,8 +94,9 @@ def test_nobody_is_refused_while_the_secret_is_exchanged(tmp_path: Path, setting
         assert code == 1
         assert lines[1:] == [
             "Tokens under another secret: 0 of 1, in force: 0.",
+            "Second factors under another secret: 0 of 0, in force: 0.",
             "Audit trails under another secret: 0 of 2, in force: 0.",
-            "Keep BULLION_SECRET_OLD until nothing in force needs it.",
+            "Keep BULLION_SECRET_OLD until no_refresh in force needs it.",
         ]
         with node.desk(token) as desk:
             desk.do("POST", f"/keys/{third.key_id}/revoke")
@@ -127,3 +142,34 @@ def test_it_needs_both_secrets(tmp_path: Path) -> None:
     )
     alone = sentence(bullion(tmp_path, "secret", "status", BULLION_SECRET_OLD=OLD))
     assert alone == "BULLION_SECRET_OLD is set, so BULLION_SECRET must be set to the new secret."
+
+
+def test_second_factors_are_encrypted_with_the_new_secret(tmp_path: Path, settings: dict[str, str]) -> None:
+    here = Deployment(tmp_path, settings)
+    assert bullion(tmp_path, "migrate", **settings, **ONLY_OLD).returncode == 0
+    assert bullion(tmp_path, "desk", "tokens", "list", **settings, **ONLY_OLD).returncode == 0
+    first = Actor("first token", Role.ADMIN, "main", first=True)
+
+    def with_factors(secrets: dict[str, str], work: Callable[[SecondFactors], Awaitable[T]]) -> T:
+        async def opened() -> T:
+            given = read_settings({"BULLION_DATABASE_URL": "sqlite:///var/bullion.db", **settings, **secrets})
+            with contextlib.chdir(tmp_path):
+                async with open_store(given, migrate=False) as store:
+                    desk = make_desk(given, store, no_refresh)
+                    return await work(SecondFactors(desk, store.hashers.factors, MemoryLimiter()))
+
+        return asyncio.run(opened())
+
+    async def enrol(factors: SecondFactors) -> list[str]:
+        await factors.begin(first)
+        status = await factors.status(first, "")
+        assert status.setup is not None
+        secret = b32decode(status.setup.secret)
+        return await factors.confirm(first, code_at(secret, int(time.time()) // STEP_S))
+
+    codes = with_factors(ONLY_OLD, enrol)
+    assert "Second factors under another secret: 1 of 1, in force: 1." in here.status(BOTH)[1]
+    with_factors(BOTH, lambda factors: factors.verify(first, codes[0]))
+    assert bullion(tmp_path, "secret", "exchange", **settings, **BOTH).returncode == 0
+    assert "Second factors under another secret: 0 of 1, in force: 0." in here.status(BOTH)[1]
+    with_factors(ONLY_NEW, lambda factors: factors.verify(first, codes[1]))

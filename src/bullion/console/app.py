@@ -4,33 +4,32 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hmac import compare_digest
 from http import HTTPStatus
-from urllib.parse import urlencode
 
 import structlog
 
-from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk, require
 from bullion.desk.problems import unavailable
 from bullion.faults import StoreFault
 from bullion.records.token import Role
 from bullion.refusals.catalogue import INTERNAL_ERROR, MALFORMED_HTTP, METHOD_NOT_ALLOWED
-from bullion.refusals.desk import NOT_FOUND, TOKEN_REQUIRED
+from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Env, RefusalCode, RefusalError
 from bullion.web import health
 from bullion.web.calls import Call
 from bullion.web.http_app import HttpApp
-from bullion.web.response import Receive, Response, Scope, Send, refusal_headers
+from bullion.web.response import Receive, Response, Scope, Send
 from bullion.web.router import Router
 
 from . import answers, switchboard
-from .answers import error_answer, error_content, login_page
+from .answers import error_answer, error_content
 from .assets import FILES
 from .browser_request import BrowserRequest
 from .forms import FormErrors
 from .frame import banner, document, page_frame, top
 from .html import Html
+from .login import Login, to_login
 from .page import Action, ConsoleSettings, Page, Redirect, Render, Visit
-from .sessions import Session, Sessions
+from .sessions import Session
 from .shared_read import ReadPending
 from .watch import Watches
 from .widgets.components import empty
@@ -46,7 +45,6 @@ _FORGED = RefusalCode(
 _UNREADABLE = "This address cannot be read: its percent-encoded characters are not UTF-8."
 _NO_PAGE = "There is no such page in the console."
 _NO_ACTION = "There is no such action in the console."
-_LOGIN_REFUSED = "This is not a desk token, or it was deleted. Try another."
 _KEPT_S = 31_536_000
 _METHODS = ("GET", "POST")
 
@@ -59,15 +57,13 @@ class Console(HttpApp):
     def __init__(
         self,
         desk: Desk,
-        authenticator: DeskAuthenticator,
-        sessions: Sessions,
+        login: Login,
         watches: Watches,
         settings: ConsoleSettings,
         pages: Sequence[Page],
     ) -> None:
         self.desk = desk
-        self._authenticator = authenticator
-        self._sessions = sessions
+        self._login = login
         self._watches = watches
         self._settings = settings
         self._pages = pages
@@ -116,25 +112,23 @@ class Console(HttpApp):
             return health.live()
         guarded = request.method == "POST" or request.first_part in ("live", "dialogs")
         if guarded and not request.sent_by_console:
-            address = self._authenticator.address(scope)
+            address = self._login.address(scope)
             _log.warning("forged_request", address=address, path=request.address[:80])
             raise RefusalError(_FORGED)
         if not request.readable:
             raise RefusalError(MALFORMED_HTTP, _UNREADABLE)
-        if request.first_part == "login":
-            return await self._login(request, scope, receive)
-        session = await self._session(request)
+        if request.path == "/login":
+            return await self._login.answer(request, scope, receive)
+        session = await self._login.session(request)
         if session is None:
-            return _to_login(request)
+            return to_login(request)
         form: dict[str, str] = {}
         if request.method == "POST":
             form = await request.form(scope, receive)
             if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
                 raise RefusalError(_FORGED)
-            if request.path == "/logout":
-                await self._log_out(session)
-                return answers.redirect("/login", (request.set_session(self._sessions.cookie_name, "", 0),))
-        return await self._answer_visitor(call, request, session, form)
+        first = await self._login.answer_user(request, session, form, scope)
+        return first or await self._answer_visitor(call, request, session, form)
 
     async def _answer_visitor(
         self, call: Call, request: BrowserRequest, session: Session, form: dict[str, str]
@@ -160,48 +154,6 @@ class Console(HttpApp):
             return await (handler or self._open_missing_page)(visit)
         except Redirect as redirect:
             return answers.redirect(redirect.path)
-
-    async def _session(self, request: BrowserRequest) -> Session | None:
-        return await self._sessions.find(request.session_cookie(self._sessions.cookie_name))
-
-    async def _log_out(self, session: Session) -> None:
-        await self._sessions.end(session)
-        _log.info("logged_out", actor=session.actor.name, broker=session.actor.broker)
-
-    async def _login(self, request: BrowserRequest, scope: Scope, receive: Receive) -> Response:
-        go_to = request.query.get("next", "/")
-        if request.method == "GET":
-            if await self._session(request) is not None:
-                return answers.redirect("/")
-            return await self._login_page(request, go_to)
-        form = await request.form(scope, receive)
-        go_to, address = form.get("next", "/"), self._authenticator.address(scope)
-        try:
-            actor = await self._authenticator.authenticate_token(address, form.get("token", "").strip())
-            session = await self._sessions.begin(actor)
-        except (RefusalError, StoreFault) as error:
-            refused = error if isinstance(error, RefusalError) else unavailable(error)
-            _log.warning("log_in_refused", address=address, code=refused.refusal.code)
-            message = _LOGIN_REFUSED if refused.refusal is TOKEN_REQUIRED else refused.message
-            return await self._login_page(request, go_to, error=message, refused=refused)
-        _log.info("logged_in", actor=actor.name, broker=actor.broker, address=address)
-        sessions = self._sessions
-        cookie = request.set_session(sessions.cookie_name, sessions.cookie(session), sessions.lasts_s)
-        return answers.redirect(_own_path(go_to), (cookie,))
-
-    async def _login_page(
-        self,
-        request: BrowserRequest,
-        go_to: str,
-        *,
-        error: str | None = None,
-        refused: RefusalError | None = None,
-    ) -> Response:
-        broker = await self._watches.first_broker_name()
-        html = login_page(broker, theme=request.theme, go_to=go_to, error=error)
-        if refused is None:
-            return answers.page(html)
-        return answers.page(html, refused.refusal.status, refusal_headers(refused))
 
     async def _open_first_page(self, _visit: Visit) -> Response:
         return answers.redirect(f"/{self._pages[0].name}")
@@ -291,20 +243,6 @@ async def _guarded(render: Render, visit: Visit, page: Page | None = None) -> tu
         status = INTERNAL_ERROR.status
         message = f"This part of the console failed. The log says why, under {visit.request_id}."
     return status, error_content(message, status, page)
-
-
-def _to_login(request: BrowserRequest) -> Response:
-    if request.sent_by_script:
-        return answers.json_answer({"refused": "You are logged out. Log in again."}, HTTPStatus.UNAUTHORIZED)
-    known = request.path != "/" and request.method == "GET"
-    asked = f"?{urlencode({'next': request.address})}" if known else ""
-    return answers.redirect(f"/login{asked}")
-
-
-def _own_path(text: str) -> str:
-    """Where to go after the login: a path of this console, never another site."""
-    plain = text.isascii() and text.isprintable() and " " not in text
-    return text if plain and text.startswith("/") and not text.startswith(("//", "/\\")) else "/"
 
 
 async def _send_asset(request: BrowserRequest, send: Send) -> None:

@@ -8,6 +8,7 @@ from bullion.records.token import Role
 from .assets import STYLES, href
 from .html import Child, Html, el, join
 from .page import Page, Visit
+from .paths import SECOND_FACTOR
 from .switchboard import switchboard
 from .widgets.formatting import age, clock
 
@@ -58,7 +59,7 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
     links = [
         el("a", each.title, href=f"/{each.name}", aria_current="page" if each is page else None)
         for each in pages
-        if visit.may(each.role)
+        if visit.has_role(each.role)
     ]
     return el(
         "header",
@@ -80,6 +81,7 @@ def _who(visit: Visit) -> Html:
     return el(
         "div",
         el("span", el("b", visit.actor.name.partition(" (")[0]), el("small", role_text), class_="name"),
+        el("a", "Security", href=SECOND_FACTOR, class_="small"),
         el("button", "Theme", type="button", class_="small quiet", data_theme_button=True),
         el(
             "form",

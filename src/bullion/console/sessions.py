@@ -17,6 +17,7 @@ from bullion.desk.identities import Identities
 from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
 from bullion.records.session import Session as StoredSession
+from bullion.records.session import Stage
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
@@ -29,6 +30,7 @@ _PER_USER_MAX = 100
 """A user who logs in more often loses the session that was idle longest."""
 _WRITE_EVERY_S = 5.0
 _USE_RECORDED_EVERY_S = 60.0
+_Found = tuple[Actor, Stage]
 _ENDED: Literal[False] = False
 _ANYBODY = Actor("console", Role.VIEWER, "")
 """Shared reads are made for an actor; the read of a session is what finds the actor."""
@@ -38,6 +40,7 @@ _ANYBODY = Actor("console", Role.VIEWER, "")
 class Session:
     id: str
     actor: Actor
+    stage: Stage = Stage.OPEN
 
     @property
     def csrf(self) -> str:
@@ -67,7 +70,7 @@ class Sessions:
         self._hasher = hasher
         self._idle_us = idle_s * 1_000_000
         self._use_recorded_every_s = min(_USE_RECORDED_EVERY_S, idle_s / 4)
-        self._known: OrderedDict[str, SharedRead[Actor | Literal[False]]] = OrderedDict()
+        self._known: OrderedDict[str, SharedRead[_Found | Literal[False]]] = OrderedDict()
         self._recorded: dict[str, float] = {}
         """When the last use of a session was recorded, by the hash of its id."""
         self._used: dict[str, str] = {}
@@ -83,7 +86,10 @@ class Sessions:
         for each in self._known.values():
             await each.stop()
 
-    async def begin(self, actor: Actor) -> Session:
+    async def begin(
+        self, actor: Actor, *, second_factor: bool = False, lasts_s: int | None = None
+    ) -> Session:
+        """`second_factor`: the user has entered a code. `lasts_s`: a shorter life than usual."""
         session = Session(token_urlsafe(32), actor)
         first = self._identities.first_session_hash() if actor.first else None
 
@@ -99,9 +105,10 @@ class Sessions:
                     role=actor.role,
                     created_at_us=now_us,
                     used_at_us=now_us,
-                    expires_at_us=now_us + self.lasts_s * 1_000_000,
+                    expires_at_us=now_us + (lasts_s or self.lasts_s) * 1_000_000,
                     idle_us=self._idle_us,
                     first_token_hash=first,
+                    second_factor=second_factor,
                 )
             )
 
@@ -132,13 +139,14 @@ class Sessions:
                 self._known.popitem(last=False)
         self._known.move_to_end(session_id)
         try:
-            actor = (await known.get(_ANYBODY)).require()
+            found = (await known.get(_ANYBODY)).require()
         except ReadPending as pending:
             raise RefusalError(SERVICE_UNAVAILABLE, str(pending), retry_after_s=1) from None
-        if actor is _ENDED:
+        if found is _ENDED:
             return None
+        actor, stage = found
         self._note_use(_hash(session_id), actor.user_id)
-        return Session(session_id, actor)
+        return Session(session_id, actor, stage)
 
     def _sealed(self, session_id: str, seal: str) -> bool:
         """Made-up cookies cost no read of the store."""
@@ -148,11 +156,17 @@ class Sessions:
         seals = [self._hasher.hash(text), self._hasher.other_hash(text)]
         return any(each is not None and compare_digest(each.hex(), seal) for each in seals)
 
-    async def _read(self, session_id: str) -> Actor | Literal[False]:
+    def expire(self, session: Session) -> None:
+        """It was changed: the next request reads it again."""
+        if session.id in self._known:
+            self._known[session.id].expire()
+
+    async def _read(self, session_id: str) -> _Found | Literal[False]:
         state = await self._store.read("session", lambda records: records.session(_hash(session_id)))
         if state is None or state.session.is_over(state.now_us):
             return _ENDED
-        return self._identities.session_actor(state) or _ENDED
+        actor = self._identities.session_actor(state)
+        return _ENDED if actor is None else (actor, state.stage)
 
     def _note_use(self, session_hash: str, user_id: str) -> None:
         if monotonic() - self._recorded.get(session_hash, float("-inf")) >= self._use_recorded_every_s:

@@ -284,6 +284,10 @@ class TokenChangesBody(Body, kw_only=True):
     role: Literal["viewer", "dealer", "admin"]
 
 
+class FactorRuleBody(Body, kw_only=True):
+    required: Annotated[Literal["off", "admins", "all"], Option(argument=True)]
+
+
 class BudgetsBody(Body, kw_only=True):
     reads_per_minute: Calls
     orders_per_minute: Calls

@@ -205,7 +205,10 @@ _OTHER_ENTRIES = {
     "archive_orders": "archived orders",
     "archive_traces": "archived decisions",
     "archived_orders": "finished archiving orders",
+    "enrol_second_factor": "set up a second factor",
     "exchange_secret": "exchanged the deployment's secret",
+    "remove_second_factor": "turned off a second factor",
+    "use_recovery_code": "logged in with a recovery code",
 }
 """Audit entries that are not named after an action."""
 

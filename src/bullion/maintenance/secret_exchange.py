@@ -1,7 +1,8 @@
 """`bullion secret exchange` and `bullion secret status`: replace the secret of a store.
 
 Nodes know both secrets during the exchange. It makes the new secret the one of the store and seals the audit
-trails with it. Nodes that start afterwards hash with it, and rehash each key and token when it is used.
+trails with it, and encrypts the secrets of second factors with it. Nodes that start afterwards hash with it,
+and rehash each key and token when it is used.
 """
 
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from dataclasses import dataclass
 import click
 import msgspec
 
+from bullion.keys.encryption import Cipher, NotDecryptable
 from bullion.keys.hashing import Hasher, fingerprint
 from bullion.records.audit import BEGINNING, Break, Chain, ChainVerifier, Entry
 from bullion.settings import Settings, WrongSetting
 from bullion.store.engine import Transaction, one_row
 from bullion.store.records import Records, audit_head
-from bullion.wiring.store import Store, open_store, secrets_of
+from bullion.wiring.store import Store, factor_cipher, open_store, secrets_of
 
 _json = msgspec.json.Encoder().encode
 
@@ -38,6 +40,7 @@ async def exchange(settings: Settings, actor: str) -> int:
     new, _ = secrets_of(settings, may_create=False)
     async with open_store(settings, migrate=False) as store:
         await _set_secret(store, new)
+        await _reencrypt_factors(store, factor_cipher(new))
         broken = await _seal_trails(store, Chain(Hasher(new, "audit")), actor)
     for each in broken:
         place = f"entry {each.ordinal}: {each.why}"
@@ -74,6 +77,21 @@ async def _set_secret(store: Store, new: bytes) -> None:
         await transaction.run("put_deployment_value", "secret_fingerprint", fingerprint(new))
 
     await store.engine.write("exchange_secret", body)
+
+
+async def _reencrypt_factors(store: Store, cipher: Cipher) -> None:
+    """The secrets of second factors. One that cannot be decrypted is left: its user cannot log in with it."""
+
+    async def body(records: Records) -> None:
+        for factor in await records.second_factors():
+            try:
+                secret = store.hashers.factors.decrypt(factor.encrypted_secret, factor.user_id)
+            except NotDecryptable:
+                continue
+            encrypted = cipher.encrypt(secret, factor.user_id)
+            await records.reencrypt_factor(factor, encrypted, cipher.secret_id)
+
+    await store.records.write("exchange_secret", body, catalogue=False)
 
 
 async def _seal_trails(store: Store, chain: Chain, actor: str) -> list[Break]:
@@ -130,6 +148,9 @@ async def _secret_uses(store: Store, new: bytes) -> list[SecretUse]:
         found = [
             SecretUse(row["kind"].capitalize(), row["total"], row["others"], row["in_force"]) for row in rows
         ]
+        factors = await transaction.all("all_second_factors")
+        left = sum(1 for row in factors if row["secret_id"] != secret_id)
+        found.append(SecretUse("Second factors", len(factors), left, left))
         heads = [
             (row["broker"], audit_head(await transaction.one("audit_head", row["broker"])))
             for row in await transaction.all("audit_brokers")

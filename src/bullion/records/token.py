@@ -41,6 +41,8 @@ class UsedToken:
     """When it was last used, to the minute. None: never."""
     sessions: int
     """Sessions of the console that it has open."""
+    second_factor: bool = False
+    """Whether its user needs a code to log in to the console."""
 
 
 @dataclass(frozen=True, slots=True)

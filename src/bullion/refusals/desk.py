@@ -17,6 +17,21 @@ TOO_MANY_FAILURES = RefusalCode(
     "Too many invalid desk tokens from your address. Wait a minute and check the token.",
     Retry.SAME_KEY_AFTER,
 )
+CODE_REQUIRED = RefusalCode(
+    "code_required",
+    401,
+    Env.BOTH,
+    "The code of the second factor is wrong, or was used before.",
+    "This code is wrong, or was used before. Wait for the next one, or use a recovery code.",
+)
+TOO_MANY_CODES = RefusalCode(
+    "too_many_codes",
+    429,
+    Env.BOTH,
+    "Too many codes of the second factor were tried.",
+    "Too many codes were tried. Wait five minutes and try again.",
+    Retry.SAME_KEY_AFTER,
+)
 ROLE_TOO_LOW = RefusalCode(
     "role_too_low",
     403,

@@ -31,6 +31,7 @@ from .archive_records import ArchiveRecords
 from .decoding import INSTANT_US_MAX, readable
 from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
+from .factor_records import FactorRecords
 from .hedge_records import HedgeRecords
 from .order_records import OrderRecords
 from .rate_records import RateRecords
@@ -43,7 +44,15 @@ _CHANGES_KEPT = 10_000
 """A node that is further behind than this reads everything again."""
 
 
-class Records(RateRecords, OrderRecords, HedgeRecords, ArchiveRecords, AccountRecords, SessionRecords):
+class Records(
+    RateRecords,
+    OrderRecords,
+    HedgeRecords,
+    ArchiveRecords,
+    AccountRecords,
+    SessionRecords,
+    FactorRecords,
+):
     """One open transaction. A change reaches the memory of every node within a second.
 
     Reading one row that cannot be decoded raises UnreadableRow; a list contains an Unreadable in its place.
@@ -372,7 +381,11 @@ def _used_key(row: Row) -> UsedKey | Unreadable:
 
 def _used_token(row: Row) -> UsedToken | Unreadable:
     token = row_decoders.token(row)
-    return token if isinstance(token, Unreadable) else UsedToken(token, row["used_at_us"], row["sessions"])
+    return (
+        token
+        if isinstance(token, Unreadable)
+        else UsedToken(token, row["used_at_us"], row["sessions"], bool(row["has_factor"]))
+    )
 
 
 def _held(row: Row) -> SymbolWithStock | Unreadable:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from bullion.records.second_factor import FactorRule
 from bullion.records.session import Session, SessionState
 from bullion.records.token import Role, Token
 from bullion.unreadable import Unreadable
@@ -20,7 +21,13 @@ class SessionRecords(DeskTransaction):
         row = await self._transaction.one("one_session", session_hash)
         if row is None:
             return None
-        return SessionState(_session(row), _token(row), row["clock_us"])
+        return SessionState(
+            _session(row),
+            _token(row),
+            row["clock_us"],
+            has_factor=row["confirmed_at_us"] is not None,
+            rule=FactorRule(row["required"] or FactorRule.OFF),
+        )
 
     async def insert_session(self, session: Session) -> None:
         await self._transaction.run(
@@ -33,6 +40,7 @@ class SessionRecords(DeskTransaction):
             session.created_at_us,
             session.expires_at_us,
             session.idle_us,
+            int(session.second_factor),
         )
 
     async def record_session_uses(self, session_hashes: Iterable[str], user_ids: Iterable[str]) -> None:
@@ -73,6 +81,7 @@ def _session(row: Row) -> Session:
         expires_at_us=row["expires_at_us"],
         idle_us=row["idle_us"],
         first_token_hash=row["first_token_hash"],
+        second_factor=bool(row["second_factor"]),
     )
 
 

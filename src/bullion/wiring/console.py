@@ -8,11 +8,13 @@ from secrets import token_hex
 from urllib.parse import urlsplit
 
 from bullion.console.app import Console
+from bullion.console.login import Login
 from bullion.console.page import ConsoleSettings
 from bullion.console.pages import PAGES
 from bullion.console.sessions import Sessions
 from bullion.console.watch import Probe, Watches
 from bullion.desk.authenticator import DeskAuthenticator
+from bullion.desk.second_factors import SecondFactors
 from bullion.settings import Settings
 from bullion.store.engine import Transaction, one_row
 from bullion.web.address import SourceAddress
@@ -48,10 +50,11 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         )
         background = [store.records.run(), sessions.run(), *([link.run()] if link else [])]
         async with run_in_background(*background):
+            authenticator = DeskAuthenticator(identities, limiter, SourceAddress(settings.trusted_proxies))
+            factors = SecondFactors(desk, store.hashers.factors, limiter)
             yield Console(
                 desk=desk,
-                authenticator=DeskAuthenticator(identities, limiter, SourceAddress(settings.trusted_proxies)),
-                sessions=sessions,
+                login=Login(authenticator, sessions, factors, watches),
                 watches=watches,
                 settings=ConsoleSettings(settings.production, settings.console_late_s),
                 pages=PAGES,

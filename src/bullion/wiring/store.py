@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bullion.desk.identities import Identities
 from bullion.faults import StoreUnavailable
+from bullion.keys.encryption import Cipher
 from bullion.keys.hashing import Hasher, fingerprint
 from bullion.records.audit import Chain
 from bullion.secret import deployment_secret
@@ -27,10 +28,25 @@ class Hashers:
     tokens: Hasher
     audit: Hasher
     console: Hasher
+    factors: Cipher
+    """Encrypts the secrets of second factors."""
 
     @classmethod
     def of(cls, secret: bytes, other: bytes | None = None) -> "Hashers":
-        return cls(*(Hasher(secret, purpose, other) for purpose in ("keys", "tokens", "audit", "console")))
+        def hasher(purpose: str) -> Hasher:
+            return Hasher(secret, purpose, other)
+
+        return cls(
+            keys=hasher("keys"),
+            tokens=hasher("tokens"),
+            audit=hasher("audit"),
+            console=hasher("console"),
+            factors=factor_cipher(secret, other),
+        )
+
+
+def factor_cipher(secret: bytes, other: bytes | None = None) -> Cipher:
+    return Cipher(secret, "factor", other)
 
 
 @dataclass(frozen=True, slots=True)

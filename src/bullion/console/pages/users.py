@@ -11,12 +11,14 @@ from bullion.console.widgets.components import (
     OFF,
     Column,
     hint,
+    on_off,
     shown_once,
     small,
     state,
     table_card,
 )
 from bullion.console.widgets.formatting import count, moment
+from bullion.desk.actions.second_factors import get_factor_rule, put_factor_rule, reset_second_factor
 from bullion.desk.actions.tokens import (
     create_token,
     delete_token,
@@ -25,11 +27,12 @@ from bullion.desk.actions.tokens import (
     list_tokens,
     patch_token,
 )
-from bullion.desk.bodies import TokenBody, TokenChangesBody
+from bullion.desk.bodies import FactorRuleBody, TokenBody, TokenChangesBody
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
 from bullion.records.page import Page as ListPage
+from bullion.records.second_factor import FactorRule
 from bullion.records.token import Role
 from bullion.refusals.desk import UNREADABLE
 from bullion.refusals.refusal import RefusalError
@@ -41,6 +44,11 @@ _ROLES = {
     Role.ADMIN: "admin: everything, also users",
 }
 _TOKEN_ID_SHOWN = 32
+_RULES = {
+    FactorRule.OFF: "nobody has to use one",
+    FactorRule.ADMINS: "required for admins",
+    FactorRule.ALL: "required for everybody",
+}
 
 
 async def render(visit: Visit) -> Html:
@@ -59,6 +67,7 @@ async def render(visit: Visit) -> Html:
         css=lambda each: "gone" if _is_deleted(each) else None,
         aside=[
             None if total == len(found) else hint(f"the newest {len(found)} of {total}"),
+            RULE.button(visit),
             CREATE.button(visit, kind="primary"),
         ],
         reading=reading,
@@ -97,10 +106,12 @@ def _buttons(visit: Visit, each: View) -> Child:
     if is_unreadable(each):
         return revoke
     end = END_SESSIONS.button(visit, about, kind="small", label=f"End the sessions of {name}")
+    reset = RESET.button(visit, about, kind="small", label=f"Reset the second factor of {name}")
     return el(
         "span",
         EDIT.button(visit, about, kind="small", label=f"Change {name}"),
         end if each["sessions"] else None,
+        reset if each["second_factor"] else None,
         revoke,
         class_="acts",
     )
@@ -117,6 +128,12 @@ _COLUMNS = (
     ),
     Column(
         "Last used", lambda visit, each: None if is_unreadable(each) else _time(visit, each["last_used_at"])
+    ),
+    Column(
+        "Second factor",
+        lambda _, each: (
+            None if is_unreadable(each) or _is_deleted(each) else on_off(on=each["second_factor"])
+        ),
     ),
     Column("Open sessions", lambda _, each: count(each.get("sessions", 0)), number=True),
     Column("State", _state),
@@ -191,6 +208,43 @@ async def _end_sessions(visit: Visit) -> Result:
     return Result(f"The sessions of {_named(now)} are ended.")
 
 
+async def _ask_reset(visit: Visit) -> Dialog:
+    now = await get_token(visit.desk, visit.actor, visit.param("token"))
+    return Dialog(
+        title=f"Reset the second factor of {_named(now)}?",
+        text=[
+            "For a user who lost the telephone and the recovery codes. Make sure that it is really them.",
+            "The user's sessions end. Until they set it up again, the token alone opens the console.",
+        ],
+        confirm="Reset the second factor",
+        danger=True,
+    )
+
+
+async def _reset(visit: Visit) -> Result:
+    token_id = visit.param("token")
+    await reset_second_factor(visit.desk, visit.actor, token_id)
+    return Result(f"The second factor of {token_id[:_TOKEN_ID_SHOWN]} is reset.")
+
+
+async def _ask_rule(visit: Visit) -> Dialog:
+    now = await get_factor_rule(visit.desk, visit.actor)
+    return Dialog(
+        title="Who needs a second factor?",
+        text=[
+            "It holds for this broker's console at once: users who need one and have none set it up first.",
+            "Calls over HTTP and commands need the token alone.",
+        ],
+        values=now,
+    )
+
+
+async def _set_rule(visit: Visit) -> Result:
+    body = convert({"required": visit.values["required"]}, FactorRuleBody)
+    now = await put_factor_rule(visit.desk, visit.actor, body)
+    return Result(f"Second factor: {_RULES[FactorRule(now['required'])]}.")
+
+
 async def _ask_revoke(visit: Visit) -> Dialog:
     try:
         now = await get_token(visit.desk, visit.actor, visit.param("token"))
@@ -222,12 +276,22 @@ EDIT = Action(USERS, "edit", "Change", patch_token, _ask_edit, _edit, (SEEN, _NA
 END_SESSIONS = Action(
     USERS, "end-sessions", "End sessions", end_token_sessions, _ask_end_sessions, _end_sessions
 )
+RESET = Action(USERS, "reset-factor", "Reset second factor", reset_second_factor, _ask_reset, _reset)
+RULE = Action(
+    USERS,
+    "factor-rule",
+    "Second factor",
+    put_factor_rule,
+    _ask_rule,
+    _set_rule,
+    (Choice("required", "Required", options=[*_RULES.items()]),),
+)
 REVOKE = Action(USERS, "revoke", "Revoke", delete_token, _ask_revoke, _revoke)
 PAGE = Page(
     USERS,
     "Users",
     {"": render},
     live_s=3,
-    actions=(CREATE, EDIT, END_SESSIONS, REVOKE),
+    actions=(CREATE, EDIT, END_SESSIONS, RESET, RULE, REVOKE),
     role=Role.ADMIN,
 )

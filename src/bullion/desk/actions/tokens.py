@@ -63,7 +63,7 @@ async def create_token(desk: Desk, actor: Actor, body: TokenBody) -> View:
 @action(
     "GET /tokens",
     command="tokens list",
-    columns="token_id name role created_at last_used_at sessions deleted_at",
+    columns="token_id name role created_at last_used_at second_factor sessions deleted_at",
 )
 async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """List the desk tokens, without their secrets."""
@@ -72,7 +72,7 @@ async def list_tokens(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
 
 
 async def get_token(desk: Desk, actor: Actor, token_id: str) -> View:
-    return used_view(await desk.read(actor, "token", lambda records: _find(records, actor, token_id)))
+    return used_view(await desk.read(actor, "token", lambda records: find_token(records, actor, token_id)))
 
 
 @action(
@@ -92,15 +92,15 @@ async def patch_token(
     """Change the name or the role of a desk token. Another role ends its sessions in the console."""
 
     async def work(records: Records) -> ChangeResult:
-        before = (await _find(records, actor, token_id)).token
+        before = (await find_token(records, actor, token_id)).token
         if before.deleted_at_us is not None:
             raise RefusalError(CONFLICT, "This token was deleted. Create another one.")
-        body = changes.over({"name": before.name, "role": before.role.value})
+        body = changes.applied_to({"name": before.name, "role": before.role.value})
         after = replace(before, name=body.name, role=Role(body.role))
         await records.update_token(after)
         if after.role is not before.role:
             await records.delete_user_sessions(token_id)
-        answer = used_view(await _find(records, actor, token_id))
+        answer = used_view(await find_token(records, actor, token_id))
         return ChangeResult(view(before), view(after), answer)
 
     return await desk.change(actor, token_id, work, only_if=only_if)
@@ -117,9 +117,9 @@ async def end_token_sessions(desk: Desk, actor: Actor, token_id: str) -> View:
     """End all sessions of a desk token in the console. The token itself stays valid."""
 
     async def work(records: Records) -> ChangeResult:
-        before = await _find(records, actor, token_id)
+        before = await find_token(records, actor, token_id)
         await records.delete_user_sessions(token_id)
-        after = await _find(records, actor, token_id)
+        after = await find_token(records, actor, token_id)
         return ChangeResult({"sessions": before.sessions}, {"sessions": after.sessions}, used_view(after))
 
     return await desk.change(actor, token_id, work, catalogue=False)
@@ -137,13 +137,14 @@ async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
     # Deleting twice does no harm.
 
     async def work(records: Records) -> ChangeResult:
-        before = await read_or_unreadable(_find(records, actor, token_id))
+        before = await read_or_unreadable(find_token(records, actor, token_id))
         if isinstance(before, Unreadable):
             await records.repair_token(token_id)
         elif before.token.deleted_at_us is None:
             await records.delete_token(token_id, await records.now_us())
         await records.delete_user_sessions(token_id)
-        after = await _find(records, actor, token_id)
+        await records.delete_second_factor(token_id)
+        after = await find_token(records, actor, token_id)
         return ChangeResult(
             view_of(before, lambda found: view(found.token)), view(after.token), used_view(after)
         )
@@ -151,7 +152,7 @@ async def delete_token(desk: Desk, actor: Actor, token_id: str) -> View:
     return await desk.change(actor, token_id, work)
 
 
-async def _find(records: Records, actor: Actor, token_id: str) -> UsedToken:
+async def find_token(records: Records, actor: Actor, token_id: str) -> UsedToken:
     found = await read_or_unreadable(records.used_token(token_id))
     broker = found.token.broker if isinstance(found, UsedToken) else found and found.broker
     if found is None or broker != actor.broker:
@@ -179,4 +180,5 @@ def used_view(found: UsedToken) -> View:
         **view(found.token),
         "last_used_at": None if used is None else instant_text(used),
         "sessions": found.sessions,
+        "second_factor": found.second_factor,
     }

@@ -1,19 +1,24 @@
 -- Sessions of the console.
 
 -- name: one_session
--- The columns of the user's token, which are null for the first token; those of the session; the store's clock.
+-- The columns of the user's token, which are null for the first token; those of the session, and of what it needs;
+-- the store's clock.
 SELECT
     tokens.*, desk_sessions.session_hash, desk_sessions.user_id, desk_sessions.broker AS session_broker,
     desk_sessions.role AS session_role, desk_sessions.created_at_us AS begun_at_us, desk_sessions.used_at_us,
-    desk_sessions.expires_at_us, desk_sessions.idle_us, desk_sessions.first_token_hash, @clock_us AS clock_us
+    desk_sessions.expires_at_us, desk_sessions.idle_us, desk_sessions.first_token_hash, desk_sessions.second_factor,
+    second_factors.confirmed_at_us, second_factor_rules.required, @clock_us AS clock_us
 FROM desk_sessions
 LEFT JOIN tokens ON tokens.token_id = desk_sessions.user_id
+LEFT JOIN second_factors ON second_factors.user_id = desk_sessions.user_id
+LEFT JOIN second_factor_rules ON second_factor_rules.broker = desk_sessions.broker
 WHERE desk_sessions.session_hash = $1
 
 -- name: insert_session
 INSERT INTO desk_sessions (
-    session_hash, user_id, broker, role, first_token_hash, created_at_us, used_at_us, expires_at_us, idle_us
-) VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8)
+    session_hash, user_id, broker, role, first_token_hash, created_at_us, used_at_us, expires_at_us, idle_us,
+    second_factor
+) VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
 
 -- name: record_session_uses
 UPDATE desk_sessions

@@ -4,7 +4,7 @@
 SELECT * FROM tokens WHERE token_id = $1
 
 -- fragment: tokens_with_use
--- With the last use and the number of open sessions.
+-- With the last use, the number of open sessions, and whether the user has a second factor.
 SELECT
     tokens.*,
     (SELECT token_uses.used_at_us FROM token_uses WHERE token_uses.token_id = tokens.token_id) AS used_at_us,
@@ -15,7 +15,12 @@ SELECT
             desk_sessions.user_id = tokens.token_id
             AND desk_sessions.expires_at_us > @clock_us
             AND desk_sessions.used_at_us > @clock_us - desk_sessions.idle_us
-    ) AS sessions
+    ) AS sessions,
+    (
+        SELECT count(*)
+        FROM second_factors
+        WHERE second_factors.user_id = tokens.token_id AND second_factors.confirmed_at_us IS NOT NULL
+    ) AS has_factor
 FROM tokens
 
 -- name: one_used_token
