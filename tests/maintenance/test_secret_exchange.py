@@ -1,4 +1,4 @@
-"""Another secret for a store: with both known nobody is refused, and in the end the old one opens no_refresh."""
+"""Another secret for a store: with both known nobody is refused, and in the end the old one opens nothing."""
 
 import asyncio
 import contextlib
@@ -96,7 +96,7 @@ def test_nobody_is_refused_while_the_secret_is_exchanged(tmp_path: Path, setting
             "Tokens under another secret: 0 of 1, in force: 0.",
             "Second factors under another secret: 0 of 0, in force: 0.",
             "Audit trails under another secret: 0 of 2, in force: 0.",
-            "Keep BULLION_SECRET_OLD until no_refresh in force needs it.",
+            "Keep BULLION_SECRET_OLD until nothing in force needs it.",
         ]
         with node.desk(token) as desk:
             desk.do("POST", f"/keys/{third.key_id}/revoke")

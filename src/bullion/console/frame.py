@@ -30,6 +30,7 @@ def document(
         el("title", f"{title} · Bullion"),
         el("link", rel="icon", href=href("mark.svg"), type="image/svg+xml"),
         [el("link", rel="stylesheet", href=href(name)) for name in STYLES],
+        el("script", src=href("drafts.js"), defer=True),
         el("script", src=href("console.js"), defer=True),
     )
     page = el("body", body, data_live=live, data_live_s=live_s)
@@ -50,6 +51,7 @@ def page_frame(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -
                 el("form", el("div", class_="contents"), _csrf(visit), method="post"),
                 id="dialog",
                 aria_labelledby="dialog-title",
+                data_user=visit.actor.user_id,
             ),
         ]
     )

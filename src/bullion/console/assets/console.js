@@ -12,6 +12,8 @@ let turn = 0;
 let acting = false;
 let unansweredSince = null;
 let typed = []; // The dialog behind a question about it.
+let opened = null; // The path of the dialog that is open.
+let askedAgain = false; // It has asked a second time: the first form is gone, and its draft is complete.
 
 // --- Refreshing the page without losing what somebody types, has focused or has opened ------------------
 
@@ -155,6 +157,10 @@ async function ask(path, button) {
   const form = dialog.querySelector("form");
   form.action = answer.action;
   form.querySelector(".contents").replaceChildren(...parsed(answer.contents).childNodes);
+  opened = path;
+  askedAgain = false;
+  drafts.opened(path);
+  if (drafts.restore(form, path)) tellRestored(form);
   dialog.showModal();
   preview(form, 0);
   const fields = ["input:not([type=hidden])", "select", "textarea"].map((each) => `.contents ${each}`).join(", ");
@@ -162,6 +168,27 @@ async function ask(path, button) {
   const harmful = form.querySelector("button.danger");
   const first = form.querySelector(harmful ? "[data-close]" : `${fields}, .contents [data-close]`);
   if (first) first.focus();
+}
+
+function tellRestored(form) {
+  const words = document.createElement("p");
+  const discard = document.createElement("button");
+  words.className = "restored";
+  words.textContent = "What you typed before is back. ";
+  discard.type = "button";
+  discard.className = "small";
+  discard.textContent = "Discard it";
+  discard.dataset.discard = "";
+  words.append(discard);
+  form.querySelector(".contents .explanation").append(words);
+}
+
+function discard(form) {
+  drafts.drop(opened);
+  drafts.reset(form);
+  form.querySelector(".restored").remove();
+  preview(form, 0);
+  form.querySelector(".contents [name]:not([type=hidden])")?.focus();
 }
 
 async function act(form) {
@@ -179,6 +206,7 @@ async function act(form) {
     return refuse(form, answer.refused);
   }
   if (answer.ask_again) return askAgain(form, answer.ask_again);
+  drafts.drop(opened);
   if (answer.reveal) {
     form.querySelector(".contents").replaceChildren(...parsed(answer.reveal).childNodes);
     if (!dialog.open) dialog.showModal();
@@ -197,6 +225,7 @@ async function act(form) {
 // Replaces a dialog by a question about it. `data-back` returns to what was typed.
 function askAgain(form, question) {
   const contents = form.querySelector(".contents");
+  askedAgain = true;
   if (!contents.querySelector("[data-back]")) typed = [...contents.childNodes];
   contents.replaceChildren(...parsed(question).childNodes);
   if (!dialog.open) dialog.showModal();
@@ -207,6 +236,7 @@ function goBack() {
   if (typed.length === 0) return shut();
   dialog.querySelector(".contents").replaceChildren(...typed);
   typed = [];
+  askedAgain = false;
   dialog.querySelector(".contents input:not([type=hidden]), .contents button")?.focus();
 }
 
@@ -229,6 +259,15 @@ function forget() {
   if (dialog.open) return;
   typed = [];
   dialog.querySelector(".contents").replaceChildren();
+  drafts.closed();
+  if (opened && drafts.has(opened)) toast("What you typed is kept. Open the dialog again to go on.", "good");
+  opened = null;
+}
+
+// By its button, which discards what was typed; but not the answer to a second question, such as "Is this right?".
+function cancel() {
+  if (opened && !askedAgain) drafts.drop(opened);
+  shut();
 }
 
 function refuse(form, words) {
@@ -331,13 +370,15 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   if (button.dataset.dialog) ask(button.dataset.dialog, button);
   else if ("themeButton" in button.dataset) turnTheme();
-  else if ("close" in button.dataset) shut();
+  else if ("close" in button.dataset) cancel();
   else if ("back" in button.dataset) goBack();
   else if (button.dataset.act) actAtOnce(button);
+  else if ("discard" in button.dataset) discard(button.form);
   else if ("copy" in button.dataset) copy(button);
 });
 
 document.addEventListener("submit", (event) => {
+  if (event.target.getAttribute("action") === "/logout") drafts.clearAll();
   if (!("narrow" in event.target.dataset)) return;
   event.preventDefault();
   narrow(event.target);
@@ -357,7 +398,11 @@ if (dialog) {
     event.preventDefault();
     act(event.target);
   });
-  dialog.addEventListener("input", () => preview(dialog.querySelector("form"), 200));
+  dialog.addEventListener("input", () => {
+    const form = dialog.querySelector("form");
+    if (opened && !askedAgain) drafts.save(form, opened);
+    preview(form, 200);
+  });
   // Escape does not close a key that is shown once. Both events: of two presses, browsers send only one the
   // cancel event.
   for (const name of ["cancel", "keydown"]) {
@@ -368,4 +413,6 @@ if (dialog) {
   }
   dialog.addEventListener("close", forget);
   keepLooking();
+  const interrupted = drafts.interrupted();
+  if (interrupted) ask(interrupted, dialog);
 }
