@@ -53,7 +53,7 @@ def test_a_slip_is_seen_corrected_confirmed_and_taken_back(
     assert terms["retail"]["sell_premium"] == "463.00"
     # The board says so, and one click takes it back.
     line = page.locator("#undo")
-    expect(line).to_contain_text("set a group: retail")
+    expect(line).to_contain_text("changed a group: retail")
     expect(line).to_contain_text(re.compile(r"\d+ s left"))
     line.get_by_role("button", name="Take back the change of retail").click()
     expect(page.locator("#toasts")).to_contain_text("Taken back")

@@ -192,8 +192,8 @@ def test_a_dealer_may_halt_and_resume(office: Office, halted: bool) -> None:
     "change",
     [
         {"production": True},
-        {"paused": True},
-        {"halted": True, "paused": True},
+        {"paused": False},
+        {"halted": True, "paused": False},
         {"price_tolerance_percent": "1"},
         {"trading_hours": None},
         {"budgets": {"reads_per_minute": 1}},
