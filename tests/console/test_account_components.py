@@ -22,8 +22,8 @@ def in_days(days: float) -> str:
 @pytest.mark.parametrize(
     ("fields", "kind", "words"),
     [
-        ({}, "good", "valid"),
-        ({"expires_at": in_days(15)}, "good", "valid"),
+        ({}, "ok", "valid"),
+        ({"expires_at": in_days(15)}, "ok", "valid"),
         ({"expires_at": in_days(13)}, "warn", "expires in 13\N{NO-BREAK SPACE}days"),
         ({"expires_at": in_days(0)}, "bad", "expired"),
         (

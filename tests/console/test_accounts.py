@@ -1,5 +1,6 @@
 """Accounts in the console: found, made, changed, and their keys issued, rotated and revoked."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -227,7 +228,8 @@ def test_a_viewer_sees_accounts_and_cannot_act(
     expect(buttons).to_have_count(10)
     for number in range(10):
         expect(buttons.nth(number)).to_be_disabled()
-        assert "needs the role" in str(buttons.nth(number).get_attribute("title"))
+        expect(buttons.nth(number)).to_have_accessible_description(re.compile("^needs the role "))
+    expect(page.locator("main .why:visible")).to_have_count(10)
     page.goto(f"{console.url}/accounts")
     expect(page.get_by_role("button", name="New account")).to_be_disabled()
     before = newest(office)

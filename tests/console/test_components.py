@@ -1,6 +1,7 @@
 """The console's small parts: numbers, times, markup, and reads that are shared."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -8,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bullion.console import shared_read as shared_read_module
+from bullion.console.assets import FILES
 from bullion.console.html import Html, el, join
 from bullion.console.shared_read import ReadPending, SharedRead
 from bullion.console.widgets.charts import bar_chart, line_chart
@@ -72,6 +74,15 @@ def test_times_are_the_brokers_and_say_so() -> None:
 )
 def test_an_age_is_told_in_two_parts_at_the_most(seconds: int, words: str) -> None:
     assert age(seconds).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+def test_dark_is_the_same_whether_the_machine_or_the_user_chooses_it() -> None:
+    tokens = FILES["tokens.css"][1].decode()
+    blocks = re.findall(r"color-scheme: dark;([^}]*)}", tokens)
+    by_machine, by_user = (sorted(re.findall(r"(--[\w-]+): ([^;]+);", each)) for each in blocks)
+    assert by_machine == by_user
+    light = re.findall(r"(--[\w-]+):", tokens.partition("--sans")[0])
+    assert sorted(light) == [name for name, _ in by_user]
 
 
 def test_text_never_becomes_markup() -> None:

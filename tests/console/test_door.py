@@ -21,12 +21,12 @@ REFUSED_LOAD = "Failed to load resource"
 
 def test_somebody_logs_in_and_out_again(someone: Visitor, admin: str, console: ConsoleProcess) -> None:
     page = someone.open(admin)
-    expect(page.get_by_role("navigation")).to_contain_text("Overview")
+    expect(page.get_by_role("navigation", name="Pages")).to_contain_text("Overview")
     expect(page.locator(".who")).to_contain_text("admin")
     (cookie,) = page.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
     assert admin not in str(cookie["value"])
-    page.get_by_role("button", name="Log out").click()
+    someone.from_menu("button", "Log out")
     page.wait_for_url("**/login")
     # The server forgets it too: who kept the cookie has nothing.
     kept = httpx.get(f"{console.url}/overview", cookies={str(cookie["name"]): str(cookie["value"])})

@@ -91,7 +91,7 @@ def test_another_user_of_the_tab_sees_nothing_of_it(someone: Visitor, hire: Call
     expect(dialog.get_by_label("Login")).to_have_value("")
     dialog.get_by_label("Login").fill("other-client")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Log out").click()
+    someone.from_menu("button", "Log out")
     page.wait_for_url("**/login")
     assert kept(page) == {}
 

@@ -197,7 +197,7 @@ def test_a_viewer_sees_and_cannot_act(
     for name in ("Close", "Delete"):
         button = page.get_by_role("button", name=name, exact=True)
         expect(button).to_be_disabled()
-        assert button.get_attribute("title") == "This needs the role dealer; yours is viewer."
+        expect(button).to_have_accessible_description("needs the role dealer")
     # Who goes around the page meets the action itself.
     with session_of(console, token) as (client, csrf):
         for name in ("close", "complete", "delete", "confirm", "refuse"):

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -122,6 +122,11 @@ class Visitor:
         self.page.get_by_role("button", name=button, exact=True).click()
         dialog = self.page.get_by_role("dialog")
         dialog.get_by_role("button", name=confirm or button, exact=True).click()
+
+    def from_menu(self, role: Literal["button", "link"], name: str) -> None:
+        """Press something in the user's menu."""
+        self.page.locator(".who summary").click()
+        self.page.locator(".who").get_by_role(role, name=name).click()
 
     def hear(self, said: ConsoleMessage) -> None:
         if said.type == "error":

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 from bullion.records.token import Role
 
-from .assets import STYLES, href
+from .assets import SCRIPTS, STYLES, href
 from .html import Child, Html, el, join
 from .page import Page, Visit
-from .paths import SECOND_FACTOR
+from .paths import ACCOUNTS, FIND, OVERVIEW, RATES, SECOND_FACTOR, TICKET
 from .switchboard import switchboard
 from .widgets.formatting import age, clock
 
 _THEMES = ("auto", "light", "dark")
-_MARK = el("svg", el("path", d="M6 2h12l4 12H2z"), class_="mark", viewBox="0 0 24 16", aria_hidden="true")
+_INGOT = el("svg", el("path", d="M6 2h12l4 12H2z"), class_="ingot", viewBox="0 0 24 16", aria_hidden="true")
 
 
 def document(
@@ -30,8 +30,7 @@ def document(
         el("title", f"{title} · Bullion"),
         el("link", rel="icon", href=href("mark.svg"), type="image/svg+xml"),
         [el("link", rel="stylesheet", href=href(name)) for name in STYLES],
-        el("script", src=href("drafts.js"), defer=True),
-        el("script", src=href("console.js"), defer=True),
+        [el("script", src=href(name), defer=True) for name in SCRIPTS],
     )
     page = el("body", body, data_live=live, data_live_s=live_s)
     shown = theme if theme in _THEMES else "auto"
@@ -61,36 +60,106 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
     links = [
         el("a", each.title, href=f"/{each.name}", aria_current="page" if each is page else None)
         for each in pages
-        if visit.has_role(each.role)
+        if each.in_menu and visit.has_role(each.role)
     ]
     return el(
         "header",
         el(
             "div",
-            el("a", _MARK, el("span", visit.frame.broker), class_="brand", href="/"),
-            el("nav", links, aria_label="Pages"),
-            el("span", clock(visit.now, visit.zone), class_="clock", title=f"Times are in {visit.zone.key}"),
+            el("a", _INGOT, el("span", visit.frame.broker), class_="brand", href="/"),
+            el("nav", links, class_="pages", aria_label="Pages"),
+            _find(visit),
+            _new_order(visit),
+            el("span", clock(visit.now, visit.zone), class_="clock"),
             _who(visit),
             class_="bar",
         ),
-        switchboard(visit),
+        el("div", switchboard(visit), class_="strip"),
+        _thumb_bar(page),
     )
+
+
+def _find(visit: Visit) -> Html:
+    box = el(
+        "input",
+        type="search",
+        id="find",
+        name="q",
+        value=visit.param("q") if visit.request.path == f"/{FIND}" else None,
+        placeholder="Deal, firm, order id, key …",
+        aria_label="Find anything",
+        maxlength=100,
+        autocomplete="off",
+        spellcheck="false",
+    )
+    key = el("kbd", "/", aria_hidden="true")
+    return el("form", box, key, action=f"/{FIND}", role="search", class_="find")
+
+
+def _new_order(visit: Visit) -> Html | None:
+    if not visit.has_role(Role.DEALER):
+        return None
+    key = el("kbd", "N", aria_hidden="true")
+    return el("a", "New order ", key, href=f"/{TICKET}", class_="button primary new-order")
+
+
+def _thumb_bar(page: Page) -> Html:
+    """What a thumb reaches on a telephone; style sheets hide it elsewhere. More opens the header."""
+    links = [
+        el(
+            "a",
+            _icon(path),
+            el("span", text),
+            href=f"/{address}",
+            aria_current="page" if address == page.name else None,
+        )
+        for text, address, path in _THUMB
+    ]
+    more = el(
+        "button",
+        _icon("M4 6h16M4 12h16M4 18h16"),
+        el("span", "More"),
+        type="button",
+        data_menu=True,
+        aria_expanded="false",
+    )
+    return el("nav", links, more, class_="thumb", aria_label="Short ways")
+
+
+def _icon(path: str) -> Html:
+    return el("svg", el("path", d=path), viewBox="0 0 24 24", aria_hidden="true")
+
+
+_THUMB = (
+    ("Rates", RATES, "M3 17l6-6 4 4 8-8M15 7h6v6"),
+    ("Queue", f"{OVERVIEW}#pending", "M12 3a9 9 0 100 18 9 9 0 000-18zM12 7v5l3 2"),
+    (
+        "Clients",
+        ACCOUNTS,
+        "M9 11a4 4 0 100-8 4 4 0 000 8zM2 21c0-4 3-7 7-7s7 3 7 7M17 4a4 4 0 010 7M18 14c2 1 4 4 4 7",
+    ),
+    ("Find", FIND, "M11 4a7 7 0 100 14 7 7 0 000-14zM16 16l5 5"),
+)
 
 
 def _who(visit: Visit) -> Html:
     role = visit.actor.role
     role_text = "viewer: read only" if role == Role.VIEWER else role.value
     return el(
-        "div",
-        el("span", el("b", visit.actor.name.partition(" (")[0]), el("small", role_text), class_="name"),
-        el("a", "Security", href=SECOND_FACTOR, class_="small"),
-        el("button", "Theme", type="button", class_="small quiet", data_theme_button=True),
+        "details",
+        el("summary", el("b", visit.actor.name.partition(" (")[0]), f" · {role_text}"),
         el(
-            "form",
-            _csrf(visit),
-            el("button", "Log out", class_="small quiet"),
-            method="post",
-            action="/logout",
+            "div",
+            el("a", "Security", href=SECOND_FACTOR),
+            el("button", "Theme", type="button", class_="quiet", data_theme_button=True),
+            el(
+                "form",
+                _csrf(visit),
+                el("button", "Log out", class_="quiet"),
+                method="post",
+                action="/logout",
+            ),
+            class_="menu",
         ),
         class_="who",
     )

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.desk.desk import Desk, require
@@ -128,11 +128,18 @@ class Action:
         kind: str = "",
         label: str | None = None,
     ) -> Html:
-        """Opens the dialog; disabled, with the reason, for people whose role is too low.
+        """Opens the dialog; locked, with the reason beside it, for people whose role is too low.
 
         `about` identifies what is changed, such as an order: `visit.param` returns it.
         """
-        allowed = visit.has_role(self.role)
+        if not visit.has_role(self.role):
+            return locked_button(
+                text or self.label,
+                f"needs the role {self.role}",
+                name=f"why-{self.path('dialogs', about)}",
+                kind=kind,
+                label=label,
+            )
         return el(
             "button",
             text or self.label,
@@ -141,8 +148,6 @@ class Action:
             data_dialog=self.path("dialogs", about),
             aria_haspopup="dialog",
             aria_label=label,
-            disabled=not allowed,
-            title=None if allowed else f"This needs the role {self.role}; yours is {visit.actor.role}.",
         )
 
     async def dialog(self, visit: Visit) -> Html:
@@ -175,6 +180,24 @@ class Action:
         return f"/{kind}/{self.page}/{self.name}{query}"
 
 
+def locked_button(text: Child, why: str, *, name: str, kind: str = "", label: str | None = None) -> Html:
+    """A button that does nothing now. It can be reached, and the reason stands beside it.
+
+    `name` is the id of the reason, and must be the only one of its page.
+    """
+    name = quote(name, safe="")
+    button = el(
+        "button",
+        text,
+        type="button",
+        class_=kind or None,
+        aria_label=label,
+        aria_disabled="true",
+        aria_describedby=name,
+    )
+    return el("span", button, " ", el("small", why, class_="why", id=name), class_="locked")
+
+
 Render = Callable[[Visit], Awaitable[Html]]
 
 
@@ -190,3 +213,5 @@ class Page:
     actions: tuple[Action, ...] = ()
     role: Role = Role.VIEWER
     """The lowest role that sees it."""
+    in_menu: bool = True
+    """Whether the navigation shows it."""

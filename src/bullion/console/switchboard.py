@@ -9,7 +9,7 @@ from bullion.desk.conversion import Changes
 from .forms import Dialog
 from .html import Html, el
 from .page import Action, Result, Visit
-from .widgets.components import BAD, GOOD, OFF, WARN, state
+from .widgets.components import BAD, GOOD, HOLD, OFF, WARN, state
 from .widgets.formatting import day_and_clock
 
 FRAME = "frame"
@@ -115,12 +115,15 @@ def switchboard(visit: Visit) -> Html:
     closed = "closed by the deployment" if production and not deployed else "closed"
     production_state = state(GOOD, "open") if production and deployed else state(OFF, closed)
     trading_state = state(BAD, "halted") if halted else _by_trading_hours(visit)
-    pause_state = state(WARN, "paused") if paused else state(GOOD, "not paused")
+    pause_state = state(HOLD, "paused") if paused else el("span", "not paused", class_="state unseen")
+    production_button = _button(visit, _CLOSE, "Close") if production else _button(visit, _OPEN, "Open")
+    halt_button = _button(visit, _RESUME, "Resume") if halted else _button(visit, _HALT, "Halt", "danger")
+    pause_button = _button(visit, _END_PAUSE, _END_PAUSE.label) if paused else _button(visit, _PAUSE, "Pause")
     return el(
         "div",
-        _shown(visit, "Trading", "halted", trading_state, _RESUME if halted else _HALT, alarmed=halted),
-        _shown(visit, "Production", "production", production_state, _CLOSE if production else _OPEN),
-        _shown(visit, "Pause", "paused", pause_state, _END_PAUSE if paused else _PAUSE, alarmed=paused),
+        _switch_html("Trading", "halted", trading_state, halt_button, alarmed=halted),
+        _switch_html("Production", "production", production_state, production_button),
+        _switch_html(None, "paused", pause_state, pause_button, alarmed=paused),
         class_="switchboard",
         role="group",
         aria_label="Switches",
@@ -137,7 +140,11 @@ def _by_trading_hours(visit: Visit) -> Html:
     return state(OFF, f"closed, opens {day_and_clock(at, visit.zone)}")
 
 
-def _shown(visit: Visit, name: str, field: str, now: Html, action: Action, *, alarmed: bool = False) -> Html:
+def _button(visit: Visit, action: Action, text: str, kind: str = "") -> Html:
+    """With a short word, because the strip has little room; its name says it whole."""
+    return action.button(visit, text=text, kind=f"small {kind}".strip(), label=action.label)
+
+
+def _switch_html(name: str | None, field: str, now: Html, button: Html, *, alarmed: bool = False) -> Html:
     css = "switch alarmed" if alarmed else "switch"
-    button = action.button(visit, kind="small")
-    return el("div", el("b", name), now, button, class_=css, data_switch=field)
+    return el("div", el("span", name) if name else None, now, button, class_=css, data_switch=field)

@@ -13,10 +13,14 @@ FILES: dict[str, tuple[str, bytes]] = {
 """By name: content type and content."""
 
 
-STYLES = sorted(
-    (name for name in FILES if name.endswith(".css")), key=lambda name: (name != "console.css", name)
-)
-"""What all pages share, and then what single pages add in files of their own."""
+def _ordered(ending: str, first: tuple[str, ...], last: tuple[str, ...] = ()) -> list[str]:
+    between = sorted(name for name in FILES if name.endswith(ending) and name not in (*first, *last))
+    return [*first, *between, *last]
+
+
+STYLES = _ordered(".css", ("tokens.css", "console.css"), ("narrow.css",))
+"""What all pages share, then what single pages add in files of their own, then what narrow windows change."""
+SCRIPTS = _ordered(".js", ("drafts.js", "console.js"))
 
 
 def href(name: str) -> str:

@@ -93,6 +93,7 @@ async function look() {
       if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
     }
     shown = parts;
+    tellMenu();
     seenAt = Date.now();
     body.classList.remove("away");
   } catch {
@@ -336,7 +337,7 @@ function toast(words, kind) {
   told.textContent = words;
   document.getElementById("toasts").append(told);
   // Long enough to be read.
-  setTimeout(() => told.remove(), kind === "bad" ? 12000 : 5000 + 60 * words.length);
+  setTimeout(() => told.remove(), (kind === "bad" ? 6000 : 2500) + 50 * words.length);
 }
 
 // --- Copying --------------------------------------------------------------------------------------------
@@ -365,9 +366,36 @@ function turnTheme() {
   document.cookie = `bullion_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
 }
 
+// --- The menus of the frame -----------------------------------------------------------------------------
+
+// On a telephone the header opens over the page: with all pages, the switches, and the user's own menu.
+function openMenu(open) {
+  body.classList.toggle("menu", open);
+  tellMenu();
+}
+
+function tellMenu() {
+  const open = body.classList.contains("menu");
+  document.querySelector("[data-menu]")?.setAttribute("aria-expanded", String(open));
+}
+
+function closeMenus(target) {
+  for (const each of document.querySelectorAll("details.who[open]")) {
+    if (!each.contains(target)) each.open = false;
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || dialog?.open) return;
+  closeMenus(null);
+  openMenu(false);
+});
+
 document.addEventListener("click", (event) => {
+  closeMenus(event.target);
   const button = event.target.closest("button");
-  if (!button) return;
+  if (!button || button.getAttribute("aria-disabled") === "true") return;
+  if ("menu" in button.dataset) return openMenu(!body.classList.contains("menu"));
   if (button.dataset.dialog) ask(button.dataset.dialog, button);
   else if ("themeButton" in button.dataset) turnTheme();
   else if ("close" in button.dataset) cancel();

@@ -11,15 +11,24 @@ from bullion.desk.desk import View
 
 from .formatting import age
 
-GOOD, WARN, BAD, OFF = "good", "warn", "bad", "off"
+GOOD, WAIT, WARN, BAD, HOLD, OFF, DONE, SIMULATED = "ok", "wait", "warn", "bad", "hold", "off", "done", "sim"
+"""Well, waiting, look soon, act now, stopped by us, switched off, finished, simulated: each has a shape."""
 NOTHING = "–"
-_MARKS = {GOOD: "●", WARN: "▲", BAD: "■", OFF: "○"}
-"""A shape as well as a colour, for people who cannot tell the colours apart."""
 
 
-def state(kind: str, text: str, title: str | None = None) -> Html:
+def mark(kind: str) -> Html:
+    """The shape of a state, for people who cannot tell the colours apart."""
+    return el("i", class_=f"mark {kind}", aria_hidden="true")
+
+
+def state(kind: str, text: Child, title: str | None = None) -> Html:
     """A state, shown by a shape, a colour and a word."""
-    return el("span", el("i", _MARKS[kind], aria_hidden="true"), text, class_=f"state {kind}", title=title)
+    return el("span", mark(kind), text, class_=f"state {kind}", title=title)
+
+
+def pill(kind: str, text: Child) -> Html:
+    """A state on a ground of its colour, where it must be found among other things."""
+    return el("span", mark(kind), text, class_=f"pill {kind}")
 
 
 def on_off(*, on: bool, kind: str = GOOD, off: str = OFF) -> Html:
@@ -101,8 +110,12 @@ def table(
         )
         for row in rows
     ]
-    shown = el("table", el("thead", head), el("tbody", body), id=name)
-    return el("div", shown, class_="scroll", tabindex="0", role="region", aria_label=name.replace("-", " "))
+    return scroll_region(el("table", el("thead", head), el("tbody", body), id=name), name.replace("-", " "))
+
+
+def scroll_region(content: Html, label: str) -> Html:
+    """Scrolls sideways by itself where the window is narrow, also by keyboard."""
+    return el("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
 def table_card(

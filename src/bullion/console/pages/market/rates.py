@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bullion.console.forms import Code, Dialog, Hidden, field_of
 from bullion.console.html import Child, Html, el
-from bullion.console.page import Action, Result, Visit
+from bullion.console.page import Action, Result, Visit, locked_button
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, Column, hint, state, table_card
 from bullion.console.widgets.formatting import age, clock, grouped
@@ -67,8 +67,8 @@ def _rate(plain: str) -> str:
 def _button(visit: Visit, row: View) -> Html:
     name = row["instrument"]
     if name in visit.desk.fed_instruments:
-        why = "The deployment's feed supplies it."
-        return el("button", SET.label, type="button", class_="small", disabled=True, title=why)
+        why = "the feed supplies it"
+        return locked_button(SET.label, why, name=f"why-{name}", kind="small", label=f"Set rate of {name}")
     return SET.button(visit, {"instrument": name}, kind="small", label=f"Set rate of {name}")
 
 
