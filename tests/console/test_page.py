@@ -35,11 +35,13 @@ def test_everything_is_reached_by_keyboard(someone: Visitor, office: Office, adm
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     reached = []
     name = "(each => each.ariaLabel || each.innerText.trim())(document.activeElement)"
-    for _ in range(18):
+    for _ in range(26):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(name))
         if " · admin" in reached[-1]:
             page.keyboard.press("Enter")
+        if reached[-1] == "Halt trading":
+            break
     parts = ("Overview", "Find anything", "Theme", "Log out", "Halt trading")
     assert [each for each in reached if each in parts] == list(parts)
     page.keyboard.press("Escape")
@@ -126,6 +128,9 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
             expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
             line.cut()
             expect(banner).to_contain_text("The store cannot be reached. Since", timeout=10_000)
+            store = page.locator(".health [data-light=Store]")
+            expect(store.locator("summary")).to_contain_text("cannot be read, since ")
+            expect(page.locator(".health [data-light=Workers]")).to_contain_text("unknown")
             expect(banner).to_contain_text("old. The console tries again every second")
             # What was known is still there, and acting is refused in words.
             expect(page.locator("[data-switch=halted]")).to_contain_text("halted")

@@ -26,7 +26,7 @@ class Dealing:
         self.desk.do("PATCH", "/switches", {"budgets": UNBOUNDED})
         for login_id in ("client", "usher"):
             self.desk.account(login_id, allocation={"gold": "100000", "silver": "100000"})
-        self._live_key = self.desk.key("client", "production")["key"]
+        self.live_key = self.desk.key("client", "production")["key"]
         # Within a second the node has the venue's word on the symbols of a new broker.
         until(lambda: self.place(login_id="usher").status_code != httpx.codes.SERVICE_UNAVAILABLE, within_s=5)
 
@@ -67,7 +67,7 @@ class Dealing:
         return self.order(order)
 
     def positions(self) -> Any:
-        with self.office.node.api(self._live_key, Host=f"{self.office.broker}.example") as http:
+        with self.office.node.api(self.live_key, Host=f"{self.office.broker}.example") as http:
             answer = http.get(f"{LIVE}/positions")
         assert answer.status_code == 200, answer.text
         return answer.json()

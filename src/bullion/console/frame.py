@@ -6,6 +6,7 @@ from datetime import timedelta
 from bullion.records.token import Role
 
 from .assets import SCRIPTS, STYLES, href
+from .health_strip import health_strip
 from .html import Child, Html, el, join
 from .page import Page, Visit
 from .paths import ACCOUNTS, FIND, OVERVIEW, RATES, SECOND_FACTOR, TICKET
@@ -74,7 +75,7 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
             _who(visit),
             class_="bar",
         ),
-        el("div", switchboard(visit), class_="strip"),
+        el("div", health_strip(visit), switchboard(visit), class_="strip"),
         _thumb_bar(page),
     )
 

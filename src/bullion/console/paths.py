@@ -5,7 +5,7 @@ from urllib.parse import quote, urlencode
 
 OVERVIEW, ORDERS, ACCOUNTS, MARKET, AUDIT = "overview", "orders", "accounts", "market", "audit"
 USERS = "users"
-RATES, FIND, TICKET = "rates", "find", "ticket"
+RATES, FIND, TICKET, REFUSALS = "rates", "find", "ticket", "refusals"
 SECOND_FACTOR = "/second-factor"
 DECISION = "decision"
 """Precedes the id of a request in the address of the decision on it."""

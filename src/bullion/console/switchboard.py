@@ -10,12 +10,13 @@ from .forms import Dialog
 from .html import Html, el
 from .page import Action, Result, Visit
 from .widgets.components import BAD, GOOD, HOLD, OFF, WARN, state
+from .widgets.cover import cover_sentence
 from .widgets.formatting import day_and_clock
 
 FRAME = "frame"
 """Stands for a page's name in the paths of the frame's own actions."""
 _AT_ONCE = "It takes effect within a second on every node. The audit trail records your name."
-_KEPT = "Recorded orders stay: pending orders continue to their hedge, and open orders can be closed."
+_KEPT = "Recorded orders stay: orders that wait are still answered, and open orders can be closed."
 _DEPLOYMENT_CLOSED = (
     "The deployment itself is closed to production. API orders stay refused until it is started with "
     "BULLION_PRODUCTION=on."
@@ -26,8 +27,11 @@ def _switch(
     name: str, label: str, field: str, title: str, *text: str, to: bool, done: str, danger: bool = False
 ) -> Action:
     async def ask(visit: Visit) -> Dialog:
-        more = [_DEPLOYMENT_CLOSED] if name == "open-production" and not visit.settings.production else []
-        return Dialog(title=title, text=[*text, _AT_ONCE, *more], confirm=label, danger=danger)
+        more = [_AT_ONCE]
+        if name == "open-production":
+            more.append(cover_sentence(visit))
+            more += [] if visit.settings.production else [_DEPLOYMENT_CLOSED]
+        return Dialog(title=title, text=[*text, *more], confirm=label, danger=danger)
 
     async def do(visit: Visit) -> Result:
         await patch_switches(visit.desk, visit.actor, Changes(SwitchesBody, {field: to}))
@@ -84,7 +88,6 @@ _OPEN = _switch(
     "production",
     "Open production over the API?",
     "Clients with production trading switched on can then place real orders.",
-    "Each is hedged at the venue and becomes a deal.",
     to=True,
     done="Production is open.",
     danger=True,

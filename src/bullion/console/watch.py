@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bullion.accounts.broker import Broker
-from bullion.desk.actions import breaks, hedge, quotes, switches, traces
+from bullion.desk.actions import breaks, health, hedge, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import read_or_unreadable
+from bullion.environment import Environment
 from bullion.metals.rupees import paise
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
+from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET
 
 from .shared_read import EVERY_S, Reading, SharedRead
 
@@ -45,6 +47,10 @@ class FrameState:
     """Its value says what is wrong with the API, and is empty while it answers."""
     opening: Reading[View]
     """Whether the market is open by its trading hours, and when that changes."""
+    health: Reading[list[View]]
+    """A light for each part that orders need."""
+    refused: int | None = None
+    """Live orders that were refused lately because of the venue. None: it is well, or this is not known."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -63,6 +69,7 @@ class BrokerWatch:
         self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
         self.switches: SharedRead[View] = SharedRead(lambda actor: switches.get_switches(desk, actor))
         self.opening: SharedRead[View] = SharedRead(lambda actor: switches.get_opening(desk, actor))
+        self.health: SharedRead[list[View]] = SharedRead(lambda actor: health.get_health(desk, actor))
         self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
         self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
         self.queue: SharedRead[Listed] = SharedRead(
@@ -76,7 +83,16 @@ class BrokerWatch:
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:
-        return self.switches, self.opening, self.quotes, self.queue, self.breaks, self.exposure, self.activity
+        return (
+            self.switches,
+            self.opening,
+            self.health,
+            self.quotes,
+            self.queue,
+            self.breaks,
+            self.exposure,
+            self.activity,
+        )
 
     def shared(
         self, key: Hashable, read: Callable[[Desk, Actor], Awaitable[T]], every_s: float = EVERY_S
@@ -96,8 +112,27 @@ class BrokerWatch:
     async def frame_state(self, actor: Actor) -> FrameState:
         switches = await self.switches.get(actor)
         broker = await self.broker.get(actor)
-        opening = await self.opening.get(actor)
-        return FrameState(broker.value or actor.broker, switches, await self._api.get(actor), opening)
+        return FrameState(
+            broker=broker.value or actor.broker,
+            switches=switches,
+            api=await self._api.get(actor),
+            opening=await self.opening.get(actor),
+            health=await self.health.get(actor),
+            refused=await self._refused_by_venue(actor),
+        )
+
+    async def _refused_by_venue(self, actor: Actor) -> int | None:
+        """Counted only while the venue is down: then it is the likely reason."""
+        lights = self.health.reading.value or []
+        if not any(each["part"] == health.VENUE and each["state"] == health.ACT_NOW for each in lights):
+            return None
+        counts = (await self.activity.get(actor)).value
+        unmet = (Environment.PRODUCTION.value, PRODUCTION_PREREQUISITES_UNMET.code)
+        return (
+            None
+            if counts is None
+            else sum(each["count"] for each in counts if (each["environment"], each["outcome"]) == unmet)
+        )
 
     def expire(self) -> None:
         """Data was changed: the next request of any page reads it again."""

@@ -21,6 +21,7 @@ from bullion.metals.symbol import Symbol
 from bullion.records.audit import BEFORE_ALL_ENTRIES, AuditFilter, Entry, Head
 from bullion.records.clients import Allocation, Client, UsedKey
 from bullion.records.market import SymbolWithStock
+from bullion.records.node_report import NodeReport
 from bullion.records.page import Page
 from bullion.records.token import Token, UsedToken
 from bullion.unreadable import Unreadable
@@ -33,6 +34,7 @@ from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
 from .factor_records import FactorRecords
 from .hedge_records import HedgeRecords
+from .node_reports import read_reports
 from .order_records import OrderRecords
 from .rate_records import RateRecords
 from .session_records import SessionRecords
@@ -87,6 +89,10 @@ class Records(
     async def put_switches(self, switches: Switches) -> None:
         await self._record_change("switches", switches.broker, switches.broker)
         await self._transaction.run("put_switches", *rows.switches_values(switches))
+
+    async def node_reports(self) -> list[NodeReport]:
+        """What the nodes last said about themselves."""
+        return list((await read_reports(self._transaction)).values())
 
     # Symbols and groups
 

@@ -30,6 +30,7 @@ from bullion.records.token import Actor, Role
 from bullion.settings import Settings
 from bullion.store.key_hashes import KeyHashes
 from bullion.store.key_uses import KeyUses
+from bullion.store.node_reports import NodeReports
 from bullion.store.order_reader import StoredOrders
 from bullion.store.schema import SchemaMismatch
 from bullion.store.traces import StoredTraces
@@ -42,6 +43,7 @@ from .background import run_in_background
 from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, NodeGauges
 from .limiter import make_limiter
+from .node_state import NodeState
 from .store import open_store, save_hedge
 from .tracing import traced
 from .trading import Trading
@@ -106,6 +108,8 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
                 fresh = current = False
             return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
 
+        state = NodeState(settings, trading, link)
+        reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
         def measured() -> Response:
@@ -137,6 +141,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             call_log.run(),
             gauges.run(),
             traces.run(),
+            reports.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]
         async with run_in_background(*tasks):
@@ -152,6 +157,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             )
             with traced(settings, store.engine, trading, gates, apps) as (api, desk_api):
                 yield Node(api=api, desk_api=desk_api, desk=desk, first_actor=first_actor)
+        await reports.remove()
         await key_uses.write()
         await key_hashes.write()
         await traces.write()

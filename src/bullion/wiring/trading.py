@@ -103,6 +103,10 @@ class Trading:
         """The booking queue of each environment."""
         return {Environment.TEST.value: self.test_queue, Environment.PRODUCTION.value: self._queue}
 
+    @property
+    def schema_current(self) -> bool:
+        return self._schema.current()
+
     def unreadable_count(self) -> int:
         """How many of the rows that this node keeps in memory could not be read."""
         return len(self.catalogue.unreadable) + len(self.board.unreadable) + len(self._venue_book.unreadable)

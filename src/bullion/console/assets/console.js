@@ -133,11 +133,11 @@ function toLogin() {
 
 function keepLooking() {
   const every = Number(body.dataset.liveS || 0);
-  // A page without live data still refreshes the switches and the banner.
+  // A page without live data still refreshes the health strip and the switches: trouble is seen within 5 s.
   setInterval(() => {
     // A hidden page refreshes once a minute, to keep its session.
     if (!document.hidden || Date.now() - askedAt > 60000) look();
-  }, 1000 * (every || 5));
+  }, 1000 * (every || 2));
   // Also while a request hangs.
   setInterval(() => document.hidden || tellAway(), 1000);
   document.addEventListener("visibilitychange", () => {
@@ -380,7 +380,7 @@ function tellMenu() {
 }
 
 function closeMenus(target) {
-  for (const each of document.querySelectorAll("details.who[open]")) {
+  for (const each of document.querySelectorAll("#top details[open]")) {
     if (!each.contains(target)) each.open = false;
   }
 }

@@ -39,6 +39,13 @@ SELECT 1
 -- name: deployment_value
 SELECT value FROM deployment WHERE name = $1
 
+-- name: delete_deployment_value
+DELETE FROM deployment WHERE name = $1
+
+-- name: node_reports
+-- What nodes say about themselves: the names that begin with "node ".
+SELECT name, value FROM deployment WHERE name LIKE 'node %'
+
 -- name: schema_step
 SELECT max(number) AS number FROM migrations
 

@@ -1,0 +1,263 @@
+"""Health: each part that orders need, what its trouble means for clients, and what to do about it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bullion.desk.desk import Desk, View
+from bullion.desk.registry import action
+from bullion.hedge.venue import BY_HAND, SIMULATED
+from bullion.metals.symbol import Symbol
+from bullion.orders.instant import instant_text
+from bullion.rates.freshness import US_PER_S
+from bullion.records.market import BoardTick
+from bullion.records.node_report import FORGOTTEN_US, NodeReport
+from bullion.records.token import Actor
+from bullion.store.records import Records
+from bullion.unreadable import Unreadable
+
+from .switches import find_switches
+
+VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
+OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
+NOTHING_COVERED = "SIMULATED: nothing is covered"
+_SOON = 2 / 3
+"""A rate that has reached this part of its greatest age is told before clients are refused."""
+_NO_REPORT = "No node has reported for a while: see workers."
+
+
+@dataclass(frozen=True, slots=True)
+class _Light:
+    part: str
+    name: str
+    state: str
+    text: str
+    clients: str
+    remedy: str = "Nothing to do."
+    since_us: int | None = None
+    simulated: bool = False
+
+    @property
+    def view(self) -> View:
+        return {
+            "part": self.part,
+            "name": self.name,
+            "state": self.state,
+            "since": None if self.since_us is None else instant_text(self.since_us),
+            "text": self.text,
+            "clients": self.clients,
+            "remedy": self.remedy,
+            "simulated": self.simulated,
+        }
+
+
+@action("GET /health", command="health", columns="name state since text clients remedy")
+async def get_health(desk: Desk, actor: Actor) -> list[View]:
+    """Show whether the venue, the feed, the store, the limiter, the schema and the workers are well.
+
+    Of each: since when something is wrong, what it means for clients now, and what to do.
+    """
+
+    async def work(records: Records) -> list[View]:
+        now_us = await records.now_us()
+        reports = await records.node_reports()
+        fresh = [each for each in reports if each.is_fresh(now_us)]
+        switches, _ = await find_switches(records, actor.broker)
+        hours = switches.trading_hours
+        is_open = hours is None or hours.is_open(now_us)
+        symbols = [
+            each
+            for each in await records.all_symbols(actor.broker)
+            if not isinstance(each, Unreadable) and each.trading
+        ]
+        ticks = [each for each in await records.ticks(actor.broker) if not isinstance(each, Unreadable)]
+        lights = [
+            _venue(desk, actor.broker, fresh),
+            *_feeds(desk, symbols, ticks, now_us, is_open=is_open),
+            _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
+            _limiter(fresh),
+            _schema(fresh),
+            _workers(reports, now_us),
+        ]
+        return [each.view for each in lights]
+
+    return await desk.read(actor, "health", work)
+
+
+def _venue(desk: Desk, broker: str, fresh: Sequence[NodeReport]) -> _Light:
+    simulated = desk.hedge == SIMULATED
+    name = "Venue"
+    down = [each.venue_down_us[broker] for each in fresh if broker in each.venue_down_us]
+    if down:
+        return _Light(
+            VENUE,
+            name,
+            ACT_NOW,
+            "down: live orders are refused",
+            "Live orders are refused with production_prerequisites_unmet. Orders that wait are sent again "
+            "when the venue answers. Test orders go on.",
+            "It is simulated: set its behaviour under Market, Venue."
+            if simulated
+            else "Check the connection to the venue, and the log of the nodes.",
+            min(down),
+            simulated,
+        )
+    if not fresh:
+        return _Light(VENUE, name, UNKNOWN, "unknown", _NO_REPORT, simulated=simulated)
+    if simulated:
+        return _Light(
+            VENUE,
+            name,
+            OK,
+            NOTHING_COVERED,
+            "Live orders are confirmed as if they were covered. No metal is bought or sold for them.",
+            "Use it for trials. To deal, start the nodes with BULLION_HEDGE=desk and cover by hand.",
+            simulated=True,
+        )
+    by_hand = desk.hedge == BY_HAND
+    text = "the desk covers by hand" if by_hand else f"{desk.hedge} answers"
+    clients = (
+        "Each live order waits until the desk confirms or refuses it." if by_hand else "Orders are covered."
+    )
+    return _Light(VENUE, name, OK, text, clients)
+
+
+def _feeds(
+    desk: Desk, symbols: Sequence[Symbol], ticks: Iterable[BoardTick], now_us: int, *, is_open: bool
+) -> list[_Light]:
+    """One light for each instrument that a traded symbol is priced by."""
+    used: dict[str, list[Symbol]] = {}
+    for symbol in symbols:
+        for instrument in symbol.pricing.instruments:
+            used.setdefault(instrument, []).append(symbol)
+    held = {each.tick.instrument: each for each in ticks}
+    return [
+        _feed(instrument, of, held.get(instrument), now_us, desk, is_open=is_open)
+        for instrument, of in sorted(used.items())
+    ]
+
+
+def _feed(
+    instrument: str,
+    symbols: Sequence[Symbol],
+    held: BoardTick | None,
+    now_us: int,
+    desk: Desk,
+    *,
+    is_open: bool,
+) -> _Light:
+    simulated = instrument in desk.fed_instruments and not (held is not None and held.own)
+    by_hand = instrument not in desk.fed_instruments
+    codes = ", ".join(sorted(each.code for each in symbols))
+    remedy = (
+        f"Set the rate of {instrument} under Market, Rates."
+        if by_hand
+        else "Check that a node runs, and its log. With BULLION_FEED=desk the desk sets the rate itself."
+    )
+    if held is None:
+        return _Light(
+            FEED, instrument, ACT_NOW, "no rate yet", f"Nobody can trade {codes}: no_live_price.", remedy
+        )
+    age_s = max(0, now_us - held.tick.at_us) // US_PER_S
+    limits = [each.rate_age_s_max for each in symbols if each.rate_age_s_max is not None]
+    limit_s = min(limits, default=None)
+    source = "set by the desk" if held.own else "simulated" if simulated else "from the feed"
+    if limit_s is None or age_s <= limit_s * _SOON:
+        text = f"{source}, {age_s} s old"
+        return _Light(FEED, instrument, OK, text, f"{codes} can be priced.", simulated=simulated)
+    since_us = held.tick.at_us
+    if not is_open:
+        clients = "The market is closed by its trading hours. Clients need no rate now."
+        return _Light(FEED, instrument, OFF, f"{age_s} s old, market closed", clients, simulated=simulated)
+    if age_s <= limit_s:
+        return _Light(
+            FEED,
+            instrument,
+            LOOK_SOON,
+            f"no new rate for {age_s} s",
+            f"From {limit_s} s on, orders in {codes} are refused with stale_rate.",
+            remedy,
+            since_us,
+            simulated,
+        )
+    stale = ", ".join(
+        sorted(
+            each.code for each in symbols if each.rate_age_s_max is not None and age_s > each.rate_age_s_max
+        )
+    )
+    return _Light(
+        FEED,
+        instrument,
+        ACT_NOW,
+        f"no new rate for {age_s} s",
+        f"Orders in {stale} are refused with stale_rate.",
+        remedy,
+        since_us,
+        simulated,
+    )
+
+
+def _limiter(fresh: Sequence[NodeReport]) -> _Light:
+    name = "Limiter"
+    down = [each.limiter_down_us for each in fresh if each.limiter_down_us is not None]
+    if down:
+        return _Light(
+            LIMITER,
+            name,
+            ACT_NOW,
+            "Redis does not answer: orders are refused",
+            "Orders are refused with rate_limiter_unavailable, because they cannot be counted. Reads go on, "
+            "uncounted.",
+            "Start Redis, or correct BULLION_REDIS_URL. Nodes connect again by themselves.",
+            min(down),
+        )
+    if not fresh:
+        return _Light(LIMITER, name, UNKNOWN, "unknown", _NO_REPORT)
+    kind = "counts in Redis" if fresh[0].limiter == "redis" else "counts in memory"
+    return _Light(LIMITER, name, OK, kind, "Budgets of orders and reads hold.")
+
+
+def _schema(fresh: Sequence[NodeReport]) -> _Light:
+    name = "Schema"
+    unfit = [each.schema_unfit_us for each in fresh if each.schema_unfit_us is not None]
+    if unfit:
+        return _Light(
+            SCHEMA,
+            name,
+            ACT_NOW,
+            "does not fit: live orders are refused",
+            "Live orders are refused with production_prerequisites_unmet.",
+            "Run 'bullion migrate', or start the version that fits the store. The log says which.",
+            min(unfit),
+        )
+    if not fresh:
+        return _Light(SCHEMA, name, UNKNOWN, "unknown", _NO_REPORT)
+    return _Light(SCHEMA, name, OK, "fits", "Nothing stands in the way of orders.")
+
+
+def _workers(reports: Sequence[NodeReport], now_us: int) -> _Light:
+    name = "Workers"
+    known = [each for each in reports if now_us - each.at_us <= FORGOTTEN_US]
+    expected: dict[str, int] = {}
+    alive: dict[str, int] = {}
+    for each in known:
+        expected[each.place] = max(expected.get(each.place, 0), each.workers)
+        alive[each.place] = alive.get(each.place, 0) + each.is_fresh(now_us)
+    number = sum(min(alive[place], most) for place, most in expected.items())
+    total = sum(expected.values())
+    text = f"{number} of {total}" if total else "none"
+    if number == total and total:
+        return _Light(WORKERS, name, OK, text, "Calls are answered.")
+    silent = [each.at_us for each in known if not each.is_fresh(now_us)]
+    since_us = max(silent, default=None)
+    remedy = "Look at the nodes that do not answer: is the process there, and can it reach the store?"
+    if number:
+        return _Light(WORKERS, name, LOOK_SOON, text, "The other workers answer.", remedy, since_us)
+    return _Light(
+        WORKERS,
+        name,
+        ACT_NOW,
+        "no node reports",
+        "Probably nobody can trade: no node answers calls.",
+        remedy,
+        since_us,
+    )

@@ -1,0 +1,42 @@
+"""What is wrong with a node, and since when, for its report in the store."""
+
+from collections.abc import Hashable
+from socket import gethostname
+
+from bullion.budgets.redis_link import RedisLink
+from bullion.records.node_report import NodeReport
+from bullion.settings import Settings
+
+from .trading import Trading
+
+
+class NodeState:
+    def __init__(self, settings: Settings, trading: Trading, link: RedisLink | None) -> None:
+        self._place = f"{gethostname()}:{settings.port}"
+        self._workers = settings.workers
+        self._trading = trading
+        self._link = link
+        self._wrong_since: dict[Hashable, int] = {}
+
+    def report(self, now_us: int) -> NodeReport:
+        trading, link = self._trading, self._link
+        down = {
+            broker: self._since(("venue", broker), now_us, wrong=not trading.venue_watch.reachable(broker))
+            for broker in trading.catalogue.brokers
+        }
+        return NodeReport(
+            at_us=now_us,
+            place=self._place,
+            workers=self._workers,
+            venue_down_us={broker: since for broker, since in down.items() if since is not None},
+            limiter="memory" if link is None else "redis",
+            limiter_down_us=self._since("limiter", now_us, wrong=link is not None and not link.connected),
+            schema_unfit_us=self._since("schema", now_us, wrong=not trading.schema_current),
+        )
+
+    def _since(self, what: Hashable, now_us: int, *, wrong: bool) -> int | None:
+        """When it became wrong; None while it is well."""
+        if not wrong:
+            self._wrong_since.pop(what, None)
+            return None
+        return self._wrong_since.setdefault(what, now_us)
