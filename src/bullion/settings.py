@@ -60,6 +60,10 @@ class Settings:
     production: bool = False
     hedge: str = "simulated"
     feed: str = "simulated"
+    minute_rates_days: int = 7
+    """How long candles of each kind are kept."""
+    hour_rates_days: int = 400
+    day_rates_days: int = 3660
     feed_seed: int = 1
     desk_token: str | None = None
     secret: str | None = None
@@ -265,6 +269,9 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_HEDGE": _one_of("simulated", "desk"),
     "BULLION_FEED": _one_of("simulated", "desk"),
     "BULLION_FEED_SEED": _whole_number(0, 999_999_999),
+    "BULLION_MINUTE_RATES_DAYS": _whole_number(1, 3660),
+    "BULLION_HOUR_RATES_DAYS": _whole_number(1, 3660),
+    "BULLION_DAY_RATES_DAYS": _whole_number(1, 36_600),
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_SECRET_OLD": _secret_of(_SECRET_LENGTH_MIN),

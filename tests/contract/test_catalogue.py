@@ -14,7 +14,7 @@ from msgspec import structs
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group, Terms
-from bullion.accounts.switches import BudgetLimits, Switches
+from bullion.accounts.switches import BudgetLimits, PublicRates, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
@@ -57,6 +57,7 @@ SWITCHES = Switches(
     price_tolerance_percent_e4=2500,
     price_move_percent_max_e4=41_000,
     refuse_crossed=False,
+    public_rates=PublicRates("retail", "Our rates"),
     trading_hours=TradingHours(
         ZoneInfo("Asia/Kolkata"),
         ((Opening(time(9), time(23, 30)),), *[()] * 5, (Opening(time(10), None),)),

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from tests.support.dealing import Dealing
-from tests.support.desk import SYMBOL, Office
+from tests.support.desk import SYMBOL, Office, refusal
 from tests.support.node import until
 from tests.support.orders import Trader, refused
 
@@ -109,3 +109,24 @@ def test_decisions_are_counted_by_the_minute(office: Office, trader: Trader, oth
     assert other.desk.do("GET", path)["items"] == []
     for wrong in ("minutes=0", "minutes=61", "minutes=x", "after=-1", "minutes=1&minutes=2"):
         office.desk.refused("GET", f"/traces/counts?{wrong}")
+
+
+def test_the_history_of_a_price_ends_with_the_current_one(office: Office) -> None:
+    desk = office.desk
+    desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    history = desk.do("GET", "/quotes/GOLD/history?span=15m")
+    assert (history["items"], history["live"]) == ([], False)
+    assert desk.do("GET", "/quotes/today") == {"items": [], "total": 0}
+    desk.do("PUT", "/rates/GOLD", {"bid": "71234.50", "ask": "71234.53"})
+    viewer = office.hire("viewer")
+    history = viewer.do("GET", "/quotes/GOLD/history?span=15m")
+    assert history["live"]
+    assert [each["close"] for each in history["items"]] == ["71234.515"]
+    (day,) = viewer.do("GET", "/quotes/today")["items"]
+    assert (day["symbol_code"], day["last"], day["change"]) == ("GOLD", "71234.515", "0.00")
+
+
+def test_a_history_of_nothing_is_refused(office: Office) -> None:
+    refusal(office.desk.get("/quotes/NOTHING/history"), 404, "not_found")
+    message = refusal(office.desk.get("/quotes/GOLD/history?span=week"), 422, "invalid_request")
+    assert "15m, 1h, 1d, 1w, 1mo, 1y" in message

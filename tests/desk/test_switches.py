@@ -22,6 +22,7 @@ DEFAULTS = {
     "budgets": BUDGETS,
     "price_move_percent_max": "3.0000",
     "refuse_crossed": True,
+    "public_rates": None,
 }
 HOURS = {
     "zone": "Asia/Kolkata",
@@ -49,6 +50,7 @@ def test_a_new_broker_has_the_defaults(office: Office) -> None:
         {"price_move_percent_max": "0.0000"},
         {"price_move_percent_max": "100.0000"},
         {"refuse_crossed": False},
+        {"public_rates": {"group": "retail", "title": "Our rates"}},
         {"trading_hours": HOURS},
         {"trading_hours": {"zone": "UTC", "week": {}, "holidays": []}},
         {"production": True, "halted": True},

@@ -1,8 +1,12 @@
 """The broker's switches and rate limits."""
 
 from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo
 
 from .trading_hours import TradingHours
+
+DEFAULT_ZONE = ZoneInfo("Asia/Kolkata")
+"""Of a broker without trading hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,14 @@ class BudgetLimits:
     orders_per_10_seconds: int = 10
     account_orders_per_minute: int = 60
     failed_auth_per_minute: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRates:
+    """The rate page that anybody may see: the group whose prices it shows, and its title."""
+
+    group: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,14 @@ class Switches:
     """How far a change of the desk may move a client's price before somebody has to confirm it."""
     refuse_crossed: bool = True
     """Whether orders are refused where clients could sell for more than they buy for."""
+
+    public_rates: PublicRates | None = None
+    """None: there is no public rate page."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The broker's time zone."""
+        return DEFAULT_ZONE if self.trading_hours is None else self.trading_hours.zone
 
     def closed(self) -> "Switches":
         """The same, with every order refused."""

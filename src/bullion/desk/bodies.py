@@ -304,6 +304,11 @@ class TradingHoursBody(Body, kw_only=True):
     holidays: Annotated[list[Day], Meta(max_length=1000)] = []
 
 
+class PublicRatesBody(Body, kw_only=True):
+    group: Code
+    title: Name
+
+
 class SwitchesBody(Body, kw_only=True):
     production: bool
     paused: bool
@@ -313,3 +318,4 @@ class SwitchesBody(Body, kw_only=True):
     budgets: BudgetsBody
     price_move_percent_max: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
     refuse_crossed: bool
+    public_rates: PublicRatesBody | None = None

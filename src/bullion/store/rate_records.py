@@ -11,12 +11,13 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Symbol
 from bullion.orders.order_id import ids_since
 from bullion.rates.board import MARKET, Board
+from bullion.rates.candle import Candle, Step
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
 from bullion.records.market import BoardTick
 from bullion.unreadable import Unreadable, UnreadableRows
 
-from . import rates, row_decoders
+from . import rate_candles, rates, row_decoders
 from .decoding import readable
 from .desk_transaction import DeskTransaction
 from .engine import Row
@@ -65,6 +66,24 @@ class RateRecords(DeskTransaction):
             msgspec.json.encode(others).decode(),
         )
         return None if row is None else str(row["id"])
+
+    async def candles(self, broker: str, symbol_code: str, step: Step, since_s: int) -> list[Candle]:
+        """Of a symbol, oldest first."""
+        found = await self._transaction.all("candles_of_symbol", broker, symbol_code, step.value, since_s)
+        return [rate_candles.candle(row) for row in found]
+
+    async def candles_of_all(self, broker: str, step: Step, since_s: int) -> dict[str, list[Candle]]:
+        """Of every symbol of the broker that has any, oldest first."""
+        found = await self._transaction.all("candles_of_broker", broker, step.value, since_s)
+        candles: dict[str, list[Candle]] = {}
+        for row in found:
+            candles.setdefault(row["symbol_code"], []).append(rate_candles.candle(row))
+        return candles
+
+    async def last_candles(self, broker: str, step: Step, before_s: int, since_s: int) -> dict[str, Candle]:
+        """The last candle of each symbol that began before one time and from another on."""
+        found = await self._transaction.all("last_candle_before", broker, step.value, before_s, since_s)
+        return {row["symbol_code"]: rate_candles.candle(row) for row in found}
 
     async def put_duty(self, table: DutyTable) -> None:
         await self._record_change("duty", table.broker, table.name)

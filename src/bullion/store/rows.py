@@ -18,7 +18,7 @@ import msgspec
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group, Terms
-from bullion.accounts.switches import BudgetLimits, Switches
+from bullion.accounts.switches import BudgetLimits, PublicRates, Switches
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.environment import Environment
 from bullion.hedge.simulated import DELAY_MS_MAX, Mode, VenueBehaviour
@@ -193,7 +193,13 @@ def _switches(row: Row, trading_hours: TradingHours | None) -> Switches:
         ),
         price_move_percent_max_e4=row["price_move_percent_max_e4"],
         refuse_crossed=bool(row["refuse_crossed"]),
+        public_rates=_public_rates(row),
     )
+
+
+def _public_rates(row: Row) -> PublicRates | None:
+    group, title = row["public_rates_group"], row["public_rates_title"]
+    return None if group is None or title is None else PublicRates(group, title)
 
 
 def switches_values(of: Switches) -> tuple[Value, ...]:
@@ -207,6 +213,7 @@ def switches_values(of: Switches) -> tuple[Value, ...]:
         *astuple(of.budgets),
         of.price_move_percent_max_e4,
         int(of.refuse_crossed),
+        *((None, None) if of.public_rates is None else astuple(of.public_rates)),
     )
 
 

@@ -24,6 +24,8 @@ from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
 from bullion.faults import StoreFault
+from bullion.orders.rate_sampler import RateSampler
+from bullion.rates.candle import Step
 from bullion.rates.feeds.feed import FeedRunner
 from bullion.rates.feeds.simulated import SimulatedFeed
 from bullion.records.token import Actor, Role
@@ -32,6 +34,7 @@ from bullion.store.key_hashes import KeyHashes
 from bullion.store.key_uses import KeyUses
 from bullion.store.node_reports import NodeReports
 from bullion.store.order_reader import StoredOrders
+from bullion.store.rate_candles import StoredCandles
 from bullion.store.schema import SchemaMismatch
 from bullion.store.traces import StoredTraces
 from bullion.web.address import SourceAddress
@@ -44,7 +47,7 @@ from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, NodeGauges
 from .limiter import make_limiter
 from .node_state import NodeState
-from .store import open_store, save_hedge
+from .store import Store, open_store, save_hedge
 from .tracing import traced
 from .trading import Trading
 
@@ -133,6 +136,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             ),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
+        sampler = RateSampler(catalogue, trading.board, _candles(settings, store), trading.holder)
         tasks = [
             *trading.background_tasks(),
             *trading.settlement_tasks(),
@@ -142,6 +146,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             gauges.run(),
             traces.run(),
             reports.run(),
+            sampler.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]
         async with run_in_background(*tasks):
@@ -161,7 +166,17 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
         await key_uses.write()
         await key_hashes.write()
         await traces.write()
+        await sampler.stop()
         call_log.write()
+
+
+def _candles(settings: Settings, store: Store) -> StoredCandles:
+    kept = {
+        Step.MINUTE: settings.minute_rates_days,
+        Step.HOUR: settings.hour_rates_days,
+        Step.DAY: settings.day_rates_days,
+    }
+    return StoredCandles(store.engine, kept)
 
 
 def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None]]:

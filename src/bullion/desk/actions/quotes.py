@@ -54,7 +54,7 @@ async def list_quotes(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
         now_us = await records.now_us()
         held, total = await records.symbols(actor.broker, page)
         symbols = [each.symbol for each in held if not isinstance(each, Unreadable)]
-        offers = await _offers(records, actor.broker, symbols, now_us)
+        offers = await offers_at_cost(records, actor.broker, symbols, now_us)
         groups = [each for each in await records.all_groups(actor.broker) if not isinstance(each, Unreadable)]
         shown = [
             {**_view(offer, now_us), "crossed": crossed_groups(offer.symbol, offer.price, groups)}
@@ -75,7 +75,7 @@ async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -
 
     async def work(records: Records) -> View:
         now_us = await records.now_us()
-        (offer,) = await _offers(records, actor.broker, [symbol], now_us)
+        (offer,) = await offers_at_cost(records, actor.broker, [symbol], now_us)
         price = offer.price
         parts = {side: [] if isinstance(price, RefusalCode) else price.components(side) for side in Side}
         at = instant_text(now_us)
@@ -84,7 +84,9 @@ async def preview_quote(desk: Desk, actor: Actor, code: str, body: SymbolBody) -
     return await desk.read(actor, "preview", work)
 
 
-async def _offers(records: Records, broker: str, symbols: Sequence[Symbol], now_us: int) -> list[Offer]:
+async def offers_at_cost(
+    records: Records, broker: str, symbols: Sequence[Symbol], now_us: int
+) -> list[Offer]:
     """The offers to a group without premiums."""
     ticks = {
         each.tick.instrument: each.tick
@@ -141,6 +143,10 @@ def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
     if refusal is codes.TRADING_HALTED and not offer.switches.halted:
         return "closed", verdict.message
     return _STATES.get(refusal, "no_rate"), verdict.message or refusal.message
+
+
+def is_live(offer: Offer, now_us: int) -> bool:
+    return _state(offer, now_us)[0] == LIVE
 
 
 def _smallest(symbol: Symbol) -> PlaceOrder:

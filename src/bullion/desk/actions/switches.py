@@ -5,12 +5,13 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from bullion.accounts.switches import BudgetLimits, Switches
+from bullion.accounts.switches import BudgetLimits, PublicRates, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
 from bullion.desk import texts
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
 from bullion.desk.conversion import Changes, convert, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
 from bullion.metals.scaled import plain
@@ -48,6 +49,7 @@ async def patch_switches(
       bullion desk switches set budgets.reads_per_minute=600 price_tolerance_percent=0.25
       bullion desk switches set 'trading_hours={"zone": "Asia/Kolkata", "week": {"mon": [["10:00","23:30"]]}}'
       bullion desk switches set trading_hours=null
+      bullion desk switches set 'public_rates={"group": "retail", "title": "Rates of today"}'
     """
     fields = changes.fields
 
@@ -56,6 +58,9 @@ async def patch_switches(
         if unreadable is not None and "trading_hours" not in fields:
             raise unreadable_error(unreadable)
         after = _switches(actor.broker, changes.applied_to(view(held)))
+        shown = after.public_rates if "public_rates" in fields else None
+        if shown is not None and await records.group(actor.broker, shown.group) is None:
+            raise invalid_field(("public_rates", "group"), "there is no such group")
         await records.put_switches(after)
         return ChangeResult(_view(held, unreadable), view(after))
 
@@ -103,6 +108,9 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
         budgets=BudgetLimits(**msgspec.structs.asdict(body.budgets)),
         price_move_percent_max_e4=texts.percent(body.price_move_percent_max),
         refuse_crossed=body.refuse_crossed,
+        public_rates=None
+        if body.public_rates is None
+        else PublicRates(body.public_rates.group, body.public_rates.title),
     )
 
 
@@ -137,6 +145,7 @@ def view(switches: Switches) -> View:
         "budgets": asdict(switches.budgets),
         "price_move_percent_max": plain(switches.price_move_percent_max_e4, 4),
         "refuse_crossed": switches.refuse_crossed,
+        "public_rates": None if switches.public_rates is None else asdict(switches.public_rates),
     }
 
 

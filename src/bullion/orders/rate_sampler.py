@@ -1,0 +1,160 @@
+"""Samples the price of every symbol once a second, and writes the candles of each minute.
+
+Every node samples, in memory. One node at a time writes, under a lease. The others keep their last minutes,
+so that the next writer has those that the last one could not write. Candles merge in any order, so a minute
+that two nodes wrote is right.
+"""
+
+import asyncio
+
+import msgspec
+import structlog
+
+from bullion.accounts.switches import Switches
+from bullion.catalogue.catalogue import Catalogue
+from bullion.faults import StoreFault
+from bullion.last_success import note_success
+from bullion.metals.symbol import Symbol
+from bullion.rates.board import Board
+from bullion.rates.candle import Candle, CandleStore, Step, SymbolCandle, minute_begin_s
+from bullion.rates.formula import SymbolPrice, symbol_price
+from bullion.rates.freshness import frozen, stale_after_us
+from bullion.rates.quote import account_price_paise
+from bullion.refusals.refusal import RefusalCode
+
+_EVERY_S = 1.0
+LEASE_S = 150.0
+"""Longer than two turns of the writer. If it dies, another node takes over after this long."""
+MINUTES_KEPT = 5
+"""More minutes than a lease lasts, so that no minute is lost when another node takes over."""
+_MEMORY_AGE_NS_MAX = 2_000_000_000
+"""A node that has lost its store does not know the prices."""
+_E4_PER_PAISA = 100
+
+_log = structlog.get_logger("rate_samples")
+
+
+class _Sampled(msgspec.Struct, frozen=True):
+    symbol: Symbol
+    price_e4: int
+    stale_after_us: int | None
+    valid_until_us: int | None
+
+
+class RateSampler:
+    def __init__(self, catalogue: Catalogue, board: Board, store: CandleStore, holder: str) -> None:
+        self._catalogue = catalogue
+        self._board = board
+        self._store = store
+        self._holder = holder
+        self._candles: dict[int, dict[tuple[str, str], Candle]] = {}
+        """By minute, then by broker and symbol."""
+        self._priced: list[_Sampled] = []
+        self._made_from: tuple[int | None, int] = (None, -1)
+        self._written_s = 0
+        self._failing = False
+
+    async def run(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            self.sample()
+            minute_s = minute_begin_s(self._catalogue.now_us())
+            if minute_s > self._written_s:
+                await self.write(minute_s)
+                self._written_s = minute_s
+            if not self._failing:
+                note_success("rate_samples")
+
+    async def stop(self) -> None:
+        """Write the minute that has begun, and leave the lease to the next node."""
+        await self.write(None, lease_s=0)
+
+    def sample(self) -> None:
+        now_us = self._catalogue.now_us()
+        if self._catalogue.older_than(_MEMORY_AGE_NS_MAX) or not self._board.ready:
+            return
+        begins_s = minute_begin_s(now_us)
+        candles = self._candles.setdefault(begins_s, {})
+        is_open: dict[str, bool] = {}
+        for each in self._prices(now_us):
+            broker, code = each.symbol.broker, each.symbol.code
+            if broker not in is_open:
+                is_open[broker] = _is_open(self._catalogue.switches_of(broker), now_us)
+            if not is_open[broker] or (each.stale_after_us is not None and now_us > each.stale_after_us):
+                continue
+            known = candles.get((broker, code))
+            candles[broker, code] = (
+                Candle.of(begins_s, each.price_e4, now_us)
+                if known is None
+                else known.add(each.price_e4, now_us)
+            )
+
+    async def write(self, until_s: int | None, *, lease_s: float = LEASE_S) -> None:
+        """Write the minutes that began before `until_s`, or all of them. A failed write is tried again."""
+        for old_s in sorted(self._candles)[:-MINUTES_KEPT]:
+            del self._candles[old_s]
+        minutes = [each for each in self._candles if until_s is None or each < until_s]
+        try:
+            written = await self._store.write(self._holder, lease_s, self._rows(minutes))
+        except StoreFault as fault:
+            if not self._failing:
+                _log.warning("rate_samples_delayed", fault=repr(fault))
+            self._failing = True
+            return
+        self._failing = False
+        if written:
+            for minute_s in minutes:
+                del self._candles[minute_s]
+
+    def _rows(self, minutes: list[int]) -> list[SymbolCandle]:
+        """The candles of these minutes, and what they add to those of their hours and days."""
+        rows: dict[tuple[str, str, Step, int], Candle] = {}
+        for minute_s in minutes:
+            for (broker, code), candle in self._candles[minute_s].items():
+                zone = self._catalogue.switches_of(broker).zone
+                for step in Step:
+                    part = candle.within(step, zone)
+                    name = (broker, code, step, part.begins_s)
+                    rows[name] = rows[name].merge(part) if name in rows else part
+        return [SymbolCandle(broker, code, step, each) for (broker, code, step, _), each in rows.items()]
+
+    def _prices(self, now_us: int) -> list[_Sampled]:
+        """Computed again only if something behind a price has changed."""
+        made_from = (self._catalogue.version, self._board.serial)
+        expired = any(
+            each.valid_until_us is not None and now_us >= each.valid_until_us for each in self._priced
+        )
+        if made_from != self._made_from or expired:
+            sampled = (self._price(each, now_us) for each in self._catalogue.symbols.values() if each.trading)
+            self._priced = [each for each in sampled if each is not None]
+            self._made_from = made_from
+        return self._priced
+
+    def _price(self, symbol: Symbol, now_us: int) -> _Sampled | None:
+        """None without a price, or if its source hangs."""
+        broker = symbol.broker
+        price = symbol_price(
+            symbol,
+            lambda instrument: self._board.tick(broker, instrument),
+            lambda duty: self._catalogue.duties.get((broker, duty)),
+            now_us,
+        )
+        if isinstance(price, RefusalCode) or frozen(price.ticks, symbol.freeze_after_s):
+            return None
+        middle_e4 = middle_price_e4(price)
+        if middle_e4 is None:
+            return None
+        stale_us = stale_after_us(price.ticks, symbol.rate_age_s_max)
+        return _Sampled(symbol, middle_e4, stale_us, price.valid_until_us)
+
+
+def middle_price_e4(price: SymbolPrice) -> int | None:
+    """Between bid and ask, each in whole paise; the only side of a symbol that has one."""
+    sides = [account_price_paise(each, 0) for each in (price.bid, price.ask) if each is not None]
+    middle_e4 = sum(sides) * _E4_PER_PAISA // len(sides) if sides else 0
+    return middle_e4 if middle_e4 > 0 else None
+
+
+def _is_open(switches: Switches, now_us: int) -> bool:
+    return switches.trading_hours is None or switches.trading_hours.is_open(now_us)
