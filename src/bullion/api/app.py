@@ -16,6 +16,7 @@ from bullion.web.router import Router
 
 from .charges import rate_limit_lines
 from .gate import Gate
+from .public_rates import PublicRatePages
 from .request import Request
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -45,20 +46,20 @@ class TradingApi(HttpApp):
         checks: Checks,
         pages: Mapping[str, Response],
         endpoints: Mapping[str, Methods],
+        rates: PublicRatePages | None = None,
     ) -> None:
-        """`pages`, and the health checks, need no key."""
+        """`pages`, the public rates and the health checks need no key."""
         self._gate = gate
         self._call_log = call_log
         self._router = Router(endpoints)
-        self._pages = Router(
-            {path: {"GET": _constant(page)} for path, page in pages.items()} | health_pages(checks)
-        )
+        constant = {path: {"GET": _constant(page)} for path, page in pages.items()}
+        public = {} if rates is None else rates.pages()
+        self._pages = Router({**constant, **public, **health_pages(checks)})
 
     async def handle(self, call: Call, scope: AsgiScope, receive: Receive) -> Response:
-        path = scope["path"]
-        found = self._router.find(path)
+        found = self._router.find(scope["path"])
         if found is None:
-            return await answer_public_page(self._pages, call, path)
+            return await answer_public_page(self._pages, call, scope)
         call.route = found.path
         endpoint = found.target(call.method)
         client = scope["client"]
@@ -79,7 +80,7 @@ class TradingApi(HttpApp):
 
 
 def _constant(page: Response) -> PublicPage:
-    async def answer() -> Response:
+    async def answer(_scope: AsgiScope) -> Response:
         return page
 
     return answer

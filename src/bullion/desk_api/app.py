@@ -36,7 +36,7 @@ class DeskApi(HttpApp):
         checks: Checks,
         metrics: Callable[[], Response],
     ) -> None:
-        async def metrics_page() -> Response:
+        async def metrics_page(_scope: Scope) -> Response:
             return metrics()
 
         self._desk = desk
@@ -51,7 +51,7 @@ class DeskApi(HttpApp):
     async def handle(self, call: Call, scope: Scope, receive: Receive) -> Response:
         found = self._router.find(scope["path"])
         if found is None:
-            return await answer_public_page(self._pages, call, scope["path"])
+            return await answer_public_page(self._pages, call, scope)
         call.route = found.path
         route = found.target(call.method)
         actor = await self._authenticator.authenticate(call, scope)

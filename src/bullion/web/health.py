@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from .http_app import PublicPage
-from .response import JSON, Headers, Response, encode_json, json_response
+from .response import JSON, Headers, Response, Scope, encode_json, json_response
 
 LIVE = "/health/live"
 READY = "/health/ready"
@@ -36,10 +36,10 @@ def live() -> Response:
 
 def health_pages(checks: Checks) -> dict[str, dict[str, PublicPage]]:
 
-    async def answer_live() -> Response:
+    async def answer_live(_scope: Scope) -> Response:
         return live()
 
-    async def answer_ready() -> Response:
+    async def answer_ready(_scope: Scope) -> Response:
         return await ready(checks)
 
     return {LIVE: dict.fromkeys(METHODS, answer_live), READY: dict.fromkeys(METHODS, answer_ready)}

@@ -25,7 +25,7 @@ from .response import (
 )
 from .router import Router
 
-PublicPage = Callable[[], Awaitable[Response]]
+PublicPage = Callable[[Scope], Awaitable[Response]]
 """A page that needs neither key nor token."""
 
 
@@ -80,9 +80,9 @@ class HttpApp(ABC):
                 return RefusalError(INTERNAL_ERROR)
 
 
-async def answer_public_page(pages: Router[PublicPage], call: Call, path: str) -> Response:
-    found = pages.find(path)
+async def answer_public_page(pages: Router[PublicPage], call: Call, scope: Scope) -> Response:
+    found = pages.find(scope["path"])
     if found is None:
         return NOT_FOUND
     call.route = found.path
-    return await found.target(call.method)()
+    return await found.target(call.method)(scope)

@@ -1,6 +1,7 @@
 """The response to a call, and how it is sent."""
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from http import HTTPStatus
 from random import getrandbits
 from time import time_ns
 from typing import Any
@@ -16,6 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = Sequence[tuple[bytes, bytes]]
 
 JSON = (b"content-type", b"application/json")
+# A response that has one of these itself keeps its own.
 _ON_EVERY_RESPONSE: Headers = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -87,20 +89,26 @@ async def send_response(
     """`more`: header lines to add to those of the response."""
     if response.headers is _JSON_ALONE and _sent_in_one_write(scope, response, request_id, more):
         return
+    own = {name for name, _ in response.headers}
+    length = () if response.status == HTTPStatus.NOT_MODIFIED else _length(response)
     await send(
         {
             "type": "http.response.start",
             "status": response.status,
             "headers": [
-                (b"content-length", b"%d" % len(response.body)),
+                *length,
                 (b"x-request-id", request_id),
                 *response.headers,
                 *(_header_of(line) for line in more.splitlines()),
-                *_ON_EVERY_RESPONSE,
+                *(header for header in _ON_EVERY_RESPONSE if header[0] not in own),
             ],
         }
     )
     await send({"type": "http.response.body", "body": response.body})
+
+
+def _length(response: Response) -> Headers:
+    return ((b"content-length", b"%d" % len(response.body)),)
 
 
 def _header_of(line: bytes) -> tuple[bytes, bytes]:

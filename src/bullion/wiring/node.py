@@ -17,6 +17,7 @@ from bullion.api.openapi import openapi
 from bullion.api.order_check import ClientOrderCheck
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
+from bullion.api.public_rates import PublicRatePages
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
@@ -120,6 +121,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             gauges.publish()
             return metrics.response()
 
+        public_rates = PublicRatePages(catalogue, trading.market, settings.broker)
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
         production = trading.production
@@ -152,7 +154,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
         async with run_in_background(*tasks):
             await _first_checks(trading, link)
             apps = (
-                TradingApi(gate, call_log, checks, _pages(), api_endpoints),
+                TradingApi(gate, call_log, checks, _pages(), api_endpoints, public_rates),
                 DeskApi(desk, authenticator, call_log, checks, measured),
             )
             gates = (
