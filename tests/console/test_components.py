@@ -99,8 +99,9 @@ def test_charts_draw_what_they_are_given() -> None:
     drawn = line_chart([(0, 10), (5, 20), (10, 10)], until=10, span=10, label="x", **size)
     assert 'points="0,18 50,2 100,18"' in drawn
     assert 'class="line-chart level"' in drawn
-    # A short course does not fill the time, and what nobody saw is not drawn.
-    drawn = line_chart([(80, 10), (82, 20), (98, 20), (100, 10)], until=100, span=100, label="x", **size)
+    # A short course does not fill the time, and minutes that were not sampled are not drawn.
+    minutes = [(4800, 10), (4920, 20), (5880, 20), (6000, 10)]
+    drawn = line_chart(minutes, until=6000, span=6000, label="x", **size)
     assert 'points="80,18 82,2"' in drawn
     assert 'points="98,2 100,18"' in drawn
     bars = bar_chart(

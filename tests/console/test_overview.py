@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from bullion.rates.candle import Step
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office
 from tests.support.orders import ORDERS, booked, refused
+from tests.support.rate_samples import put_candles
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -41,6 +43,7 @@ def test_a_broker_without_anything_is_told_what_to_do(someone: Visitor, admin: s
 
 def test_rates_move_by_themselves(someone: Visitor, office: Office, admin: str) -> None:
     symbol(office, rate_age_s_max=2)
+    put_candles(office.node, office.broker, "GOLD", Step.MINUTE, [123_000, 123_456])
     page = someone.open(admin)
     row = page.locator("#rates-table tr", has_text="GOLD")
     expect(row).to_contain_text("no rate")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from bullion.rates.candle import Step
 from tests.support.console import ConsoleProcess, running_console
 from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
@@ -12,11 +13,12 @@ from tests.support.desk import Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
 from tests.support.orders import ORDERS, refused
 from tests.support.price_slips import check_console_slips
+from tests.support.rate_samples import put_candles
 from tests.support.servers import Postgres, Redis
 
 pytestmark = pytest.mark.xdist_group("console-postgres")
 
-TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")
+TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue", "public")
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +106,10 @@ def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
             assert at.see(path)
         for tab in TABS:
             assert at.see(f"market/{tab}")
+        put_candles(dealing.office.node, dealing.office.broker, "GOLD", Step.HOUR, [71_000, 71_500])
+        for span in ("15m", "1h", "1d", "1w", "1mo", "1y"):
+            assert "GOLD over" in at.see(f"rates/GOLD?span={span}")
+        assert "data-points" in at.see("rates/GOLD?span=1w&values=yes")
         assert "No price" not in at.preview("market/edit-symbol?code=GOLD")
         at.do("market/tolerance", price_tolerance_percent="1.5")
         assert dealing.desk.do("GET", "/switches")["price_tolerance_percent"] == "1.5000"

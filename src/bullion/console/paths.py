@@ -29,6 +29,11 @@ def account_path(login_id: str) -> str:
     return f"/{ACCOUNTS}/{quote(login_id, safe='')}"
 
 
+def rate_path(symbol_code: str, query: Mapping[str, str] | None = None) -> str:
+    """The chart of a symbol."""
+    return page_path(f"{RATES}/{quote(symbol_code, safe='')}", query)
+
+
 def audit_path(ordinal: int) -> str:
     """The audit trail from this entry down."""
     return page_path(AUDIT, {"below": str(ordinal + 1)})

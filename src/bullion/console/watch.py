@@ -1,15 +1,16 @@
 """The data that pages show of a broker, read once for all pages that are open."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from time import time
+from time import monotonic, time
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bullion.accounts.broker import Broker
-from bullion.desk.actions import breaks, health, hedge, quotes, switches, traces
+from bullion.accounts.switches import DEFAULT_ZONE
+from bullion.desk.actions import breaks, health, hedge, price_history, quotes, switches, traces
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import read_or_unreadable
 from bullion.environment import Environment
@@ -29,12 +30,13 @@ _SYMBOLS_MAX = 200
 _QUEUE_SHOWN = 100
 _SHARED_MAX = 500
 """How many reads of single things, such as one order or one search, are kept."""
-HISTORY_S = 300
+HISTORY_S = 3600
 """How far back the small charts of rates go."""
+_HISTORY_EVERY_S = 15
+"""The store has a new point of them once a minute; the current price is added to each read of the quotes."""
 MINUTES = traces.MINUTES_USUAL
 """How far back the counts of orders go."""
-_DEFAULT_ZONE = ZoneInfo("Asia/Kolkata")
-"""For a broker without trading hours."""
+_E4_PER_PAISA = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,17 @@ class FrameState:
     @property
     def zone(self) -> ZoneInfo:
         hours = None if self.switches.value is None else self.switches.value["trading_hours"]
-        return _DEFAULT_ZONE if hours is None else ZoneInfo(hours["zone"])
+        return DEFAULT_ZONE if hours is None else ZoneInfo(hours["zone"])
 
 
 class BrokerWatch:
     def __init__(self, desk: Desk, probe: SharedRead[str]) -> None:
         self._api = probe
         self._desk = desk
-        self.price_history: dict[str, deque[tuple[int, int]]] = {}
-        """By symbol: times in seconds with the mid price in paise, oldest first."""
+        self.price_history: dict[str, list[tuple[int, int]]] = {}
+        """By symbol: times in seconds with the middle price in ten-thousandths of a rupee, oldest first."""
+        self._stored_history: dict[str, list[tuple[int, int]]] = {}
+        self._history_due_at = 0.0
         self._through: int | None = None
         self._counts: dict[tuple[str, str, str], int] = {}
         self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
@@ -72,6 +76,7 @@ class BrokerWatch:
         self.health: SharedRead[list[View]] = SharedRead(lambda actor: health.get_health(desk, actor))
         self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
         self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
+        self.day_summaries: SharedRead[dict[str, View]] = SharedRead(self._read_days, every_s=5)
         self.queue: SharedRead[Listed] = SharedRead(
             lambda actor: hedge.list_queue(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
@@ -140,7 +145,7 @@ class BrokerWatch:
             each.expire()
 
     async def stop(self) -> None:
-        for each in (*self._reads, self.broker, *self._kept.values()):
+        for each in (*self._reads, self.broker, self.day_summaries, *self._kept.values()):
             await each.stop()
 
     async def _read_broker(self, actor: Actor) -> str:
@@ -150,14 +155,19 @@ class BrokerWatch:
 
     async def _read_quotes(self, actor: Actor) -> Listed:
         listed = await quotes.list_quotes(self._desk, actor, Page(_SYMBOLS_MAX, 0))
+        if monotonic() >= self._history_due_at:
+            self._stored_history = await price_history.last_hour(self._desk, actor)
+            self._history_due_at = monotonic() + _HISTORY_EVERY_S
         now_s = int(time())
-        for each in listed[0]:
-            if each["state"] == quotes.LIVE and each["bid"] and each["ask"]:
-                history = self.price_history.setdefault(each["symbol_code"], deque(maxlen=HISTORY_S))
-                history.append((now_s, (paise(each["bid"]) + paise(each["ask"])) // 2))
-                while history[0][0] < now_s - HISTORY_S:
-                    history.popleft()
+        self.price_history = {
+            each["symbol_code"]: [*self._stored_history.get(each["symbol_code"], ()), *_current(each, now_s)]
+            for each in listed[0]
+        }
         return listed
+
+    async def _read_days(self, actor: Actor) -> dict[str, View]:
+        found = await price_history.day_summaries(self._desk, actor)
+        return {each["symbol_code"]: each for each in found}
 
     async def _read_activity(self, actor: Actor) -> list[View]:
         """Adds what is new since the last read, and drops what is too old."""
@@ -172,6 +182,14 @@ class BrokerWatch:
             {"minute": minute, "environment": environment, "outcome": outcome, "count": count}
             for (minute, environment, outcome), count in sorted(self._counts.items())
         ]
+
+
+def _current(quote: View, now_s: int) -> list[tuple[int, int]]:
+    """The price of this moment, as a point of a small chart."""
+    sides = [paise(quote[side]) for side in ("bid", "ask") if quote[side]]
+    if quote["state"] != quotes.LIVE or not sides:
+        return []
+    return [(now_s, sum(sides) * _E4_PER_PAISA // len(sides))]
 
 
 class Watches:

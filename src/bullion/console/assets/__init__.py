@@ -20,7 +20,9 @@ def _ordered(ending: str, first: tuple[str, ...], last: tuple[str, ...] = ()) ->
 
 STYLES = _ordered(".css", ("tokens.css", "console.css"), ("narrow.css",))
 """What all pages share, then what single pages add in files of their own, then what narrow windows change."""
-SCRIPTS = _ordered(".js", ("drafts.js", "console.js"))
+CHART_LIBRARY = "lightweight-charts.js"
+"""Not a part of every page: `rate_chart.js` loads it where there is a chart."""
+SCRIPTS = [name for name in _ordered(".js", ("drafts.js", "console.js")) if name != CHART_LIBRARY]
 
 
 def href(name: str) -> str:

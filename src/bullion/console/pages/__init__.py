@@ -2,7 +2,7 @@
 
 from bullion.console.page import Page
 
-from . import accounts, audit, market, orders, overview, users
+from . import accounts, audit, market, orders, overview, rate_chart, users
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
@@ -10,5 +10,6 @@ PAGES: tuple[Page, ...] = (
     accounts.PAGE,
     market.PAGE,
     audit.PAGE,
+    rate_chart.PAGE,
     users.PAGE,
 )

@@ -122,7 +122,7 @@ def _history(visit: Visit, quote: View) -> Html:
         span=HISTORY_S,
         width=120,
         height=30,
-        label=f"{code} over the last minutes",
+        label=f"{code} over the last hour",
     )
 
 
@@ -133,7 +133,7 @@ _RATE_COLUMNS = (
     Column(
         "Spread", lambda _, each: NOTHING if each["spread"] is None else grouped(each["spread"]), number=True
     ),
-    Column(f"Last {HISTORY_S // 60} minutes", _history),
+    Column("Last hour", _history),
     Column("Age", lambda _, each: NOTHING if each["age_s"] is None else age(each["age_s"]), number=True),
     Column("State", lambda _, each: price_state(each)),
 )

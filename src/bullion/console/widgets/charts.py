@@ -8,8 +8,8 @@ from bullion.console.html import Html, el
 _EDGE = 2
 
 
-_GAP = 5
-"""Points further apart than this many seconds are not joined: there was no data in between."""
+_GAP = 150
+"""Points further apart than this many seconds are not joined: a sample of a minute in between is missing."""
 
 
 def line_chart(

@@ -1,4 +1,4 @@
-"""The market's set-up: symbols, groups, rates, duty, trading hours, limits and the venue, each on a tab."""
+"""The market's set-up: symbols, groups, rates, duty, hours, limits, venue and public page, each on a tab."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from bullion.console.page import Action, Page, Visit
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import unreadable_card
 
-from . import duty_tables, groups, limits, rates, symbols, trading_hours, venue
+from . import duty_tables, groups, limits, public_page, rates, symbols, trading_hours, venue
 from .market_data import unreadable_rows
 from .undo_line import UNDO, undo_line
 
@@ -32,6 +32,7 @@ _TABS = (
     _Tab("hours", "Hours", "switches", trading_hours.render, trading_hours.ACTIONS),
     _Tab("limits", "Limits", "switches", limits.render, limits.ACTIONS),
     _Tab("venue", "Venue", "venue", venue.render, venue.ACTIONS),
+    _Tab("public", "Public page", "switches", public_page.render, public_page.ACTIONS),
 )
 
 
