@@ -420,6 +420,9 @@ SLIPS = {
     "silver on gold": (("symbols", "set", "BAR", "pricing={SILVER}"), None, "30000.00"),
     "10 g as 1 g": (("symbols", "set", "COIN", "quoted_weight=1"), None, "134583.30"),
     "a large tolerance": (("switches", "set", "price_tolerance_percent=50"), None, "75500.00"),
+    "a wide limit": (("switches", "set", "price_move_percent_max=50"), None, "75500.00"),
+    "crossed prices": (("switches", "set", "refuse_crossed=false"), None, "buy and sell at a profit"),
+    "another group": (("accounts", "set", "aurum", "group=staff"), None, "500.00"),
     "a lost digit": (("rates", "put", "METAL", "--bid", "15000", "--ask", "15010"), None, "135090.00"),
 }
 
@@ -445,6 +448,10 @@ def test_slips_in_prices_ask_and_are_taken_back(store: str, request: pytest.Fixt
     }.items():
         body = json.dumps({**SYMBOL, "pricing": pricing, "rate_age_s_max": None})
         prepared.desk("symbols", "put", code, "--file", "-", stdin=body)
+    staff = {"terms": {"COIN": {"buy_premium": "-500", "sell_premium": "-500"}}}
+    asked = prepared.run("desk", "groups", "put", "staff", "--file", "-", stdin=json.dumps(staff))
+    confirm = shlex.split(asked.stderr.split("all the same:\n")[1].strip().removeprefix("bullion "))
+    assert prepared.run(*confirm, stdin=json.dumps(staff)).returncode == 0
     before = prepared.desk("audit", "list", "--limit", "1")
     for name, (given, stdin, loss) in SLIPS.items():
         words = [each.replace("{SILVER}", '{"kind":"direct","instrument":"WHITE"}') for each in given]

@@ -78,6 +78,10 @@ def test_a_crossed_symbol_is_flagged(someone: Visitor, office: Office, admin: st
     dialog.locator("input[name=price_move_percent_max]").fill("2.5")
     dialog.locator("select[name=refuse_crossed]").select_option("no")
     dialog.get_by_role("button", name="Save").click()
+    # To trade crossed prices takes a second word, also while none is crossed.
+    expect(dialog).to_contain_text("Orders at crossed prices would be accepted")
+    assert office.desk.do("GET", "/switches")["refuse_crossed"] is True
+    dialog.get_by_role("button", name="Yes, do it").click()
     expect(page.locator("#toasts")).to_contain_text("limit 3 % → 2.5 %; crossed prices refused → accepted")
     switches = office.desk.do("GET", "/switches")
     assert (switches["price_move_percent_max"], switches["refuse_crossed"]) == ("2.5000", False)

@@ -69,6 +69,22 @@ SLIPS: dict[str, tuple[str, str, Any, str, set[str], str]] = {
         {"tolerance"},
         "75240.25",
     ),
+    "a limit of moves of 50 percent": (
+        "PATCH",
+        "/switches",
+        {"price_move_percent_max": "50"},
+        "GOLD",
+        {"limit"},
+        "75240.25",
+    ),
+    "an account in the wrong group": (
+        "PATCH",
+        "/accounts/aurum",
+        {"group": "staff"},
+        "COIN",
+        {"losing"},
+        "500.00",
+    ),
     "a rate with a digit too few": (
         "PUT",
         "/rates/GOLD",
@@ -200,9 +216,21 @@ def test_a_crossed_offer_is_flagged_counted_and_not_traded_unless_the_broker_say
         refused(trader.place(trade_type=side), "pricing_unavailable")
     quote = trader.quote()
     assert (quote["tradable"], quote["reason"]) == (False, "pricing_unavailable")
+    # That takes a second word, which names the loss.
+    with nothing_changed(desk):
+        asked = detail(desk.patch("/switches", json={"refuse_crossed": False}))
+    assert [(row["symbol"], row["group"], row["loss"]) for row in asked["preview"]] == [
+        ("GOLD", "retail", "1.00")
+    ]
+    assert "1.00 rupees per 10 g of GOLD for retail" in asked["message"]
     desk.do("PATCH", "/switches", {"refuse_crossed": False})
     trader.buy(1)
     trader.sell(1)
+    # So does the way back to that.
+    desk.do("PATCH", "/switches", {"refuse_crossed": True})
+    number = desk.do("GET", "/audit?limit=1")["items"][0]["ordinal"]
+    with nothing_changed(desk):
+        assert detail(desk.post(f"/audit/{number}/undo"))["preview"] == asked["preview"]
 
 
 # --- Closing prices --------------------------------------------------------------------------------------
@@ -245,7 +273,7 @@ def test_a_change_of_prices_is_taken_back_whole(office: Office, slip: str) -> No
 
 def state(office: Office) -> Any:
     """Of what prices are made; without the times of rates, which only go forward."""
-    found = {path: office.desk.all(path) for path in ("/symbols", "/groups", "/duties")}
+    found = {path: office.desk.all(path) for path in ("/symbols", "/groups", "/duties", "/accounts")}
     rates = [(each["instrument"], each["bid"], each["ask"]) for each in office.desk.all("/rates")]
     return found, rates, office.desk.do("GET", "/switches")
 

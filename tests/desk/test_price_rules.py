@@ -8,8 +8,8 @@ import pytest
 
 from bullion.accounts.group import Group, Terms
 from bullion.accounts.switches import Switches
-from bullion.desk.price_confirmation import ROWS_MAX, fingerprint, preview
-from bullion.desk.price_guard import Deal, far_closing_price, moved_prices
+from bullion.desk.price_confirmation import ROWS_MAX, fingerprint, preview, sentence
+from bullion.desk.price_guard import Deal, account_prices, far_closing_price, moved_prices
 from bullion.desk.price_snapshot import PriceSnapshot
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed
@@ -104,6 +104,14 @@ def fixed(buy: int | None, sell: int | None) -> Symbol:
         (snapshot(), snapshot(price_tolerance_percent_e4=30_001), {"None": {"tolerance"}}),
         (snapshot(price_tolerance_percent_e4=50_000), snapshot(price_tolerance_percent_e4=40_000), {}),
         (snapshot(None), snapshot(None, price_tolerance_percent_e4=500_000), {"None": {"tolerance"}}),
+        # The limit itself: raised it asks, lowered it does not.
+        (snapshot(), snapshot(price_move_percent_max_e4=30_001), {"None": {"limit"}}),
+        (snapshot(), snapshot(price_move_percent_max_e4=29_999), {}),
+        (snapshot(None), snapshot(None, price_move_percent_max_e4=500_000), {"None": {"limit"}}),
+        # Orders at crossed prices that would no longer be refused.
+        (snapshot(), snapshot(refuse_crossed=False), {"None": {"unprotected"}}),
+        (snapshot(refuse_crossed=False), snapshot(refuse_crossed=False), {}),
+        (snapshot(refuse_crossed=False), snapshot(), {}),
         # Rates that no symbol uses: one that jumps, and one with a gap.
         (snapshot(tick=rate("100", "101")), snapshot(tick=rate("103", "104")), {}),
         (snapshot(tick=rate("100", "101")), snapshot(tick=rate("97", "98")), {}),
@@ -119,6 +127,45 @@ def fixed(buy: int | None, sell: int | None) -> Symbol:
 )
 def test_what_asks(before: PriceSnapshot, after: PriceSnapshot, expected: dict[str, set[str]]) -> None:
     assert problems(before, after) == expected
+
+
+def test_an_account_in_another_group_pays_its_prices() -> None:
+    """At each problem's edge; a group that cannot be read offers nothing."""
+    groups = {
+        "retail": Terms(1_00, -1_00),
+        "near": Terms(4_03, -1_00),
+        "far": Terms(4_04, -1_00),
+        "low": Terms(-1, -1_00),
+    }
+    held = replace(
+        snapshot(),
+        groups={
+            code: Group("main", code, trading=True, terms={}, default_terms=terms)
+            for code, terms in groups.items()
+        },
+    )
+
+    def found(old: str, new: str) -> list[tuple[str, int | None, int | None, list[str], int]]:
+        rows = account_prices(held, "aurum", old, new)
+        assert {(row.account, row.group, row.unit) for row in rows} <= {("aurum", new, "10 g")}
+        return [
+            (str(row.side), row.old_paise, row.new_paise, [*row.problems], row.loss_paise) for row in rows
+        ]
+
+    assert found("retail", "retail") == []
+    assert found("retail", "near") == [("buy", 101_00, 104_03, [], 0)]
+    assert found("retail", "far") == [("buy", 101_00, 104_04, ["move"], 0)]
+    assert found("retail", "low") == [("buy", 101_00, 99_99, ["losing"], 1)]
+    assert found("low", "retail") == [("buy", 99_99, 101_00, [], 0)]
+    assert found("retail", "gone") == [("buy", 101_00, None, [], 0), ("sell", 98_00, None, [], 0)]
+
+
+def test_a_crossed_price_that_would_be_traded_is_named_with_its_loss() -> None:
+    before = snapshot(fixed(100_00, 100_50))
+    after = replace(before, switches=replace(before.switches, refuse_crossed=False))
+    (row,) = moved_prices(before, after)
+    assert (row.symbol, row.group, row.loss_paise) == ("GOLD", "retail", 50)
+    assert "You lose 0.50 rupees per 10 g of GOLD for retail." in sentence(row)
 
 
 def test_a_price_that_follows_a_rate_moves_with_it() -> None:

@@ -62,8 +62,9 @@ def test_a_patch_changes_what_it_names_and_no_more(office: Office, change: dict[
     changed = office.desk.do("PATCH", "/switches", change)
     about_prices = {name: changed.pop(name, None) for name in ("prices", "undo")}
     assert changed == DEFAULTS | change
-    # Only a tolerance above the limit for prices is confirmed, and can be taken back.
-    assert (about_prices["undo"] is not None) == (change.get("price_tolerance_percent") == "100.0000")
+    # Only what loosens the price guard is confirmed, and can be taken back.
+    loosened = "100.0000" in change.values() or "refuse_crossed" in change
+    assert (about_prices["undo"] is not None) == loosened
     assert office.desk.do("GET", "/switches") == DEFAULTS | change
     # Once more through the store and back, by changing something else.
     again = office.desk.do("PATCH", "/switches", {"paused": not change.get("paused", False)})
@@ -197,6 +198,8 @@ def test_a_dealer_may_halt_and_resume(office: Office, halted: bool) -> None:
         {"paused": False},
         {"halted": True, "paused": False},
         {"price_tolerance_percent": "1"},
+        {"price_move_percent_max": "100"},
+        {"refuse_crossed": False},
         {"trading_hours": None},
         {"budgets": {"reads_per_minute": 1}},
     ],

@@ -15,9 +15,16 @@ from uuid import uuid4
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from bullion.accounts.broker import Broker
+from bullion.accounts.switches import Switches
 from bullion.desk.actions import duties, groups, quotes, rates, switches, symbols, undo
 from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SwitchesBody, SymbolBody
 from bullion.desk.conversion import Changes, convert
@@ -70,6 +77,12 @@ class Prices(RuleBasedStateMachine):
         await self._desk.store.write("broker", lambda records: records.put_broker(Broker("main", "Main")))
         terms = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
         await groups.put_group(self._desk, ADMIN, GROUPS[0], convert(terms, GroupBody))
+
+    @initialize(percent_e4=st.sampled_from([30_000, 1_000_000]))
+    def begin_with_limit(self, percent_e4: int) -> None:
+        """A wider limit is one that somebody confirmed before."""
+        wide = Switches("main", price_move_percent_max_e4=percent_e4)
+        self._runner.run(self._desk.store.write("switches", lambda records: records.put_switches(wide)))
 
     def teardown(self) -> None:
         self._runner.run(self._engine.close())
@@ -128,6 +141,11 @@ class Prices(RuleBasedStateMachine):
     @rule(percent=st.sampled_from(["0", "3", "100"]))
     def set_limit(self, percent: str) -> None:
         changes = Changes(SwitchesBody, {"price_move_percent_max": percent})
+        self._try(lambda: switches.patch_switches(self._desk, ADMIN, changes))
+
+    @rule(refused=st.booleans())
+    def set_protection(self, refused: bool) -> None:
+        changes = Changes(SwitchesBody, {"refuse_crossed": refused})
         self._try(lambda: switches.patch_switches(self._desk, ADMIN, changes))
 
     @rule(data=st.data())

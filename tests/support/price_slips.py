@@ -9,6 +9,7 @@ from .desk import SYMBOL, Office, nothing_changed
 RATE = {"bid": "150463", "ask": "150480.50"}
 SILVER = {"bid": "180000", "ask": "180100"}
 TERMS = {"buy_premium": "60.50", "sell_premium": "-463"}
+STAFF = {"buy_premium": "-500", "sell_premium": "-600"}
 LANDED = {
     "kind": "landed",
     "spot": "XAUUSD",
@@ -28,7 +29,7 @@ def india(days: int = 0) -> str:
 
 
 def set_up(office: Office) -> None:
-    """A gold symbol on a rate, one at a fixed price, one landed, and a group with both premiums."""
+    """A gold symbol on a rate, one at a fixed price, one landed, and a client with both premiums."""
     desk = office.desk
     for instrument, rate in {
         "GOLD": RATE,
@@ -42,6 +43,8 @@ def set_up(office: Office) -> None:
     desk.do("PUT", "/symbols/COIN", NEVER_STALE | {"pricing": FIXED})
     desk.do("PUT", "/symbols/GOLDLANDED", NEVER_STALE | {"pricing": LANDED})
     desk.do("PUT", "/groups/retail", {"default_terms": TERMS})
+    desk.do("PUT", "/groups/staff", {"terms": {"COIN": STAFF}})
+    desk.account("aurum")
 
 
 CONSOLE_SLIPS: dict[str, tuple[str, dict[str, str], str]] = {
@@ -63,6 +66,12 @@ CONSOLE_SLIPS: dict[str, tuple[str, dict[str, str], str]] = {
     "silver on gold": ("market/edit-symbol?code=GOLD", {"instrument": "SILVER"}, "29537.00"),
     "the price of 10 g for 1 g": ("market/edit-symbol?code=GOLD", {"quoted_weight": "1"}, "135000.00"),
     "a tolerance of 50 percent": ("market/tolerance", {"price_tolerance_percent": "50"}, "75500.00"),
+    "a limit of moves of 50 percent": (
+        "market/price-guard",
+        {"price_move_percent_max": "50"},
+        "75500.00",
+    ),
+    "an account in the wrong group": ("accounts/edit?login=aurum", {"group": "staff"}, "500.00"),
     "a rate with a digit too few": (
         "market/set-rate?instrument=GOLD",
         {"bid": "15046.30", "ask": "15048.05"},

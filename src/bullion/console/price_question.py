@@ -23,7 +23,9 @@ _TITLES = {
     Problem.LOSING: "Clients would trade at a price that loses you money",
     Problem.MOVE: "This moves prices further than your limit",
     Problem.WIDE: "The ask of this rate is far above its bid",
+    Problem.UNPROTECTED: "Orders at crossed prices would be accepted",
     Problem.TOLERANCE: "This tolerance is above your limit for prices",
+    Problem.LIMIT: "Larger slips would move prices without a question",
 }
 """The worst first."""
 
@@ -83,10 +85,16 @@ def _verdict(row: View, loss: str) -> Child:
     if Problem.TOLERANCE in row["problems"]:
         amount = f": by up to {_loss_text(row)} of {row['symbol']}" if row["unit"] else ""
         return f"Orders would be accepted although the price has moved{amount}."
+    if Problem.LIMIT in row["problems"]:
+        amount = f": a slip of up to {_loss_text(row)} of {row['symbol']}" if row["unit"] else ""
+        return f"Changes within the new limit are made without a question{amount}."
+    if Problem.UNPROTECTED in row["problems"] and not loss:
+        return "No price is crossed now. When one is, clients could buy and sell at once with a profit."
     if not loss:
         return "You lose nothing by it, but a digit may be wrong."
     lost = el("b", _loss_text(row), class_="loss")
-    return ["You would lose ", lost, f" that clients of {row['group']} trade in {row['symbol']}."]
+    who = f"clients of {row['group']} trade" if row.get("account") is None else f"{row['account']} trades"
+    return ["You would lose ", lost, f" that {who} in {row['symbol']}."]
 
 
 def _table(rows: Sequence[View], left_out: int) -> Html:
@@ -108,7 +116,8 @@ def _table(rows: Sequence[View], left_out: int) -> Html:
 
 def _row(row: View) -> Html:
     what = " ".join(filter(None, (row["symbol"], _SIDES.get(row["side"]))))
-    where = [f"for {row['group']}"] if row["group"] else []
+    whom = f"{row['account']} in {row['group']}" if row.get("account") else row["group"]
+    where = [f"for {whom}"] if whom else []
     where += [f"per {row['unit']}"] if row["unit"] else []
     where += [f"from {row['from']}"] if row["from"] else []
     move = "–" if row["move_percent"] is None else f"{_two_places(row['move_percent'])} %"
@@ -140,6 +149,8 @@ _WRONG = {
     Problem.MOVE: "a large move",
     Problem.WIDE: "a wide spread",
     Problem.TOLERANCE: "a large tolerance",
+    Problem.LIMIT: "a wider limit",
+    Problem.UNPROTECTED: "crossed prices traded",
 }
 
 

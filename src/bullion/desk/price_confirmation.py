@@ -20,7 +20,7 @@ ROWS_MAX = 200
 
 def without_moves(rows: Iterable[PriceRow]) -> list[PriceRow]:
     """For a change that goes back to earlier prices: how far it moves them is no problem."""
-    kept = (Problem.CROSSED, Problem.LOSING)
+    kept = (Problem.CROSSED, Problem.LOSING, Problem.UNPROTECTED)
     return [
         msgspec.structs.replace(row, problems=tuple(each for each in row.problems if each in kept))
         for row in rows
@@ -75,17 +75,21 @@ def worst(rows: Iterable[PriceRow]) -> PriceRow:
 
 def sentence(row: PriceRow) -> str:
     """What is wrong with a price, in words."""
+    amount = f": {rupees_text(row.loss_paise)} rupees per {row.unit} of {row.symbol}" if row.unit else ""
     if Problem.TOLERANCE in row.problems:
-        amount = (
-            f": {rupees_text(row.new_paise or 0)} rupees per {row.unit} of {row.symbol}" if row.unit else ""
-        )
         return f"Orders would be accepted although the price has moved further than your limit{amount}."
+    if Problem.LIMIT in row.problems:
+        return f"A larger slip would move prices without a question{amount}."
+    if Problem.UNPROTECTED in row.problems:
+        now = f" now. You lose {amount[2:]} for {row.group}" if amount else ""
+        return f"Orders at crossed prices would be accepted: clients could buy and sell at a profit{now}."
     if row.group is None:
         name = "ask" if row.side is Side.BUY else "bid"
         was = "" if row.old_paise is None else f"{price_text(row.old_paise)} → "
         why = "is far above the bid" if Problem.WIDE in row.problems else "moves by more than your limit"
         return f"The {name} of {row.symbol} {why}: {was}{price_text(row.new_paise)}."
-    name = f"{row.symbol} for {row.group}" + (f" from {row.from_date}" if row.from_date else "")
+    whom = row.group if row.account is None else f"{row.account} in {row.group}"
+    name = f"{row.symbol} for {whom}" + (f" from {row.from_date}" if row.from_date else "")
     does = "buys at" if row.side is Side.BUY else "sells at"
     moves = f"{price_text(row.old_paise) or 'nothing'} → {price_text(row.new_paise)} rupees per {row.unit}"
     loss = f"{rupees_text(row.loss_paise)} rupees per {row.unit}"

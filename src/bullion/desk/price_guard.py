@@ -43,6 +43,10 @@ class Problem(StrEnum):
     """The ask of a rate is further above its bid than that limit."""
     TOLERANCE = "tolerance"
     """The tolerance of prices is raised above that limit."""
+    LIMIT = "limit"
+    """That limit itself is raised: larger slips would no longer ask."""
+    UNPROTECTED = "unprotected"
+    """Orders at crossed prices would no longer be refused."""
 
 
 class PriceRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +55,7 @@ class PriceRow(msgspec.Struct, frozen=True, kw_only=True):
     symbol: str
     """Or the instrument, for a rate."""
     group: str | None
-    """None for a rate or a tolerance, which are of all groups."""
+    """None for a rate, a tolerance or a limit, which are of all groups."""
     side: Side | None
     unit: str
     """The weight that the price is for, such as `10 g`; empty for a rate."""
@@ -65,9 +69,11 @@ class PriceRow(msgspec.Struct, frozen=True, kw_only=True):
     """What the broker would lose on each unit."""
     from_date: str | None = None
     """The Indian date from which it applies; None: at once."""
+    account: str | None = None
+    """The login of the only client that the price is for; None: all clients of the group."""
 
     def view(self) -> dict[str, Any]:
-        return {
+        shown = {
             "symbol": self.symbol,
             "group": self.group,
             "side": self.side,
@@ -81,6 +87,7 @@ class PriceRow(msgspec.Struct, frozen=True, kw_only=True):
             "loss": rupees_text(self.loss_paise),
             "from": self.from_date,
         }
+        return shown if self.account is None else {**shown, "account": self.account}
 
 
 def moved_prices(before: PriceSnapshot, after: PriceSnapshot) -> list[PriceRow]:
@@ -94,6 +101,23 @@ def moved_prices(before: PriceSnapshot, after: PriceSnapshot) -> list[PriceRow]:
     ]
     rows += _rate_rows(before, after, limit_e4)
     rows += _tolerance_rows(before, after, limit_e4)
+    rows += _limit_rows(before, after)
+    rows += _unprotected_rows(before, after)
+    return sorted(rows, key=_order)
+
+
+def account_prices(snapshot: PriceSnapshot, login_id: str, old_group: str, new_group: str) -> list[PriceRow]:
+    """Every price that moves for an account that goes to another group, those with problems first."""
+    limit_e4 = snapshot.switches.price_move_percent_max_e4
+    groups = [snapshot.groups.get(code) for code in (old_group, new_group)]
+    rows: list[PriceRow] = []
+    for symbol in snapshot.symbols.values():
+        own = _own_prices(snapshot, symbol, snapshot.now_us)
+        old, new = (
+            _offer(own, None if group is None else group.terms_for(symbol.code), 1) for group in groups
+        )
+        place = _Place(symbol.code, _unit_of(symbol), 1, limit_e4, None, login_id)
+        rows += _rows_of_offer(place, new_group, old, new)
     return sorted(rows, key=_order)
 
 
@@ -205,6 +229,7 @@ class _Place(NamedTuple):
     scale: int
     limit_e4: int
     from_date: str | None
+    account: str | None = None
 
     def paise(self, scaled: int | None) -> int | None:
         return None if scaled is None else _half_up(scaled, self.scale)
@@ -241,6 +266,7 @@ def _rows_of_offer(place: _Place, group: str, old: _Offer, new: _Offer) -> Itera
             problems=tuple(losses),
             loss_paise=_half_up(max(0, *losses.values()), place.scale) if losses else 0,
             from_date=place.from_date,
+            account=place.account,
         )
 
 
@@ -286,29 +312,65 @@ def _quoted_e6(tick: Tick, side: Side) -> int:
 def _tolerance_rows(before: PriceSnapshot, after: PriceSnapshot, limit_e4: int) -> Iterator[PriceRow]:
     """The rupees that a raised tolerance stands for, in each symbol."""
     old_e4, new_e4 = (each.switches.price_tolerance_percent_e4 for each in (before, after))
-    if new_e4 <= old_e4 or new_e4 <= limit_e4:
+    if new_e4 > max(old_e4, limit_e4):
+        yield from _percent_rows(after, Problem.TOLERANCE, old_e4, new_e4)
+
+
+def _limit_rows(before: PriceSnapshot, after: PriceSnapshot) -> Iterator[PriceRow]:
+    """The rupees of the largest slip that a raised limit lets through, in each symbol."""
+    old_e4, new_e4 = (each.switches.price_move_percent_max_e4 for each in (before, after))
+    if new_e4 > old_e4:
+        yield from _percent_rows(after, Problem.LIMIT, old_e4, new_e4)
+
+
+def _percent_rows(after: PriceSnapshot, problem: Problem, old_e4: int, new_e4: int) -> Iterator[PriceRow]:
+    """What a percentage of each symbol's price is in rupees; without prices, one row that names no symbol."""
+    priced = [
+        (symbol.code, _unit_of(symbol), paise)
+        for symbol in after.symbols.values()
+        if (paise := next(filter(None, _own_prices(after, symbol, after.now_us)), None))
+    ]
+    for code, unit, paise in priced or [("", "", 0)]:
+        old, new = (_half_up(paise * each, _PERCENT_E4) for each in (old_e4, new_e4))
+        yield PriceRow(
+            symbol=code,
+            group=None,
+            side=None,
+            unit=unit,
+            old_paise=old,
+            new_paise=new,
+            problems=(problem,),
+            loss_paise=new,
+        )
+
+
+def _unprotected_rows(before: PriceSnapshot, after: PriceSnapshot) -> Iterator[PriceRow]:
+    """The offers that are crossed now and would be traded; without any, one row that names no symbol."""
+    if after.switches.refuse_crossed or not before.switches.refuse_crossed:
         return
     found = False
     for symbol in after.symbols.values():
         own = _own_prices(after, symbol, after.now_us)
-        if paise := own[0] or own[1]:
-            found = True
-            yield _tolerance_row(symbol.code, _unit_of(symbol), paise, old_e4, new_e4)
+        for code, group in after.groups.items():
+            spread = _offer(own, group.terms_for(symbol.code), 1).spread
+            if spread is not None and spread < 0:
+                found = True
+                yield _unprotected_row(symbol.code, code, _unit_of(symbol), spread)
     if not found:
-        yield _tolerance_row("", "", 0, old_e4, new_e4)
+        yield _unprotected_row("", None, "", None)
 
 
-def _tolerance_row(symbol: str, unit: str, price_paise: int, old_e4: int, new_e4: int) -> PriceRow:
-    old, new = (_half_up(price_paise * each, _PERCENT_E4) for each in (old_e4, new_e4))
+def _unprotected_row(symbol: str, group: str | None, unit: str, spread: int | None) -> PriceRow:
     return PriceRow(
         symbol=symbol,
-        group=None,
+        group=group,
         side=None,
         unit=unit,
-        old_paise=old,
-        new_paise=new,
-        problems=(Problem.TOLERANCE,),
-        loss_paise=new,
+        old_paise=None,
+        new_paise=None,
+        spread_after_paise=spread,
+        problems=(Problem.UNPROTECTED,),
+        loss_paise=-(spread or 0),
     )
 
 

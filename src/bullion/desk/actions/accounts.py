@@ -1,11 +1,15 @@
 """Clients' accounts, their switches and their allocation."""
 
+from collections.abc import Callable
+
 from msgspec.structs import fields, replace
 
 from bullion.accounts.account import Account
 from bullion.desk.bodies import AccountBody, NewAccountBody
-from bullion.desk.conversion import Changes
+from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.price_guard import account_prices
+from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_view, view_of
@@ -46,11 +50,22 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
     return await desk.change(actor, body.login_id, work)
 
 
-@action("PATCH /accounts/{login_id}", Role.ADMIN, audit_text="changed an account", command="accounts set")
+async def _put_back(records: Records, broker: str, login_id: str, earlier: View) -> ChangeResult:
+    return await _change(records, broker, login_id, lambda _: convert(_settable(earlier), AccountBody))
+
+
+@action(
+    "PATCH /accounts/{login_id}",
+    Role.ADMIN,
+    audit_text="changed an account",
+    command="accounts set",
+    moves_prices=["group"],
+    put_back=_put_back,
+)
 async def patch_account(
     desk: Desk, actor: Actor, login_id: str, changes: Changes[AccountBody], *, only_if: OnlyIf | None = None
 ) -> View:
-    """Change single fields of an account.
+    """Change single fields of an account. Another group may move the prices that the client pays.
 
     \b
     Examples:
@@ -59,18 +74,30 @@ async def patch_account(
     """
 
     async def work(records: Records) -> ChangeResult:
-        before = await find_client(records, actor.broker, login_id)
-        current = view(before)
-        del current["login_id"], current["created_at"]
-        body = changes.applied_to(current)
-        await _require_group(records, actor.broker, body.group)
-        await records.update_account(replace(before.account, **settings_of(body)))
-        allocation = _allocation(body)
-        if allocation != before.allocation:
-            await records.set_allocation(before.account.id, allocation)
-        return ChangeResult(view(before), view(await find_client(records, actor.broker, login_id)))
+        return await _change(records, actor.broker, login_id, changes.applied_to)
 
     return await desk.change(actor, login_id, work, only_if=only_if)
+
+
+async def _change(
+    records: Records, broker: str, login_id: str, applied: Callable[[View], AccountBody]
+) -> ChangeResult:
+    before = await find_client(records, broker, login_id)
+    body = applied(_settable(view(before)))
+    await _require_group(records, broker, body.group)
+    await records.update_account(replace(before.account, **settings_of(body)))
+    allocation = _allocation(body)
+    if allocation != before.allocation:
+        await records.set_allocation(before.account.id, allocation)
+    old_group, prices = before.account.group, []
+    if body.group != old_group:
+        prices = account_prices(await read_snapshot(records, broker), login_id, old_group, body.group)
+    return ChangeResult(view(before), view(await find_client(records, broker, login_id)), prices=prices)
+
+
+def _settable(shown: View) -> View:
+    """The fields of an account's view that can be changed."""
+    return {name: shown[name] for name in (*_SETTINGS, "allocation")}
 
 
 @action("GET /accounts/{login_id}", command="accounts show")

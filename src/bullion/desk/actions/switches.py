@@ -35,7 +35,7 @@ async def _put_back(records: Records, broker: str, _subject: str, earlier: View)
     dealer_values={"paused": True},
     audit_text="changed switches",
     command="switches set",
-    moves_prices=["price_tolerance_percent"],
+    moves_prices=["price_tolerance_percent", "price_move_percent_max", "refuse_crossed"],
     put_back=_put_back,
 )
 async def patch_switches(
