@@ -125,7 +125,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     assert first not in page.content()
     row = page.locator("#keys-table tbody tr")
     expect(row).to_have_count(1)
-    expect(row).to_contain_text("31 Dec 2099 23:59:59\N{NO-BREAK SPACE}IST")
+    expect(row).to_contain_text("31 Dec 2099 23:59:59")
     expect(row).not_to_contain_text("orders:write")
     # Rotated with an overlap: both work.
     page.get_by_role("button", name="Rotate a program").click()

@@ -13,7 +13,16 @@ from bullion.console.assets import FILES
 from bullion.console.html import Html, el, join
 from bullion.console.shared_read import ReadPending, SharedRead
 from bullion.console.widgets.charts import bar_chart, line_chart
-from bullion.console.widgets.formatting import age, clock, grouped, moment, rupees, signed_weight, weight
+from bullion.console.widgets.formatting import (
+    age,
+    clock,
+    grouped,
+    moment,
+    moment_in_column,
+    rupees,
+    signed_weight,
+    weight,
+)
 from bullion.faults import StoreUnavailable
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
@@ -41,8 +50,8 @@ def test_digits_are_grouped_the_indian_way(plain: str, shown: str) -> None:
 
 
 def test_money_and_weights_have_their_signs_and_units() -> None:
-    assert rupees("123456.00") == "₹\N{NO-BREAK SPACE}1,23,456.00"
-    assert rupees("-5.00") == "−₹\N{NO-BREAK SPACE}5.00"
+    assert rupees("123456.00") == "₹1,23,456.00"
+    assert rupees("-5.00") == "−₹5.00"
     assert weight("5.0000", "g") == "5\N{NO-BREAK SPACE}g"
     assert weight("1500.2500", "kg") == "1,500.25\N{NO-BREAK SPACE}kg"
     assert weight("100", "g") == "100\N{NO-BREAK SPACE}g"
@@ -58,7 +67,12 @@ def test_times_are_the_brokers_and_say_so() -> None:
     assert clock(at, ZoneInfo("Asia/Dubai")) == "15:02:05\N{NO-BREAK SPACE}UTC+04"
     text = "2026-11-15T11:02:05.000000+00:00"
     assert ">16:32:05" in moment(text, INDIA, at)
-    assert ">15 Nov 2026 16:32:05" in moment(text, INDIA, datetime(2026, 11, 15, 19, 0, tzinfo=UTC))
+    later = datetime(2026, 11, 15, 19, 0, tzinfo=UTC)
+    assert ">15 Nov 2026 16:32:05" in moment(text, INDIA, later)
+    # In a column the head names the zone, once.
+    assert moment(text, INDIA, at).endswith(">16:32:05\N{NO-BREAK SPACE}IST</time>")
+    assert moment_in_column(text, INDIA, at).endswith(">16:32:05</time>")
+    assert 'title="Sun 15 Nov 2026, 16:32:05.000000\N{NO-BREAK SPACE}IST"' in moment(text, INDIA, later)
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,20 @@ def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order
     desk.do("PUT", "/duties/customs", [{"from": f"202{each}-01-01", "rupees": "100"} for each in range(3)])
     desk.do("PUT", "/symbols/LANDED", {**GOLD, "pricing": LANDED})
     until(lambda: dealing.place(symbol_code="LANDED").is_success, within_s=15)
+    (order,) = desk.all("/orders?symbol_code=LANDED")
     with console_client(console, dealing.office) as at:
         about = "name=customs&from=2020-01-01"
         told = at.do(f"market/change-duty?{about}", rupees="150")
-        assert "100.00 → ₹\N{NO-BREAK SPACE}150.00" in told["done"]
+        assert "100.00 → ₹150.00" in told["done"]
         at.do(f"market/remove-duty?{about}")
-        about = "name=customs&from=2022-01-01"
         for action, typed in (("change-duty", {"rupees": "1"}), ("remove-duty", {})):
-            fields = at.ask(f"market/{action}?{about}")
-            answer = at.send(f"market/{action}?{about}", {**fields, **typed})
-            assert answer.status_code == 409, answer.text
-            assert "production orders were priced by it" in answer.json()["refused"]
+            fields = at.ask(f"market/{action}?name=customs&from=2021-01-01")
+            path = f"market/{action}?name=customs&from=2022-01-01"
+            asked, answer = at.client.get(f"/dialogs/{path}"), at.send(path, {**fields, **typed})
+            assert (asked.status_code, answer.status_code) == (409, 409), answer.text
+            for told_text in (asked.json()["contents"], answer.json()["refused"]):
+                assert "was priced by it. Add an entry from today" in told_text
+                assert order["id"] in told_text
     (table,) = desk.all("/duties")
     assert [each["from"] for each in table["duties"]] == ["2021-01-01", "2022-01-01"]
 

@@ -15,6 +15,7 @@ from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office
 from tests.support.node import until
 from tests.support.orders import QUOTES, Trader, refused
+from tests.support.price_slips import india, set_up
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -131,7 +132,7 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
     save(dialog, "Create")
     told(page, "LANDED is created")
     (quote,) = [each for each in desk.all("/quotes") if each["symbol_code"] == "LANDED"]
-    plain = {side: text.replace(",", "").split("\N{NO-BREAK SPACE}")[1] for side, text in shown.items()}
+    plain = {side: text.replace(",", "").removeprefix("₹") for side, text in shown.items()}
     assert plain == {"buy": quote["ask"], "sell": quote["bid"]}
     # And as a client of a group without premiums is quoted.
     until(lambda: trader.get(QUOTES, symbol_code="LANDED")["items"], within_s=5)
@@ -217,14 +218,44 @@ def test_a_duty_dated_tomorrow_is_to_come_and_todays_is_marked(
     assert dialog.get_by_label("Applies from").input_value() == tomorrow.isoformat()
     dialog.get_by_label("Duty, ₹").fill("8,250")
     save(dialog, "Add")
-    told(page, "Duty gold: ₹\N{NO-BREAK SPACE}7,500.00 → ₹\N{NO-BREAK SPACE}8,250.00 from")
+    told(page, "Duty gold: ₹7,500.00 → ₹8,250.00 from")
     expect(page.locator("tr[data-key='2024-01-01'] .state")).to_have_text("applies today")
     expect(page.locator(f"tr[data-key='{tomorrow}'] .state")).to_have_text("upcoming")
     (kept,) = office.desk.do("GET", "/duties")["items"]
     assert kept["duties"][1] == {"from": tomorrow.isoformat(), "rupees": "8250.00"}
     assert kept["in_force"]["rupees"] == "7500.00"
-    save(asked(page, f"Remove the entry from {tomorrow}"), "Remove")
+    dialog = asked(page, f"Remove the entry from {tomorrow}")
+    expect(dialog.get_by_role("heading")).to_contain_text("Remove the duty gold of ₹8,250.00 from")
+    expect(dialog).to_contain_text("₹7,500.00 from Mon 01 Jan 2024 continues to apply.")
+    save(dialog, "Remove")
     expect(page.locator(f"tr[data-key='{tomorrow}']")).to_have_count(0)
+
+
+def test_a_duty_with_a_digit_too_many_is_corrected_in_one_dialog(
+    someone: Visitor, office: Office, admin: str
+) -> None:
+    """Two presses and a number: the price is seen before it applies."""
+    set_up(office)
+    office.desk.do("PUT", "/duties/customs", [{"from": india(-9), "rupees": "83500"}])
+    page = someone.open(admin, "market/duty")
+    expect(page.locator("#duty-customs th").nth(1)).to_have_text("Duty, ₹ per 10\N{NO-BREAK SPACE}g")
+    dialog = asked(page, f"Change the entry from {india(-9)}")
+    expect(dialog).to_contain_text("It is ₹83,500.00 per 10 g now.", use_inner_text=True)
+    expect(dialog.locator(".preview")).to_contain_text("No client's price changes.")
+    dialog.get_by_label("New duty, ₹ per 10").fill("8,350")
+    expect(dialog.locator(".preview")).to_contain_text("GOLDLANDED bought by clients")
+    expect(dialog.locator(".preview")).to_contain_text("2,25,624.93 → 1,50,474.93")
+    save(dialog, "Change")
+    # Far back is as far as the slip: the guard asks once more.
+    expect(dialog).to_contain_text("This moves prices further than your limit")
+    loss = dialog.locator("input[name=loss]").input_value()
+    dialog.locator("input[name=typed_loss]").fill(loss)
+    dialog.locator("button[type=submit]").click()
+    told(page, "₹83,500.00 → ₹8,350.00.")
+    (kept,) = office.desk.all("/duties")
+    assert kept["duties"] == [{"from": india(-9), "rupees": "8350.00"}]
+    trail = office.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert trail["before"]["duties"] == [{"from": india(-9), "rupees": "83500.00"}]
 
 
 def test_hours_that_are_over_close_the_market(

@@ -174,7 +174,7 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     refused(answer, "price_moved")
     page.goto(f"{someone.console.url}/orders/decision/{answer.headers['x-request-id']}")
     expect(page.locator("#decision")).to_contain_text(
-        "The client expected ₹ 70,000 and the price was ₹ 71,240.00: 1.77 percent off."
+        "The client expected ₹70,000 and the price was ₹71,240.00: 1.77 percent off."
     )
     expect(page.locator("#meaning")).to_contain_text("It is used up")
     # An order that was taken has its decision too.

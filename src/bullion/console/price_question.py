@@ -61,7 +61,7 @@ def price_question(refused: PricesUnconfirmed, form: Mapping[str, str]) -> Dialo
         wide=True,
         fields=fields,
         values={**sent, _CONFIRM.name: refused.fields["fingerprint"], _LOSS.name: loss},
-        details=_table(rows, refused.fields.get("preview_left_out", 0)),
+        details=price_table(rows, refused.fields.get("preview_left_out", 0)),
         previews=False,
         goes_back=True,
     )
@@ -97,7 +97,8 @@ def _verdict(row: View, loss: str) -> Child:
     return ["You would lose ", lost, f" that {who} in {row['symbol']}."]
 
 
-def _table(rows: Sequence[View], left_out: int) -> Html:
+def price_table(rows: Sequence[View], left_out: int = 0) -> Html:
+    """What clients pay before and after a change."""
     more = len(rows) - _ROWS_MAX + left_out
     return el(
         "div",

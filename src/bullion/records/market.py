@@ -1,4 +1,4 @@
-"""Symbols with their stock, and ticks of the board, for the desk."""
+"""Symbols with their stock, ticks of the board, and orders by their price, for the desk."""
 
 from dataclasses import dataclass
 
@@ -20,3 +20,10 @@ class BoardTick:
     tick: Tick
     own: bool
     """Whether the broker's desk set it; otherwise it comes from the shared feed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedOrder:
+    id: str
+    deal_no: int | None
+    """None: it never became a deal."""

@@ -14,7 +14,7 @@ from bullion.rates.board import MARKET, Board
 from bullion.rates.candle import Candle, Step
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
-from bullion.records.market import BoardTick
+from bullion.records.market import BoardTick, PricedOrder
 from bullion.unreadable import Unreadable, UnreadableRows
 
 from . import rate_candles, rates, row_decoders
@@ -49,23 +49,26 @@ class RateRecords(DeskTransaction):
         found = await self._transaction.all("duties_of_broker", broker)
         return [row_decoders.duty_table(list(table)) for _, table in groupby(found, lambda row: row["name"])]
 
-    async def order_priced_by(self, table: DutyTable, duty: Duty, from_us: int, until_us: int) -> str | None:
-        """The id of an order that was priced by this duty in that time.
+    async def orders_priced_by(
+        self, table: DutyTable, duty: Duty, from_us: int, until_us: int, limit: int
+    ) -> list[PricedOrder]:
+        """The first production orders, up to the limit, that were priced by this duty in that time.
 
         Found by the time in order ids and the duty in `price_anatomy`. That has the amount, not the table's
         name: orders of symbols that use another table now are left out.
         """
         symbols = map(row_decoders.symbol, await self._transaction.all("symbols_page", table.broker, _ALL, 0))
         others = [each.code for each in symbols if _uses_another(each, table)]
-        row = await self._transaction.one(
-            "order_priced_by_duty",
+        found = await self._transaction.all(
+            "orders_priced_by_duty",
             ids_since(from_us),
             ids_since(until_us + _RECORDED_US),
             _component(duty),
             table.broker,
             msgspec.json.encode(others).decode(),
+            limit,
         )
-        return None if row is None else str(row["id"])
+        return [PricedOrder(str(row["id"]), row["deal_no"]) for row in found]
 
     async def candles(self, broker: str, symbol_code: str, step: Step, since_s: int) -> list[Candle]:
         """Of a symbol, oldest first."""

@@ -17,7 +17,7 @@ from bullion.console.widgets.components import (
     state,
     table_card,
 )
-from bullion.console.widgets.formatting import count, moment
+from bullion.console.widgets.formatting import count, moment_in_column
 from bullion.desk.actions.second_factors import get_factor_rule, put_factor_rule, reset_second_factor
 from bullion.desk.actions.tokens import (
     create_token,
@@ -89,7 +89,7 @@ def _name(visit: Visit, each: View) -> Child:
 
 
 def _time(visit: Visit, at: str | None) -> Child:
-    return hint("never") if at is None else moment(at, visit.zone, visit.now)
+    return hint("never") if at is None else moment_in_column(at, visit.zone, visit.now)
 
 
 def _state(_visit: Visit, each: View) -> Html:
@@ -123,11 +123,14 @@ _COLUMNS = (
     Column(
         "Created",
         lambda visit, each: (
-            None if is_unreadable(each) else moment(each["created_at"], visit.zone, visit.now)
+            None if is_unreadable(each) else moment_in_column(each["created_at"], visit.zone, visit.now)
         ),
+        time=True,
     ),
     Column(
-        "Last used", lambda visit, each: None if is_unreadable(each) else _time(visit, each["last_used_at"])
+        "Last used",
+        lambda visit, each: None if is_unreadable(each) else _time(visit, each["last_used_at"]),
+        time=True,
     ),
     Column(
         "Second factor",

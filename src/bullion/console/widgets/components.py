@@ -9,7 +9,7 @@ from bullion.console.page import Visit
 from bullion.console.shared_read import Reading
 from bullion.desk.desk import View
 
-from .formatting import age
+from .formatting import age, zone_name
 
 GOOD, WAIT, WARN, BAD, HOLD, OFF, DONE, SIMULATED = "ok", "wait", "warn", "bad", "hold", "off", "done", "sim"
 """Well, waiting, look soon, act now, stopped by us, switched off, finished, simulated: each has a shape."""
@@ -80,6 +80,11 @@ class Column:
     cell: Callable[[Visit, Any], Child]
     number: bool = False
     """Right-aligned, so that digits stand below digits."""
+    time: bool = False
+    """Its cells are `moment_in_column`; its head names the broker's time zone."""
+
+    def head(self, visit: Visit) -> str:
+        return f"{self.title}, {zone_name(visit.now.astimezone(visit.zone))}" if self.time else self.title
 
     @property
     def css(self) -> str | None:
@@ -100,7 +105,7 @@ def table(
     css: Callable[[Any], str | None] = lambda _: None,
 ) -> Html:
     """`css` is the class of a row."""
-    head = el("tr", [el("th", each.title, scope="col", class_=each.css) for each in columns])
+    head = el("tr", [el("th", each.head(visit), scope="col", class_=each.css) for each in columns])
     body = [
         el(
             "tr",

@@ -27,13 +27,24 @@ def zone_name(local: datetime) -> str:
 
 
 def moment(text: str, zone: ZoneInfo, now: datetime | None = None) -> Html:
-    """A time of the desk's actions, with its day unless that is today. The exact time is in the title."""
-    at = datetime.fromisoformat(text)
-    local, today = at.astimezone(zone), (now or datetime.now(UTC)).astimezone(zone)
-    shown = clock(at, zone)
+    """16:32:05 IST, with its day unless that is today. The exact time is in the title."""
+    return _moment(text, zone, now, named=True)
+
+
+def moment_in_column(text: str, zone: ZoneInfo, now: datetime | None = None) -> Html:
+    """The same without the zone, which the head of its column names: see `components.Column.time`."""
+    return _moment(text, zone, now, named=False)
+
+
+def _moment(text: str, zone: ZoneInfo, now: datetime | None, *, named: bool) -> Html:
+    local, today = (
+        each.astimezone(zone) for each in (datetime.fromisoformat(text), now or datetime.now(UTC))
+    )
+    suffix = f"{_NBSP}{zone_name(local)}"
+    shown = f"{local:%H:%M:%S}{suffix if named else ''}"
     if local.date() != today.date():
         shown = f"{local:%d %b %Y} {shown}"
-    return el("time", shown, datetime=text, title=text)
+    return el("time", shown, datetime=text, title=f"{local:%a %d %b %Y, %H:%M:%S.%f}{suffix}")
 
 
 def day_text(text: str) -> str:
@@ -85,7 +96,8 @@ def remove_grouping(text: str) -> str:
 
 
 def rupees(plain: str) -> str:
-    return f"₹{_THIN}{grouped(plain)}".replace(f"₹{_THIN}{_MINUS}", f"{_MINUS}₹{_THIN}")
+    """₹1,50,505.00"""
+    return f"₹{grouped(plain)}".replace(f"₹{_MINUS}", f"{_MINUS}₹")
 
 
 def weight(plain: str, unit: str) -> str:

@@ -66,10 +66,12 @@ INSERT INTO duties (broker, name, from_date, rupees_paise) VALUES ($1, $2, $3, $
 -- name: drop_duty
 DELETE FROM duties WHERE broker = $1 AND name = $2
 
--- name: order_priced_by_duty
--- The first production order of a broker with an id (and so a time) from $1 up to $2, and a price with the component
+-- name: orders_priced_by_duty
+-- The first $6 production orders of a broker with an id (and so a time) from $1 up to $2, and a price with the component
 -- that the pattern $3 describes. $5 is a JSON list of the symbols to leave out.
-SELECT orders.id
+SELECT
+    orders.id,
+    orders.deal_no
 FROM orders
 WHERE
     orders.id >= $1
@@ -79,4 +81,4 @@ WHERE
     AND replace(CAST($5 AS TEXT), '"' || orders.symbol_code || '"', '') = CAST($5 AS TEXT)
     AND (SELECT accounts.broker FROM accounts WHERE accounts.id = orders.book_id / 2) = $4
 ORDER BY orders.id
-LIMIT 1
+LIMIT $6

@@ -24,7 +24,7 @@ from bullion.console.widgets.components import (
     state,
     table_card,
 )
-from bullion.console.widgets.formatting import count, is_zero, moment, weight
+from bullion.console.widgets.formatting import count, is_zero, moment, moment_in_column, weight
 from bullion.desk.actions import account_summaries, keys, traces
 from bullion.desk.body_fields import BodyField
 from bullion.desk.desk import View
@@ -196,7 +196,7 @@ def _compared(visit: Visit, each: View) -> Child:
 
 
 _COLUMNS = (
-    Column("When", lambda visit, each: moment(each["at"], visit.zone, visit.now)),
+    Column("When", lambda visit, each: moment_in_column(each["at"], visit.zone, visit.now), time=True),
     Column("Environment", lambda _, each: each["environment"]),
     Column("Order", _order),
     Column("Refused with", lambda _, each: [el("code", each["outcome"]), small(each["message"])]),

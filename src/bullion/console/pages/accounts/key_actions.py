@@ -23,7 +23,7 @@ from bullion.console.widgets.components import (
     state,
     table_card,
 )
-from bullion.console.widgets.formatting import age, moment
+from bullion.console.widgets.formatting import age, moment, moment_in_column
 from bullion.desk.actions.account_summaries import SOON_S
 from bullion.desk.actions.accounts import get_account
 from bullion.desk.actions.keys import get_key, issue_key, revoke_key, rotate_key
@@ -299,7 +299,7 @@ def _expires(visit: Visit, key: View) -> Child:
 
 
 def _time(visit: Visit, at: str | None) -> Child:
-    return hint("never") if at is None else moment(at, visit.zone, visit.now)
+    return hint("never") if at is None else moment_in_column(at, visit.zone, visit.now)
 
 
 def _state(visit: Visit, key: View) -> Html:
@@ -323,8 +323,12 @@ _COLUMNS = (
     Column("Environment", lambda _, key: key.get("environment")),
     Column("Scopes", _codes("scopes")),
     Column("Allowed addresses", _codes("allowed_addresses", "anywhere")),
-    Column("Last used", lambda visit, key: None if is_unreadable(key) else _time(visit, key["last_used_at"])),
-    Column("Expires", _expires),
+    Column(
+        "Last used",
+        lambda visit, key: None if is_unreadable(key) else _time(visit, key["last_used_at"]),
+        time=True,
+    ),
+    Column("Expires", _expires, time=True),
     Column("State", _state),
     Column("", _buttons),
 )

@@ -1,17 +1,19 @@
 """Duty tables: what landed prices add, from which Indian date on, and which entry applies today."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from bullion.console.forms import Code, Day, Dialog, FormErrors, field_of
+from bullion.console.forms import Code, Day, Dialog, Field, FormErrors, field_of, read_fields
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
+from bullion.console.price_question import price_table
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
 from bullion.console.widgets.components import GOOD, OFF, WARN, Column, card, empty, hint, state, table
-from bullion.console.widgets.formatting import day_text, rupees
-from bullion.desk.actions.duties import list_duties, put_duty
+from bullion.console.widgets.formatting import day_text, grouped, rupees, weight
+from bullion.desk.actions.duties import list_duties, preview_duty, put_duty, require_changeable
 from bullion.desk.bodies import DutyBody
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
@@ -22,9 +24,10 @@ from .market_data import duties_of, symbols_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 """Duty dates are Indian dates, whatever the zone of the trading hours."""
-_PAST = "A past entry cannot be changed or removed if production orders were priced with it."
-_AMOUNT = field_of(DutyBody, "rupees", "Duty, ₹", "per quoted weight")
-_ENTRY = (Day("from", "Applies from", "an Indian date", required=True), _AMOUNT)
+_KEPT = "Recorded orders keep their price. The audit trail keeps what the entry said."
+_PER_WEIGHT = "₹ per quoted weight"
+_DAY = Day("from", "Applies from", "midnight in India", required=True)
+_AMOUNT = field_of(DutyBody, "rupees", f"Duty, {_PER_WEIGHT}")
 _NAME = Code("name", "Name", "symbols use it by this name; cannot be changed later")
 
 
@@ -34,11 +37,15 @@ async def render(visit: Visit) -> Html:
     if not found:
         shown = empty(
             "There are no duty tables yet.",
-            "A landed price adds a duty per quoted weight. Create a table, and name it in the symbol.",
+            "A landed price adds a duty, in rupees for the weight that its symbol is quoted in. "
+            "Create a table, and name it in the symbol.",
         )
         return card("Duty", shown, aside=new, name="duties")
     symbols = await symbols_of(visit)
-    text = "An entry applies from midnight of its date in India until the next one does."
+    text = (
+        "An entry applies from midnight of its date in India until the next one does. It can be changed or "
+        "removed from today on, or while no production order was priced by it."
+    )
     intro = el("div", el("p", text, class_="hint"), new, class_="intro")
     return el("div", intro, [_table(visit, each, symbols) for each in found], class_="stack")
 
@@ -53,9 +60,22 @@ def _table(visit: Visit, found: View, symbols: Sequence[View]) -> Html:
         for row in reversed(found["duties"])
     ]
     body = table(
-        visit, f"duty-{name}", _COLUMNS, rows, key="from", css=lambda row: "holds" if row["applies"] else None
+        visit,
+        f"duty-{name}",
+        _columns(_unit(name, symbols)),
+        rows,
+        key="from",
+        css=lambda row: "holds" if row["applies"] else None,
     )
     return card(f"Duty {name}", body, aside=[used, add], name=f"duty-card-{name}")
+
+
+def _unit(name: str, symbols: Sequence[View]) -> str:
+    """₹ per 10 g: for the weight that the symbols with this duty are quoted in."""
+    weights = {
+        weight(each["quoted_weight"], each["unit"]) for each in symbols if each["pricing"].get("duty") == name
+    }
+    return f"₹ per {weights.pop()}" if len(weights) == 1 else _PER_WEIGHT
 
 
 def _state(visit: Visit, row: View) -> Html:
@@ -75,12 +95,13 @@ def _buttons(visit: Visit, row: View) -> Child:
     return el("span", buttons, class_="actions")
 
 
-_COLUMNS = (
-    Column("From", lambda _, row: day_text(row["from"])),
-    Column("Duty", lambda _, row: rupees(row["rupees"]), number=True),
-    Column("State", _state),
-    Column("", _buttons, number=True),
-)
+def _columns(unit: str) -> tuple[Column, ...]:
+    return (
+        Column("From, Indian date", lambda _, row: day_text(row["from"])),
+        Column(f"Duty, {unit}", lambda _, row: grouped(row["rupees"]), number=True),
+        Column("State", _state),
+        Column("", _buttons, number=True),
+    )
 
 
 def today(visit: Visit) -> date:
@@ -111,17 +132,43 @@ async def _put(visit: Visit, before: View, without: str, *more: DutyBody) -> Vie
     """The table without the entry of a date and with others, if it is still as the form showed it."""
     only_if = unchanged(visit, f"The duty {before['name']}", _entries)
     only_if(before)
-    kept = [
+    rows = [*_rows(before, without), *more]
+    return await put_duty(visit.desk, visit.actor, before["name"], rows, only_if=only_if)
+
+
+def _rows(found: View, without: str) -> list[DutyBody]:
+    return [
         DutyBody(from_date=each["from"], rupees=each["rupees"])
-        for each in before["duties"]
+        for each in found["duties"]
         if each["from"] != without
     ]
-    return await put_duty(visit.desk, visit.actor, before["name"], [*kept, *more], only_if=only_if)
+
+
+def _amount_field(unit: str, name: str = "Duty") -> Field:
+    return replace(_AMOUNT, label=f"{name}, {unit}")
+
+
+async def _preview_entry(visit: Visit) -> Html:
+    """The prices that clients pay with the entry that is being typed. Nothing of it is kept."""
+    found, day = await _get(visit), visit.param("from") or visit.form.get("from", "").strip()
+    try:
+        fields = [_AMOUNT] if visit.param("from") else [_DAY, _AMOUNT]
+        typed = DutyBody(from_date=day, rupees=read_fields(fields, visit.form)["rupees"])
+    except FormErrors:
+        return el("p", "Enter the duty to see what clients then pay.", class_="hint")
+    return await _prices(visit, found["name"], [*_rows(found, day), typed])
+
+
+async def _prices(visit: Visit, name: str, rows: list[DutyBody]) -> Html:
+    found = await preview_duty(visit.desk, visit.actor, name, rows)
+    if not found["prices"]:
+        return el("p", "No client's price changes.", class_="hint")
+    return price_table(found["prices"], found.get("prices_left_out", 0))
 
 
 async def _ask_add(visit: Visit) -> Dialog:
     found = await _get(visit)
-    now = found["in_force"]
+    unit, now = _unit(found["name"], await symbols_of(visit)), found["in_force"]
     current = (
         f"{rupees(now['rupees'])} applies since {day_text(now['from'])}."
         if now
@@ -129,8 +176,9 @@ async def _ask_add(visit: Visit) -> Dialog:
     )
     return Dialog(
         title=f"Add an entry to duty {found['name']}",
-        text=[current, "Orders from that date on are priced with it; recorded orders keep their price."],
+        text=[current, "Orders from that date on are priced by it; recorded orders keep their price."],
         confirm="Add",
+        fields=(SEEN, _DAY, _amount_field(unit)),
         values={**_tomorrow(visit), **seen(_entries(found))},
     )
 
@@ -157,9 +205,17 @@ async def _add(visit: Visit) -> Result:
 
 async def _ask_remove(visit: Visit) -> Dialog:
     found, day = await _get(visit), visit.param("from")
+    name, amount = found["name"], _amount(found, day)
+    await require_changeable(visit.desk, visit.actor, name, day)
+    earlier = [each for each in found["duties"] if each["from"] < day]
+    then = "No entry applies then until the next one does: symbols with this duty have no price."
+    if earlier:
+        then = f"{rupees(earlier[-1]['rupees'])} from {day_text(earlier[-1]['from'])} continues to apply."
+    rows = _rows(found, day)
     return Dialog(
-        title=f"Remove an entry of duty {found['name']}?",
-        text=[f"The entry before {day_text(day)} then continues to apply.", _PAST],
+        title=f"Remove the duty {name} of {amount} from {day_text(day)}?",
+        text=[then, _KEPT],
+        details=await _prices(visit, name, rows) if rows else None,
         confirm="Remove",
         danger=True,
         values=seen(_entries(found)),
@@ -178,11 +234,16 @@ async def _remove(visit: Visit) -> Result:
 
 async def _ask_change(visit: Visit) -> Dialog:
     found, day = await _get(visit), visit.param("from")
-    current: View = next((each for each in found["duties"] if each["from"] == day), {})
+    name, amount = found["name"], _amount(found, day)
+    await require_changeable(visit.desk, visit.actor, name, day)
+    unit = _unit(name, await symbols_of(visit))
     return Dialog(
-        title=f"Duty {found['name']} from {day_text(day)}",
-        text=["It applies to orders from now on; recorded orders keep their price.", _PAST],
-        values={**current, **seen(_entries(found))},
+        title=f"Duty {name} from {day_text(day)}",
+        text=[f"It is {amount}{unit.removeprefix('₹')} now.", f"Orders are priced by the new one. {_KEPT}"],
+        confirm="Change",
+        fields=(SEEN, _amount_field(unit, "New duty")),
+        values={"rupees": next(e["rupees"] for e in found["duties"] if e["from"] == day)}
+        | seen(_entries(found)),
     )
 
 
@@ -210,8 +271,27 @@ async def _create(visit: Visit) -> Result:
     return Result(f"Duty {name} is created: {_amount(made, day)} from {day_text(day)}, Indian date.")
 
 
-CHANGE = Action(MARKET, "change-duty", "Change", put_duty, _ask_change, _change, (SEEN, _AMOUNT))
-ADD = Action(MARKET, "add-duty", "Add an entry", put_duty, _ask_add, _add, (SEEN, *_ENTRY))
+_ENTRY = (_DAY, _AMOUNT)
+CHANGE = Action(
+    MARKET,
+    "change-duty",
+    "Change",
+    put_duty,
+    _ask_change,
+    _change,
+    (SEEN, _AMOUNT),
+    preview=_preview_entry,
+)
+ADD = Action(
+    MARKET,
+    "add-duty",
+    "Add an entry",
+    put_duty,
+    _ask_add,
+    _add,
+    (SEEN, *_ENTRY),
+    preview=_preview_entry,
+)
 REMOVE = Action(MARKET, "remove-duty", "Remove", put_duty, _ask_remove, _remove, (SEEN,))
 NEW = Action(MARKET, "new-duty", "New duty table", put_duty, _ask_new, _create, (_NAME, *_ENTRY))
 ACTIONS = (ADD, CHANGE, REMOVE, NEW)

@@ -10,7 +10,7 @@ from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import NOTHING, OFF, Column, hint, small, state, table_card
-from bullion.console.widgets.formatting import age, weight
+from bullion.console.widgets.formatting import age, rupees, weight
 from bullion.desk.actions.symbols import get_symbol, patch_symbol
 from bullion.desk.bodies import SymbolBody
 from bullion.desk.conversion import Changes
@@ -104,11 +104,14 @@ async def _ask_freeze(visit: Visit) -> Dialog:
     )
 
 
+_PAIR = ("bid", "ask")
+
+
 async def _ask_unfreeze(visit: Visit) -> Dialog:
     code = visit.param("code")
     found = (await quotes_of(visit)).get(code)
-    now = NOTHING if found is None else f"{found['bid'] or NOTHING} / {found['ask'] or NOTHING}"
-    text = [f"New orders in {code} are accepted again at the current price, which is ₹ {now}."]
+    bid, ask = (NOTHING if found is None or found[side] is None else rupees(found[side]) for side in _PAIR)
+    text = [f"New orders in {code} are accepted again. Its price now: bid {bid}, ask {ask}."]
     return Dialog(title=f"Unfreeze {code}?", text=text, confirm="Unfreeze")
 
 
