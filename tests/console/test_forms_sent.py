@@ -1,5 +1,6 @@
 """What the forms answer to what no browser of ours would send, or nobody should."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -43,9 +44,35 @@ def test_the_hours_open_on_what_holds_and_never_close_for_good(at: ConsoleClient
         told = at.mistyped("market/hours", kind="week")
         assert told["kind"].startswith("At least one day must be open.")
         assert at.mistyped("market/hours", kind="week", mon="closed", tue="soon").keys() == {"tue"}
+        # Hours beside a forgotten choice are not lost without a word.
+        told = at.mistyped("market/hours", mon="9:00 - 17:00")
+        assert told["kind"].startswith("You changed hours below.")
     at.do("market/hours", kind="week", mon="9:00 - 17:00")
     assert at.ask("market/hours")["kind"] == "week"
+    with nothing_changed(office.desk):
+        assert at.mistyped("market/hours", kind="always", mon="9:00 - 18:00").keys() == {"kind"}
     assert at.mistyped("market/hours", mon="").keys() == {"kind"}
+    at.do("market/hours", kind="always")
+    assert office.desk.do("GET", "/switches")["trading_hours"] is None
+
+
+def test_all_errors_of_a_form_are_told_at_once(at: ConsoleClient, office: Office) -> None:
+    """Also that a name exists, which only the store knows."""
+    with nothing_changed(office.desk):
+        told = at.mistyped("market/new-symbol", code="GOLD", minimum="1o", maximum="", step="1")
+        assert told.keys() == {"code", "minimum", "maximum", "instrument"}
+        assert told["code"] == "There is a symbol GOLD already."
+        told = at.mistyped("market/new-duty", name="", rupees="x")
+        assert told.keys() == {"name", "rupees"}
+
+
+def test_a_symbol_is_asked_for_in_three_parts(at: ConsoleClient) -> None:
+    contents = at.client.get("/dialogs/market/edit-symbol?code=GOLD").json()["contents"]
+    assert re.findall(r"<legend>(.*?)</legend>", contents) == ["Price", "Sizes", "Safety"]
+    price, sizes, safety = contents.split("<fieldset")[1:]
+    assert 'name="quoted_weight"' in price
+    assert "Smallest order, g" in sizes
+    assert "Oldest rate, s" in safety
 
 
 def test_an_allocation_with_a_comma_out_of_place_is_refused(at: ConsoleClient, office: Office) -> None:

@@ -86,7 +86,7 @@ def test_a_mistyped_number_is_told_beside_its_field_and_nothing_is_saved(
     save(dialog)
     wrong = dialog.locator("label", has_text="Smallest order").locator(".wrong")
     expect(wrong).to_have_text("'1o' is not a plain decimal number such as 12.5.")
-    expect(dialog.locator("input[name=minimum]")).to_be_focused()
+    expect(dialog.locator("input[name=buy]")).to_be_focused()
     expect(dialog.locator("label", has_text="Clients buy at").locator(".wrong")).to_contain_text("'7,1240'")
     expect(dialog).to_contain_text("Nothing was changed.")
     # What the desk's own rules refuse stands beside its field too, and what was typed stays.

@@ -95,6 +95,26 @@ async def test_books_are_told_apart_and_measured(engine: Engine) -> None:
     assert alone["books"] == books
 
 
+async def test_accounts_that_traded_last_come_first(engine: Engine) -> None:
+    dealings = await Dealings.open(engine, accounts=3)
+    desk = desk_over(engine)
+    by_login, _ = await account_summaries.list_account_summaries(desk, ADMIN, None, "", 5)
+    names = [each["login_id"] for each in by_login]
+    assert [each["books"]["production"]["last_order_at"] for each in by_login] == [None] * 3
+
+    async def by_use(limit: int = 5, offset: int = 0) -> tuple[list[str], bool]:
+        found, more = await account_summaries.list_accounts_by_use(desk, ADMIN, limit, offset)
+        return [each["login_id"] for each in found], more
+
+    assert await by_use() == (names, False)
+    for index in (2, 1):
+        dealings.now_us += 1_000_000
+        await dealings.place(dealings.books[index], "buy", 10_000)
+    assert await by_use() == ([names[1], names[2], names[0]], False)
+    assert await by_use(2) == ([names[1], names[2]], True)
+    assert await by_use(2, 2) == ([names[0]], False)
+
+
 def test_a_bar_is_full_when_all_is_used_and_not_before() -> None:
     measured = [account_summaries._percent(used, 1000) for used in (0, 1, 999, 1000, 1001)]
     assert measured == [0, 1, 100, 100, 101]

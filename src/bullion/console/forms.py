@@ -211,8 +211,8 @@ class Group:
     parts: "Fields"
     only_if: tuple[str, str] | None = None
     """Read only where another field has this value; hidden elsewhere."""
-    legend: "Hidden | None" = None
-    """Gives the group its title, and is the field of errors about all of it."""
+    legend: "Hidden | str | None" = None
+    """Gives the group its title; a field is that of errors about all of it."""
 
 
 Fields = Sequence[Field | Group]
@@ -279,7 +279,9 @@ def fields_html(fields: Fields, values: Values, options: Mapping[str, Options]) 
         if each.legend is None:
             shown.append(el("div", parts_html, class_=each.css))
         else:
-            shown.append(el("fieldset", el("legend", each.legend.label), each.legend.html(), parts_html))
+            legend, title = each.legend, each.legend.label if isinstance(each.legend, Field) else each.legend
+            errors = legend.html() if isinstance(legend, Field) else None
+            shown.append(el("fieldset", el("legend", title), errors, parts_html, class_=each.css or None))
     return shown
 
 
@@ -305,7 +307,7 @@ def read_fields(fields: Fields, form: Mapping[str, str]) -> dict[str, Any]:
 
 def errors_beside_fields(refused: RefusalError, fields: Fields) -> RefusalError:
     """The errors of a refusal beside their fields; the refusal itself where one is about no field."""
-    legends = [each.legend for each in fields if isinstance(each, Group) and each.legend]
+    legends = [each.legend for each in fields if isinstance(each, Group) and isinstance(each.legend, Field)]
     by_name: dict[str | int, Field] = {each.name: each for each in (*flat(fields), *legends)}
     errors: dict[str, str] = {}
     for each in refused.errors:

@@ -48,7 +48,8 @@ def page_frame(visit: Visit, pages: Sequence[Page], page: Page, content: Html) -
             el("div", id="toasts", role="status", aria_live="polite"),
             el(
                 "dialog",
-                el("form", el("div", class_="contents"), _csrf(visit), method="post"),
+                # The desk tells all errors at once; the browser would tell the first alone.
+                el("form", el("div", class_="contents"), _csrf(visit), method="post", novalidate=True),
                 id="dialog",
                 aria_labelledby="dialog-title",
                 data_user=visit.actor.user_id,

@@ -14,7 +14,16 @@ from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
 from .browser_request import BrowserRequest
-from .forms import Dialog, Fields, Values, dialog_html, errors_beside_fields, fields_html, read_fields
+from .forms import (
+    Dialog,
+    Fields,
+    FormErrors,
+    Values,
+    dialog_html,
+    errors_beside_fields,
+    fields_html,
+    read_fields,
+)
 from .html import Child, Html, el
 from .price_question import confirmation, price_question
 from .shared_read import EVERY_S, Reading
@@ -108,6 +117,8 @@ class Action:
     """Parsed before `do` is called, which finds them in `visit.values`."""
     changes: str | Mapping[str, object] | None = None
     """The field of the desk's body that it changes, or that with its value, where the role depends on it."""
+    check: Callable[[Visit], Awaitable[Mapping[str, str]]] | None = None
+    """More errors, by field, such as a name that exists; told together with those of what was typed."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
     """Shown while the user types. It must change nothing."""
     preview_required: bool = False
@@ -155,7 +166,7 @@ class Action:
 
     async def perform(self, visit: Visit) -> Result:
         require(visit.actor, self.role)
-        values = read_fields(self.fields, visit.form)
+        values = await self._read(visit)
         desk = replace(visit.desk, confirm=confirmation(visit.form))
         try:
             return await self.do(replace(visit, values=values, desk=desk))
@@ -163,6 +174,13 @@ class Action:
             if isinstance(refused, PricesUnconfirmed):
                 return Result("", confirm=price_question(refused, visit.form))
             raise errors_beside_fields(refused, self.fields) from refused
+
+    async def _read(self, visit: Visit) -> Values:
+        try:
+            return read_fields(self.fields, visit.form)
+        except FormErrors as errors:
+            more = {} if self.check is None else await self.check(visit)
+            raise FormErrors({**more, **errors.by_field}) from errors
 
     def dialog_html(self, dialog: Dialog, visit: Visit) -> Html:
         fields = self.fields if dialog.fields is None else dialog.fields

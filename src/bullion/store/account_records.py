@@ -32,6 +32,16 @@ class AccountRecords(DeskTransaction):
             ids: Sequence[int] = [row["id"] for row in page]
         else:
             ids = await self._cache.names.find(self._transaction, broker, search, after, limit)
+        return await self._summaries(ids, times)
+
+    async def account_summaries_by_use(
+        self, broker: str, times: KeyTimes, limit: int, offset: int
+    ) -> list[AccountSummary | Unreadable]:
+        """All accounts, those with the newest order first."""
+        page = await self._transaction.all("account_ids_by_use", broker, limit, offset)
+        return await self._summaries([row["id"] for row in page], times)
+
+    async def _summaries(self, ids: Sequence[int], times: KeyTimes) -> list[AccountSummary | Unreadable]:
         wanted = _encode(ids).decode()
         found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
         by_id = {row["id"]: _summary(row) for row in found}

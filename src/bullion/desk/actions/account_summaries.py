@@ -6,6 +6,7 @@ from bullion.desk.unreadable import view_of
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
+from bullion.orders.instant import instant_text
 from bullion.records.clients import AccountSummary, KeyTimes
 from bullion.records.token import Actor
 from bullion.store.records import Records
@@ -24,12 +25,27 @@ async def list_account_summaries(
     """Accounts after a login whose login or firm contains the text; and whether there are more."""
 
     async def work(records: Records) -> list[AccountSummary | Unreadable]:
-        now_us = await records.now_us()
-        times = KeyTimes(now_us, now_us + SOON_S * _US_PER_S)
+        times = await _key_times(records)
         return await records.account_summaries(actor.broker, search or None, after, times, limit + 1)
 
     found = await desk.read(actor, "accounts_overseen", work)
     return [view_of(each, _view) for each in found[:limit]], len(found) > limit
+
+
+async def list_accounts_by_use(desk: Desk, actor: Actor, limit: int, offset: int) -> tuple[list[View], bool]:
+    """Accounts, those with the newest order first; and whether there are more."""
+
+    async def work(records: Records) -> list[AccountSummary | Unreadable]:
+        times = await _key_times(records)
+        return await records.account_summaries_by_use(actor.broker, times, limit + 1, offset)
+
+    found = await desk.read(actor, "accounts_by_use", work)
+    return [view_of(each, _view) for each in found[:limit]], len(found) > limit
+
+
+async def _key_times(records: Records) -> KeyTimes:
+    now_us = await records.now_us()
+    return KeyTimes(now_us, now_us + SOON_S * _US_PER_S)
 
 
 async def get_account_summary(desk: Desk, actor: Actor, login_id: str) -> View:
@@ -62,6 +78,7 @@ def _book(book: Book) -> View:
     return {
         "orders": book.order_count - book.archived_count,
         "archived_orders": book.archived_count,
+        "last_order_at": instant_text(book.last_order_at_us) if book.last_order_at_us else None,
         **{metal.value: _position(book, metal) for metal in Metal},
     }
 

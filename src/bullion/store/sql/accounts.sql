@@ -24,6 +24,19 @@ SELECT count(*) AS total FROM accounts WHERE broker = $1
 -- name: account_ids_after
 SELECT id FROM accounts WHERE broker = $1 AND login_id > $2 ORDER BY login_id LIMIT $3
 
+-- name: account_ids_by_use
+-- Those whose last order, of either book, is the newest first. A book's id is twice its account's, plus one in
+-- production.
+SELECT accounts.id
+FROM accounts
+INNER JOIN books AS test ON accounts.id * 2 = test.id
+INNER JOIN books AS live ON accounts.id * 2 + 1 = live.id
+WHERE accounts.broker = $1
+ORDER BY
+    CASE WHEN live.last_order_at_us > test.last_order_at_us THEN live.last_order_at_us ELSE test.last_order_at_us END DESC,
+    accounts.login_id
+LIMIT $2 OFFSET $3
+
 -- name: login_of_account
 SELECT login_id FROM accounts WHERE id = $1
 

@@ -48,8 +48,8 @@ OTHER_SETTINGS = [each for each in _SETTINGS if each.name not in _SPECIAL_FIELDS
 _ALLOCATION = Group(
     "pair",
     [
-        field_of(AllocationBody, "gold", "Gold, in grams", "The largest net position."),
-        field_of(AllocationBody, "silver", "Silver, in kilograms", "The largest net position."),
+        field_of(AllocationBody, "gold", "Gold, g", "The largest net position."),
+        field_of(AllocationBody, "silver", "Silver, kg", "The largest net position."),
     ],
 )
 
@@ -72,6 +72,15 @@ async def _ask_create(visit: Visit) -> Dialog:
         values=defaults_of(NewAccountBody),
         options=await _group_options(visit),
     )
+
+
+async def _login_taken(visit: Visit) -> dict[str, str]:
+    login_id = visit.form.get(_LOGIN.name, "").strip()
+    try:
+        await get_account(visit.desk, visit.actor, login_id)
+    except RefusalError:
+        return {}
+    return {_LOGIN.name: f"There is an account {login_id} already."}
 
 
 async def _create(visit: Visit) -> Result:
@@ -279,6 +288,7 @@ CREATE = Action(
         _ALLOCATION,
         Group("pair", [Checkbox(name, field.title, field.description) for name, field in _FLAGS.items()]),
     ),
+    check=_login_taken,
 )
 EDIT = Action(ACCOUNTS, "edit", "Change firm or group", patch_account, _ask_edit, _edit, (SEEN, *_SETTINGS))
 ALLOCATE = Action(

@@ -1,4 +1,4 @@
-"""The list of accounts: searched by login or firm, with their allocation, switches and keys."""
+"""The list of accounts: those that traded last come first, each with what is unusual about it."""
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
@@ -6,7 +6,7 @@ from bullion.console.paths import ACCOUNTS, account_path, page_path
 from bullion.console.widgets.charts import meter
 from bullion.console.widgets.components import (
     BAD,
-    GOOD,
+    OFF,
     WARN,
     Column,
     card,
@@ -14,7 +14,6 @@ from bullion.console.widgets.components import (
     freshness,
     hint,
     not_read,
-    on_off,
     paging,
     search_form,
     small,
@@ -22,8 +21,8 @@ from bullion.console.widgets.components import (
     table,
     unreadable_card,
 )
-from bullion.console.widgets.formatting import weight
-from bullion.desk.actions.account_summaries import SOON_S, list_account_summaries
+from bullion.console.widgets.formatting import count, moment_in_column, weight
+from bullion.desk.actions.account_summaries import SOON_S, list_account_summaries, list_accounts_by_use
 from bullion.desk.desk import Desk, View
 from bullion.desk.unreadable import is_unreadable
 from bullion.environment import Environment
@@ -34,22 +33,41 @@ from .account_actions import CREATE
 
 PAGE_SIZE = 50
 _SEARCH_MAX = 100
+_DIGITS_MAX = 9
+_BY_LOGIN = "login"
+_NEARLY_PERCENT = 90
+"""From this part of its allocation on, an account can hardly trade."""
+_KEY_SOON = f"key ends within {SOON_S // 86_400} days"
 
 
 async def render(visit: Visit) -> Html:
     search = visit.param("q").strip()[:_SEARCH_MAX]
     after = visit.param("after")[:_SEARCH_MAX].replace("\0", "")
+    by_login = bool(search) or visit.param("sort") == _BY_LOGIN
+    skipped = visit.param("from")
+    offset = int(skipped) if skipped.isascii() and skipped.isdigit() and len(skipped) < _DIGITS_MAX else 0
 
     async def read(desk: Desk, actor: Actor) -> tuple[list[View], bool]:
-        return await list_account_summaries(desk, actor, search, after, PAGE_SIZE)
+        if by_login:
+            return await list_account_summaries(desk, actor, search, after, PAGE_SIZE)
+        return await list_accounts_by_use(desk, actor, PAGE_SIZE, offset)
 
-    reading = await visit.read((ACCOUNTS, after, search), read)
+    key = (ACCOUNTS, after, search) if by_login else (ACCOUNTS, offset)
+    reading = await visit.read(key, read)
     if reading.value is None:
         shown: Child = not_read(reading, "It is tried again every few seconds.")
     elif reading.value[0]:
-        shown = _found(visit, search, after, *reading.value)
+        found, more = reading.value
+        if by_login:
+            sort = {} if search else {"sort": _BY_LOGIN}
+            first = page_path(ACCOUNTS, {"q": search, **sort}) if after else None
+            following = page_path(ACCOUNTS, {"q": search, **sort, "after": found[-1]["login_id"]})
+        else:
+            first = f"/{ACCOUNTS}" if offset else None
+            following = page_path(ACCOUNTS, {"from": str(offset + PAGE_SIZE)})
+        shown = [_table(visit, found), _paging(first, following if more else None)]
     else:
-        shown = _nothing(search, after)
+        shown = _nothing(search, bool(after or offset))
     box = search_form(
         f"/{ACCOUNTS}",
         "q",
@@ -58,37 +76,45 @@ async def render(visit: Visit) -> Html:
         label="Search by login or firm",
         button=el("button", "Search"),
     )
-    aside = [freshness(reading), box, CREATE.button(visit, kind="primary")]
+    aside = [freshness(reading), _sorting(search, by_login), box, CREATE.button(visit, kind="primary")]
     title = el("h1", "Accounts", class_="unseen")
     return el("div", title, card("Accounts", shown, aside=aside, name="accounts"), class_="accounts")
 
 
-def _found(visit: Visit, search: str, after: str, found: list[View], more: bool) -> Child:
-    start = ("← From the start", page_path(ACCOUNTS, {"q": search}))
-    next_page = page_path(ACCOUNTS, {"q": search, "after": found[-1]["login_id"]})
+def _sorting(search: str, by_login: bool) -> Html | None:
+    """How the list is sorted, with a link to the other way."""
+    if search:
+        return None
+    if by_login:
+        return hint("by login · ", el("a", "sort by last order", href=f"/{ACCOUNTS}"))
+    other = page_path(ACCOUNTS, {"sort": _BY_LOGIN})
+    return hint("last order first · ", el("a", "sort by login", href=other))
+
+
+def _table(visit: Visit, found: list[View]) -> Child:
+    unreadable = [(f"account {each['login_id']}", each) for each in found if is_unreadable(each)]
+    rows = [each for each in found if not is_unreadable(each)]
     return [
-        unreadable_card(
-            visit, [(f"account {each['login_id']}", each) for each in found if is_unreadable(each)]
-        ),
-        table(
-            visit,
-            "accounts-table",
-            _COLUMNS,
-            [each for each in found if not is_unreadable(each)],
-            key="login_id",
-        ),
-        paging(start if after else None, (f"Next {PAGE_SIZE} →", next_page) if more else None),
+        unreadable_card(visit, unreadable),
+        table(visit, "accounts-table", _COLUMNS, rows, key="login_id"),
     ]
 
 
-def _nothing(search: str, after: str) -> Html:
+def _paging(first: str | None, following: str | None) -> Html | None:
+    return paging(
+        ("← From the start", first) if first else None,
+        (f"Next {PAGE_SIZE} →", following) if following else None,
+    )
+
+
+def _nothing(search: str, later: bool) -> Html:
     everything = f"/{ACCOUNTS}"
     if search:
         return empty(
             f"No account has “{search}” in its login or firm.",
             ["Type fewer letters, or ", el("a", "show all accounts", href=everything), "."],
         )
-    if after:
+    if later:
         return empty("There are no more accounts.", el("a", "From the start", href=everything))
     return empty(
         "There are no accounts yet.",
@@ -118,14 +144,33 @@ def _used(environment: Environment, each: View) -> list[Html]:
     return bars
 
 
-def _keys(_visit: Visit, each: View) -> Child:
-    if not each["keys"]:
-        return hint("no key")
-    soon = None
-    if each["keys_expiring"]:
-        text = f"{each['keys_expiring']} within {SOON_S // 86_400} days"
-        soon = state(WARN, text, "expires soon: rotate it")
-    return [el("b", each["keys"]), small(soon)]
+def _exceptions(_visit: Visit, each: View) -> Child:
+    """What is unlike an account that trades: nothing stands where all is well."""
+    found = [
+        None if each["active"] else state(BAD, "inactive"),
+        None if each["api_access"] else state(WARN, "API closed"),
+        state(WARN, "scenarios on") if each["scenarios"] else None,
+        *(_nearly_used(each, metal) for metal in Metal),
+        state(WARN, f"{count(each['keys_expiring'])} {_KEY_SOON}") if each["keys_expiring"] else None,
+        None if each["keys"] else state(OFF, "no key"),
+        None if each["production_trading"] else state(OFF, "test only"),
+    ]
+    return el("span", [one for one in found if one], class_="exceptions")
+
+
+def _nearly_used(each: View, metal: Metal) -> Html | None:
+    percent = each["books"][Environment.PRODUCTION.value][metal.value]["percent"]
+    if percent > 100:
+        return state(BAD, f"{metal} over its limit")
+    return state(WARN, f"{metal} {percent} % used") if percent >= _NEARLY_PERCENT else None
+
+
+def _last_order(visit: Visit, each: View) -> Child:
+    times = {name: book["last_order_at"] for name, book in each["books"].items() if book["last_order_at"]}
+    if not times:
+        return hint("none")
+    last = max(times, key=lambda name: times[name])
+    return [moment_in_column(times[last], visit.zone, visit.now), small(f"in {last}")]
 
 
 def _account(_visit: Visit, each: View) -> Child:
@@ -136,11 +181,9 @@ def _account(_visit: Visit, each: View) -> Child:
 _COLUMNS = (
     Column("Account", _account),
     Column("Group", lambda _, each: each["group"]),
-    Column("Active", lambda _, each: state(GOOD, "active") if each["active"] else state(BAD, "inactive")),
-    Column("API", lambda _, each: on_off(on=each["api_access"])),
-    Column("Production", lambda _, each: on_off(on=each["production_trading"])),
-    Column("Scenarios", lambda _, each: on_off(on=each["scenarios"], kind=WARN)),
+    Column("Exceptions", _exceptions),
+    Column("Last order", _last_order, time=True),
     Column("Used in production", lambda _, each: _used(Environment.PRODUCTION, each)),
     Column("Used in test", lambda _, each: _used(Environment.TEST, each)),
-    Column("Keys", _keys),
+    Column("Keys", lambda _, each: count(each["keys"]), number=True),
 )

@@ -27,7 +27,7 @@ from bullion.console.widgets.formatting import clock, rupees, weight
 from bullion.desk.actions.quotes import preview_quote
 from bullion.desk.actions.symbols import get_symbol, patch_symbol, put_symbol, symbol_with_stock, view
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
-from bullion.desk.body_fields import defaults_of
+from bullion.desk.body_fields import body_fields, defaults_of
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import View
 from bullion.refusals.refusal import RefusalError
@@ -41,48 +41,67 @@ _DEFAULTS: View = {**defaults_of(SymbolBody), "quoted_weight": "10", "sides": "b
 
 
 def _fields(unit: str) -> Fields:
+    """The form in three parts: how the price is made, which sizes, and what stops trading."""
     symbol, fixed, landed = (partial(field_of, shape) for shape in (SymbolBody, FixedBody, LandedBody))
     return (
-        symbol("quoted_weight", f"Quoted weight, {unit}"),
-        symbol("trading", "Trading"),
-        Choice(
-            "sides",
-            "Clients can",
-            options=[("both", "buy and sell"), ("buy", "only buy"), ("sell", "only sell")],
-        ),
-        symbol("frozen", "Frozen", options=[("no", "no"), ("yes", "yes")]),
-        symbol("minimum", f"Smallest order, {unit}"),
-        symbol("maximum", f"Largest order, {unit}"),
-        symbol("step", f"Step, {unit}", "orders are multiples of it"),
-        symbol("stock", f"Stock, {unit}", "empty: not counted"),
-        symbol("rate_age_s_max", "Maximum rate age, s", "empty: no limit"),
-        symbol("freeze_after_s", "Freeze if unchanged for, s", "empty: never"),
-        Choice("kind", "Priced by", options=[*KINDS.items()]),
         Group(
-            "whole kind direct",
-            [field_of(DirectBody, "instrument", "Instrument", "whose bid and ask it takes")],
-            only_if=("kind", "direct"),
-        ),
-        Group(
-            "whole kind fixed",
+            "whole part",
             [
-                fixed("buy", "Clients buy at, ₹", "empty: they cannot buy"),
-                fixed("sell", "Clients sell at, ₹", "empty: they cannot sell"),
+                Choice("kind", "Priced by", options=[*KINDS.items()]),
+                symbol("quoted_weight", f"The price is for, {unit}", "such as 10: ₹ per 10 g"),
+                Group(
+                    "kind direct",
+                    [field_of(DirectBody, "instrument", "Instrument", "whose bid and ask it takes")],
+                    only_if=("kind", "direct"),
+                ),
+                Group(
+                    "kind fixed",
+                    [
+                        fixed("buy", "Clients buy at, ₹", "empty: they cannot buy"),
+                        fixed("sell", "Clients sell at, ₹", "empty: they cannot sell"),
+                    ],
+                    only_if=("kind", "fixed"),
+                ),
+                Group(
+                    "kind landed",
+                    [
+                        landed("spot", "Spot, $ per oz", "instrument"),
+                        landed("premium_usd", "Premium on spot, $ per oz"),
+                        landed("currency", "Currency, ₹ per $", "instrument"),
+                        landed("interbank", "Interbank, ₹ per $"),
+                        landed("conversion", "Conversion, oz", "in that weight: about 0.3215 for 10 g"),
+                        landed("duty", "Duty table", "₹ for that weight"),
+                        landed("margin", "Margin, ₹", "for that weight"),
+                    ],
+                    only_if=("kind", "landed"),
+                ),
             ],
-            only_if=("kind", "fixed"),
+            legend="Price",
         ),
         Group(
-            "whole kind landed",
+            "whole part",
             [
-                landed("spot", "Spot, $", "instrument"),
-                landed("premium_usd", "Premium on spot, $"),
-                landed("currency", "Currency, ₹ per $", "instrument"),
-                landed("interbank", "Interbank, ₹ per $"),
-                landed("conversion", "Conversion", "of spot to the quoted weight"),
-                landed("duty", "Duty table"),
-                landed("margin", "Margin, ₹"),
+                symbol("minimum", f"Smallest order, {unit}"),
+                symbol("maximum", f"Largest order, {unit}"),
+                symbol("step", f"Step, {unit}", "orders are multiples of it"),
+                symbol("stock", f"Stock, {unit}", "empty: not counted"),
             ],
-            only_if=("kind", "landed"),
+            legend="Sizes",
+        ),
+        Group(
+            "whole part",
+            [
+                symbol("trading", "Trading", options=[("yes", "on"), ("no", "off")]),
+                Choice(
+                    "sides",
+                    "Clients can",
+                    options=[("both", "buy and sell"), ("buy", "only buy"), ("sell", "only sell")],
+                ),
+                symbol("frozen", "Frozen", options=[("no", "no"), ("yes", "yes")]),
+                symbol("rate_age_s_max", "Oldest rate, s", "empty: no limit"),
+                symbol("freeze_after_s", "Freeze if unchanged for, s", "empty: never"),
+            ],
+            legend="Safety",
         ),
     )
 
@@ -120,7 +139,9 @@ def _body(values: Any) -> SymbolBody:
     return convert({**whole, "metal": metal, "sides": sides, "pricing": pricing}, SymbolBody)
 
 
-_PRICING = tuple(part.name for group in _FIELDS if isinstance(group, Group) for part in flat(group.parts))
+_PRICING = tuple(
+    name for shape in (DirectBody, FixedBody, LandedBody) for name in body_fields(shape) if name != "kind"
+)
 
 
 async def _options(visit: Visit) -> dict[str, Options]:
@@ -175,6 +196,15 @@ async def _edit(visit: Visit) -> Result:
     after = await patch_symbol(visit.desk, visit.actor, code, Changes(SymbolBody, patch), only_if=check)
     was, now = settings_text(before), settings_text(after)
     return Result(saved(code, was if "stock" in patch else {**was, "stock": now["stock"]}, now))
+
+
+async def _code_taken(visit: Visit) -> dict[str, str]:
+    code = visit.form.get("code", "").strip()
+    try:
+        await get_symbol(visit.desk, visit.actor, code)
+    except RefusalError:
+        return {}
+    return {"code": f"There is a symbol {code} already."}
 
 
 async def _create(visit: Visit) -> Result:
@@ -238,4 +268,14 @@ EDIT = Action(
     changes="pricing",
     preview=_preview,
 )
-NEW = Action(MARKET, "new-symbol", "New symbol", put_symbol, _ask_new, _create, _NEW_FIELDS, preview=_preview)
+NEW = Action(
+    MARKET,
+    "new-symbol",
+    "New symbol",
+    put_symbol,
+    _ask_new,
+    _create,
+    _NEW_FIELDS,
+    check=_code_taken,
+    preview=_preview,
+)

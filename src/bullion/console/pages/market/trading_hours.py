@@ -30,6 +30,7 @@ _OPENING = re.compile(r"([0-9]{1,2}:[0-9]{2})\s*(?:-|–|to)\s*([0-9]{1,2}:[0-9]
 _ALL_DAY = ["00:00", "24:00"]
 _MINUTES_PER_DAY = 24 * 60
 _NEVER_OPEN = "At least one day must be open. To close the market, halt trading instead."
+_TYPED_BESIDE = "You changed hours below. Choose “by the week” for them, or “around the clock” without them."
 _Openings = list[list[str]]
 
 
@@ -157,7 +158,7 @@ def _minute(text: str) -> int:
 
 _WEEK_COLUMNS = (
     Column("Day", lambda _, row: el("b", _NAMES[row[0]])),
-    Column("Open", lambda _, row: el("span", _hours_text(row[1]), class_="order")),
+    Column("Open, hours", lambda _, row: el("span", _hours_text(row[1]), class_="order")),
     Column("0 to 24 hours", lambda _, row: _day_chart(row[1])),
 )
 
@@ -193,7 +194,7 @@ async def _ask_week(visit: Visit) -> Dialog:
         title="Trading hours",
         text=[
             "Enter the hours of each day: 09:00 – 17:00, or 09:00 – 12:30, 14:00 – 23:30, or all day.",
-            "A day that is left empty is closed.",
+            "A day that is left empty is closed. Around the clock, no hours apply.",
             "Outside of the hours new orders are refused with trading_halted, in production and in test.",
         ],
         wide=True,
@@ -212,6 +213,8 @@ async def _set_week(visit: Visit) -> Result:
     switches = await get_switches(visit.desk, visit.actor)
     only_if(switches)
     before = _hours(switches)
+    if always and week and (before is None or week != before["week"]):
+        raise FormErrors({"kind": _TYPED_BESIDE})
     holidays = [] if before is None else before["holidays"]
     wanted = None if always else {"zone": values["zone"] or "", "week": week, "holidays": holidays}
     changes = Changes(SwitchesBody, {"trading_hours": wanted})
