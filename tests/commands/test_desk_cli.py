@@ -412,6 +412,11 @@ SLIPS = {
         json.dumps({"default_terms": {"buy_premium": "50", "sell_premium": "463"}}),
         "463.00",
     ),
+    "a step of a margin into a loss": (
+        ("groups", "step", "retail", "--symbol", "BAR", "--side", "buy", "--by", "-62.50"),
+        None,
+        "12.50",
+    ),
     "crossed fixed prices": (
         ("symbols", "set", "COIN", 'pricing={"kind":"fixed","buy":"146000","sell":"151000"}'),
         None,

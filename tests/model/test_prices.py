@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
 from bullion.desk.actions import duties, groups, quotes, rates, switches, symbols, undo
-from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SwitchesBody, SymbolBody
+from bullion.desk.bodies import DutyBody, GroupBody, MarginStepBody, RateBody, SwitchesBody, SymbolBody
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.price_snapshot import PriceSnapshot, read_snapshot
 from bullion.orders.offer import make_offer
@@ -106,6 +106,16 @@ class Prices(RuleBasedStateMachine):
         terms = {"buy_premium": buy, "sell_premium": sell}
         fields = {"default_terms": terms} if own is None else {"terms": {own: terms}}
         self._try(lambda: groups.put_group(self._desk, ADMIN, code, convert(fields, GroupBody)))
+
+    @rule(
+        code=st.sampled_from(GROUPS),
+        symbol=st.sampled_from(SYMBOLS),
+        side=st.sampled_from(["buy", "sell"]),
+        by=st.sampled_from(["1", "-1", "5", "-5", "-25"]),
+    )
+    def step_margin(self, code: str, symbol: str, side: Any, by: str) -> None:
+        body = MarginStepBody(symbol=symbol, side=side, by=by)
+        self._try(lambda: groups.step_margin(self._desk, ADMIN, code, body))
 
     @rule(code=st.sampled_from(SYMBOLS), pricing=PRICINGS, sides=SIDES, weight=WEIGHTS)
     def set_symbol(self, code: str, pricing: Any, sides: list[str], weight: str) -> None:

@@ -1,11 +1,11 @@
 """A trading group and the terms it trades on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import NamedTuple
 
-from bullion.metals.symbol import SizeRule
+from bullion.metals.symbol import Side, SizeRule
 
 
 class Sizes(NamedTuple):
@@ -43,6 +43,17 @@ class Terms:
                 raise ValueError(f"{name} must be above 0")
         if self.minimum_e4 is not None and self.maximum_e4 is not None and self.minimum_e4 > self.maximum_e4:
             raise ValueError("minimum must not be above maximum")
+
+    def margin_paise(self, side: Side) -> int | None:
+        """What the house earns when a client deals on this side: a premium added, or taken off."""
+        if side is Side.BUY:
+            return self.buy_premium_paise
+        return None if self.sell_premium_paise is None else -self.sell_premium_paise
+
+    def with_margin(self, side: Side, paise: int) -> "Terms":
+        if side is Side.BUY:
+            return replace(self, buy_premium_paise=paise)
+        return replace(self, sell_premium_paise=-paise)
 
     def allow(self, quantity_e4: int) -> bool:
         return (

@@ -127,6 +127,20 @@ class GroupBody(Body, kw_only=True):
     default_terms: TermsBody | None = None
 
 
+class MarginStepBody(Body, kw_only=True):
+    """A margin is what the house earns on a deal, above 0 on both sides unless it loses."""
+
+    symbol: Annotated[Code, Option("The symbol.", metavar="CODE")]
+    side: Annotated[Literal["buy", "sell"], Option("The client's side.")]
+    by: Annotated[
+        SignedRupees,
+        Option("How much more you earn per quoted weight; less with a minus.", metavar="RUPEES"),
+    ]
+    seen: Annotated[
+        SignedRupees | None, Option("Refuse the step if the margin is no longer this.", metavar="RUPEES")
+    ] = None
+
+
 class RateBody(Body, kw_only=True):
     bid: Annotated[Rate, Option("Clients sell at it.")]
     ask: Annotated[Rate, Option("Clients buy at it. Not below the bid.")]

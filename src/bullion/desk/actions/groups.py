@@ -1,17 +1,21 @@
 """Trading groups and the terms they trade on."""
 
+from dataclasses import replace
+
 from bullion.accounts.group import Group, Terms
 from bullion.desk import texts
-from bullion.desk.bodies import GroupBody, TermsBody
+from bullion.desk.bodies import GroupBody, MarginStepBody, TermsBody
 from bullion.desk.conversion import Changes, convert, require_code, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
-from bullion.metals.rupees import rupees_text
+from bullion.metals.rupees import RUPEES_PAISE_MAX, rupees_text
+from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.records.page import Page
 from bullion.records.token import Actor, Role
-from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
@@ -85,6 +89,60 @@ async def patch_group(
         return ChangeResult(view(before), view(group))
 
     return await desk.change(actor, code, work, only_if=only_if)
+
+
+@action(
+    "POST /groups/{code}/margin",
+    Role.DEALER,
+    audit_text="stepped a margin",
+    command="groups step",
+    moves_prices=True,
+    put_back=_put_back,
+)
+async def step_margin(desk: Desk, actor: Actor, code: str, body: MarginStepBody) -> View:
+    """Step the margin of the group CODE in one symbol, on one side.
+
+    A margin is what the house earns: a step of 10 raises what clients pay, and lowers what they get, by 10
+    rupees per quoted weight. Steps of two dealers add up. With `seen`, a step is refused if the margin has
+    changed since. A symbol with the group's default terms gets terms of its own.
+
+    \b
+    Example:
+      bullion desk groups step retail --symbol GOLD --side buy --by 10 --seen 150
+    """
+    by_paise, side = texts.signed_rupees(body.by), Side(body.side)
+    seen_paise = None if body.seen is None else texts.signed_rupees(body.seen)
+    if by_paise == 0:
+        raise invalid_field(("by",), "must not be 0")
+
+    async def work(records: Records) -> ChangeResult:
+        before = await records.group(actor.broker, code)
+        if before is None:
+            raise RefusalError(NOT_FOUND, f"There is no group {code}.")
+        if await records.symbol(actor.broker, body.symbol) is None:
+            raise RefusalError(NOT_FOUND, f"There is no symbol {body.symbol}.")
+        terms = before.terms_for(body.symbol)
+        margin_paise = None if terms is None else terms.margin_paise(side)
+        if terms is None or margin_paise is None:
+            raise RefusalError(
+                CONFLICT, f"Clients of {code} cannot {side} {body.symbol}: set a premium for them first."
+            )
+        if seen_paise is not None and seen_paise != margin_paise:
+            raise RefusalError(
+                CONFLICT,
+                f"The margin of {code} in {body.symbol} is now {rupees_text(margin_paise)}, "
+                f"not {rupees_text(seen_paise)}. Nothing was changed.",
+            )
+        stepped_paise = margin_paise + by_paise
+        if abs(stepped_paise) > RUPEES_PAISE_MAX:
+            raise invalid_field(("by",), "leads to a margin that is out of bounds")
+        group = replace(before, terms={**before.terms, body.symbol: terms.with_margin(side, stepped_paise)})
+        await records.put_group(group)
+        after = view(group)
+        margins = {"margin_before": rupees_text(margin_paise), "margin": rupees_text(stepped_paise)}
+        return ChangeResult(view(before), after, answer={**after, **margins})
+
+    return await desk.change(actor, code, work)
 
 
 async def get_group(desk: Desk, actor: Actor, code: str) -> View:
