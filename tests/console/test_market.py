@@ -179,9 +179,9 @@ def test_a_dealer_sets_premiums_and_stock(
     page.goto(f"{someone.console.url}/market/groups")
     expect(page.get_by_role("button", name="Stop trading: retail")).to_be_disabled()
     dialog = asked(page, "Edit terms of retail for all symbols")
-    dialog.get_by_label("Premium when clients buy").fill("120")
+    dialog.get_by_label("House earns when clients buy").fill("120")
     save(dialog, "Save")
-    told(page, "premium on buys")
+    told(page, "margin on buys")
     assert office.desk.all("/groups")[0]["default_terms"]["buy_premium"] == "120.00"
 
 
@@ -299,10 +299,10 @@ def test_groups_limits_and_the_venue_are_changed_with_words(
     page = someone.open(admin, "market/groups")
     dialog = asked(page, f"Add terms for a symbol: {group}")
     dialog.locator("select[name=symbol]").select_option("GOLD")
-    dialog.get_by_label("Premium when clients buy").fill("150")
-    dialog.get_by_label("Premium when clients sell").fill("")
+    dialog.get_by_label("House earns when clients buy").fill("150")
+    dialog.get_by_label("House earns when clients sell").fill("")
     save(dialog)
-    told(page, "premium on sells – → not offered")
+    told(page, "margin on sells – → not offered")
     becomes(trader, "side_not_offered", trade_type="sell")
     assert trader.buy(1)["price"] == "71390.00"
     page.goto(f"{someone.console.url}/market/limits")

@@ -25,7 +25,7 @@ def test_a_slip_is_seen_corrected_confirmed_and_taken_back(
         page.get_by_role("button", name="Edit terms of retail for all symbols").click()
         dialog = page.get_by_role("dialog")
         premium = dialog.locator("input[name=sell_premium]")
-        premium.fill("463")
+        premium.fill("-463")
         dialog.get_by_role("button", name="Save").click()
         expect(dialog.get_by_role("heading")).to_have_text(
             "Clients could sell to you for more than they pay you"
@@ -37,7 +37,7 @@ def test_a_slip_is_seen_corrected_confirmed_and_taken_back(
         back = dialog.get_by_role("button", name="Go back and correct")
         expect(back).to_be_focused()
         back.click()
-        expect(premium).to_have_value("463")
+        expect(premium).to_have_value("-463")
         dialog.get_by_role("button", name="Save").click()
         # A loss that is not the one shown does nothing.
         loss = dialog.get_by_label("type the loss you see: 463")
@@ -48,7 +48,7 @@ def test_a_slip_is_seen_corrected_confirmed_and_taken_back(
         expect(dialog).to_contain_text("Type the loss that is shown: 463.")
     loss.fill("463")
     confirm.click()
-    expect(page.locator("#toasts")).to_contain_text("premium on sells")
+    expect(page.locator("#toasts")).to_contain_text("margin on sells")
     terms = {each["code"]: each["default_terms"] for each in office.desk.all("/groups")}
     assert terms["retail"]["sell_premium"] == "463.00"
     # The board says so, and one click takes it back.

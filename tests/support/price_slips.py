@@ -53,9 +53,9 @@ CONSOLE_SLIPS: dict[str, tuple[str, dict[str, str], str]] = {
         {"rupees": "83,500"},
         "75150.00",
     ),
-    "a sell premium without its minus": (
+    "a margin with a minus": (
         "market/edit-terms?group=retail",
-        {"sell_premium": "463"},
+        {"sell_premium": "-463"},
         "463.00",
     ),
     "fixed prices the wrong way round": (

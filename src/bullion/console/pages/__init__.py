@@ -2,14 +2,14 @@
 
 from bullion.console.page import Page
 
-from . import accounts, audit, market, orders, overview, rate_chart, users
+from . import accounts, audit, market, orders, overview, rates, users
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
+    rates.PAGE,
     orders.PAGE,
     accounts.PAGE,
     market.PAGE,
     audit.PAGE,
-    rate_chart.PAGE,
     users.PAGE,
 )

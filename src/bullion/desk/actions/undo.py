@@ -71,6 +71,8 @@ async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
                 "action": entry.action,
                 "subject": entry.subject,
                 "until": instant_text(entry.at_us + UNDO_US),
+                "before": _state(entry.before),
+                "after": _state(entry.after),
             }
             for entry in latest.values()
             if f"entry {entry.ordinal}" not in undone and _why_not(entry, now_us) is None

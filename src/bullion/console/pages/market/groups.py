@@ -1,16 +1,29 @@
-"""Trading groups: whether each trades, and its premiums and order sizes in every symbol."""
+"""Trading groups: whether each trades, and its margins and order sizes in every symbol."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from bullion.console.forms import Choice, Code, Dialog, FormErrors, field_of, saved
+from bullion.console.forms import Amount, Choice, Code, Dialog, Field, FormErrors, field_of, saved
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, only_new, seen, unchanged
-from bullion.console.widgets.components import GOOD, NOTHING, OFF, WARN, Column, card, empty, state, table
+from bullion.console.widgets.components import (
+    BAD,
+    GOOD,
+    NOTHING,
+    OFF,
+    WARN,
+    Column,
+    card,
+    empty,
+    state,
+    table,
+)
 from bullion.console.widgets.formatting import rupees, trim_zeros, weight
 from bullion.desk.actions.groups import get_group, patch_group, put_group
 from bullion.desk.actions.symbols import get_symbol
@@ -26,16 +39,56 @@ from .market_data import MOST, groups_of, symbols_of
 DEFAULT = ""
 """Stands for a symbol's code where the default terms are meant."""
 _AS_SYMBOL = "empty: as the symbol has it"
-_PREMIUMS = (
-    field_of(TermsBody, "buy_premium", "Premium when clients buy, ₹", "empty: they cannot buy"),
-    field_of(TermsBody, "sell_premium", "Premium when clients sell, ₹", "empty: they cannot sell"),
-)
-_TERMS = (
-    *_PREMIUMS,
-    field_of(TermsBody, "minimum", "Smallest order", _AS_SYMBOL),
-    field_of(TermsBody, "maximum", "Largest order", _AS_SYMBOL),
-    field_of(TermsBody, "step", "Step", _AS_SYMBOL),
-)
+
+
+def turn_sign(plain: str) -> str:
+    """The margin of a sell premium, or the premium of that margin: a client who sells gets that much less."""
+    if not plain.strip("0."):
+        return plain
+    return plain[1:] if re.match(r"-[0-9.]", plain) else f"-{plain}"
+
+
+@dataclass(frozen=True, slots=True)
+class _SellMargin(Amount):
+    """Shown and typed as what the house earns; its value is the premium, with the opposite sign."""
+
+    def text(self, value: Any) -> str:
+        return "" if value is None else trim_zeros(turn_sign(str(value)))
+
+    def parse(self, typed: str) -> str:
+        return turn_sign(super(_SellMargin, self).parse(typed))
+
+
+_PER = "₹ per quoted weight"
+
+
+def _margins(per: str = _PER) -> tuple[Field, Field]:
+    """What the house earns on each side: above 0 unless it loses."""
+    sell = field_of(TermsBody, "sell_premium")
+    return (
+        field_of(TermsBody, "buy_premium", f"House earns when clients buy, {per}", "empty: they cannot buy"),
+        _SellMargin(
+            sell.name,
+            f"House earns when clients sell, {per}",
+            "empty: they cannot sell",
+            required=sell.required,
+            rule=sell.rule,
+            of=sell.of,
+        ),
+    )
+
+
+def _terms_fields(per: str = _PER, unit: str = "") -> tuple[Field, ...]:
+    within = f", {unit}" if unit else ""
+    return (
+        *_margins(per),
+        field_of(TermsBody, "minimum", f"Smallest order{within}", _AS_SYMBOL),
+        field_of(TermsBody, "maximum", f"Largest order{within}", _AS_SYMBOL),
+        field_of(TermsBody, "step", f"Step{within}", _AS_SYMBOL),
+    )
+
+
+_TERMS = _terms_fields()
 _SYMBOL = Choice("symbol", "Symbol")
 
 
@@ -50,7 +103,7 @@ async def render(visit: Visit) -> Html:
         return card("Groups", shown, aside=new, name="groups")
     units = {each["code"]: each["unit"] for each in listed}
     more = f" The first {MOST} are shown." if len(found) == MOST else ""
-    text = f"Premiums are rupees per quoted weight, added to the symbol's price; they may be negative.{more}"
+    text = f"What you earn on each side, in rupees per quoted weight. A minus is a loss.{more}"
     intro = el("div", el("p", text, class_="hint"), new, class_="intro")
     return el("div", intro, [_group(visit, each, units) for each in found], class_="stack")
 
@@ -84,14 +137,21 @@ def _name(_visit: Visit, row: View) -> Child:
     return [el("b", _row_name(row)), None if row["terms"] else state(WARN, "no terms: no price")]
 
 
-def _premium(value: str | None) -> str:
+def _margin(terms: View, name: str) -> str:
+    value = terms[name]
     if value is None:
         return "not offered"
-    return rupees(value) if value.startswith("-") else f"+{rupees(value)}"
+    return rupees(value if name == "buy_premium" else turn_sign(value))
 
 
-def _premium_cell(name: str) -> Callable[[Visit, View], Child]:
-    return lambda _, row: _premium(row["terms"][name]) if row["terms"] else NOTHING
+def _margin_cell(name: str) -> Callable[[Visit, View], Child]:
+    def cell(_visit: Visit, row: View) -> Child:
+        if not row["terms"]:
+            return NOTHING
+        text = _margin(row["terms"], name)
+        return state(BAD, text) if text.startswith("\N{MINUS SIGN}") else text
+
+    return cell
 
 
 def _size_cell(name: str) -> Callable[[Visit, View], Child]:
@@ -113,8 +173,8 @@ def _buttons(visit: Visit, row: View) -> Html:
 
 _COLUMNS = (
     Column("Symbol", _name),
-    Column("Buy premium", _premium_cell("buy_premium"), number=True),
-    Column("Sell premium", _premium_cell("sell_premium"), number=True),
+    Column("Earned when clients buy", _margin_cell("buy_premium"), number=True),
+    Column("Earned when clients sell", _margin_cell("sell_premium"), number=True),
     Column("Minimum", _size_cell("minimum"), number=True),
     Column("Maximum", _size_cell("maximum"), number=True),
     Column("Step", _size_cell("step"), number=True),
@@ -130,8 +190,8 @@ def _text(group: View, symbol: str) -> dict[str, str]:
     sizes = {"minimum": "smallest order", "maximum": "largest order", "step": "step"}
     return {
         "terms": "own" if symbol else "set",
-        "premium on buys": _premium(terms["buy_premium"]),
-        "premium on sells": _premium(terms["sell_premium"]),
+        "margin on buys": _margin(terms, "buy_premium"),
+        "margin on sells": _margin(terms, "sell_premium"),
         **{
             text: "as the symbol has it" if terms[name] is None else trim_zeros(terms[name])
             for name, text in sizes.items()
@@ -163,10 +223,19 @@ async def _patch(visit: Visit, before: View, **changes: object) -> View:
 async def _ask_edit(visit: Visit) -> Dialog:
     code, symbol = _subject(visit)
     group = await _get(visit)
+    text = ["The symbol's own sizes apply as well: a group's can only be narrower."]
+    own = _terms(group, symbol)
+    if own is None and group["default_terms"]:
+        text.append(f"{symbol} has the group's default terms now. Saved here, it gets terms of its own.")
+    fields = _TERMS
+    for each in await symbols_of(visit):
+        if each["code"] == symbol:
+            fields = _terms_fields(f"₹ per {weight(each['quoted_weight'], each['unit'])}", each["unit"])
     return Dialog(
         title=f"Terms of {_title(code, symbol)}",
-        text=["The symbol's own sizes apply as well: a group's can only be narrower."],
-        values={**(_terms(group, symbol) or {}), **seen(group)},
+        text=text,
+        fields=[SEEN, *fields],
+        values={**(own or group["default_terms"] or {}), **seen(group)},
     )
 
 
@@ -248,7 +317,7 @@ async def _switch(visit: Visit) -> Result:
 async def _ask_new(_visit: Visit) -> Dialog:
     return Dialog(
         title="New group",
-        text=["The premiums are the default for every symbol. Single symbols can get others later."],
+        text=["The margins are the default for every symbol. Single symbols can get others later."],
         confirm="Create",
         values={**defaults_of(GroupBody), "buy_premium": "0", "sell_premium": "0"},
     )
@@ -261,14 +330,14 @@ async def _create(visit: Visit) -> Result:
     body = GroupBody(trading=bool(values["trading"]), default_terms=terms)
     only_if = only_new("code", f"There is a group {code} already.")
     text = _text(await put_group(visit.desk, visit.actor, code, body, only_if=only_if), DEFAULT)
-    premiums = f"premium on buys {text['premium on buys']}, on sells {text['premium on sells']}"
-    return Result(f"Group {code} is created: {premiums}.")
+    margins = f"margin on buys {text['margin on buys']}, on sells {text['margin on sells']}"
+    return Result(f"Group {code} is created: {margins}.")
 
 
 _NEW_FIELDS = (
     Code("code", "Code", "cannot be changed later"),
     field_of(GroupBody, "trading", "Trading"),
-    *_PREMIUMS,
+    *_margins(),
 )
 EDIT = Action(
     MARKET, "edit-terms", "Edit", patch_group, _ask_edit, _save_terms, (SEEN, *_TERMS), changes="terms"

@@ -26,6 +26,10 @@ _SLOW_S = 2.0
 """How often settings are read again, which change seldom."""
 
 
+_LIVE = ("rate", "group")
+"""What the rate board shows: a change by another dealer is seen within a second."""
+
+
 async def _symbols(desk: Desk, actor: Actor) -> list[View]:
     return (await symbols.list_symbols(desk, actor, Page(MOST, 0)))[0]
 
@@ -64,7 +68,7 @@ def _latest(reading: Reading[T]) -> T:
 async def _rows(visit: Visit, kind: str) -> list[View]:
     if kind == _SWITCHES:
         return [await switches_of(visit)]
-    return _latest(await visit.read((MARKET, kind), _READS[kind], EVERY_S if kind == "rate" else _SLOW_S))
+    return _latest(await visit.read((MARKET, kind), _READS[kind], EVERY_S if kind in _LIVE else _SLOW_S))
 
 
 async def _readable(visit: Visit, kind: str) -> list[View]:

@@ -8,8 +8,8 @@ import msgspec
 
 from bullion.console.assets import CHART_LIBRARY, href
 from bullion.console.html import Child, Html, el
-from bullion.console.page import Page, Visit
-from bullion.console.paths import RATES, rate_path
+from bullion.console.page import Visit
+from bullion.console.paths import rate_path
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import (
     Column,
@@ -64,7 +64,7 @@ async def _read(visit: Visit, code: str, span: str) -> Reading[_Chart]:
     return await visit.read(("chart", code, span), read, every_s)
 
 
-async def _render(visit: Visit) -> Html:
+async def chart_page(visit: Visit) -> Html:
     code = visit.params["symbol_code"]
     span = visit.param("span") if visit.param("span") in SPANS else _USUAL
     kind = visit.param("kind") if visit.param("kind") in _KINDS else "candles"
@@ -222,6 +222,3 @@ def _values(visit: Visit, chart: _Chart, chosen: dict[str, str], *, shown: bool)
 def _from(visit: Visit, item: View) -> str:
     local = datetime.fromisoformat(item["begins_at"]).astimezone(visit.zone)
     return f"{local:%d %b %Y %H:%M}"
-
-
-PAGE = Page(RATES, "Rates", {"/{symbol_code}": _render}, live_s=2, in_menu=False)
