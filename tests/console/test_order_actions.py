@@ -161,3 +161,21 @@ def test_a_break_is_seen_at_once_and_settled(
     expect(page.locator("#rates-table")).to_be_visible()
     expect(page.locator("#breaks-table")).to_have_count(0)
     assert dealing.desk.do("GET", "/hedge/breaks")["total"] == 0
+
+
+def test_a_waiting_order_is_confirmed_from_the_overview_with_one_press(
+    by_hand: tuple[Dealing, Visitor],
+) -> None:
+    dealing, someone = by_hand
+    first, second = (dealing.placed(quantity=quantity) for quantity in ("5", "6"))
+    page = someone.open(str(dealing.office.admin_token["token"]))
+    row = page.locator(f"#pending-table [data-key='{first['id']}']")
+    row.get_by_role("button", name="Confirm GOLD of client").click()
+    expect(row).to_have_count(0)
+    assert dealing.order(first)["status"] == "open"
+    expect(page.locator(f"#blotter-table tr[data-key='{first['id']}']")).to_contain_text("open")
+    # To refuse cannot be undone either, and the client is told: it asks.
+    page.locator(f"#pending-table [data-key='{second['id']}']").get_by_role("button", name="Refuse").click()
+    page.get_by_role("dialog").get_by_role("button", name="Refuse the order").click()
+    expect(page.locator(f"#pending-table [data-key='{second['id']}']")).to_have_count(0)
+    assert dealing.order(second)["status"] == "rejected"

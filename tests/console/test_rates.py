@@ -48,7 +48,7 @@ def test_a_margin_is_stepped_in_its_cell_and_taken_back_there(
     # The rest of the group keeps its terms, and the focus its place.
     expect(cell(page, "COIN", "buy").locator("button.margin")).to_have_text("60.5")
     expect(more).to_be_focused()
-    changed = page.locator("#changed")
+    changed = page.locator("#undo")
     expect(changed).to_contain_text("retail GOLD, client buys: margin 60.5 → 70.5")
     expect(changed).to_contain_text(re.compile(r"Undo · \d+ s"))
     expect(buys.locator(".step.changed-here")).to_have_count(1)
@@ -107,13 +107,14 @@ def test_a_step_into_a_loss_asks_and_a_loss_is_flagged(someone: Visitor, board: 
     less.click()
     dialog.get_by_label("type the loss you see: 5").fill("5")
     dialog.get_by_role("button", name=re.compile("Do it and lose")).click()
-    wrong = cell(page, "GOLD", "buy").locator(".price.wrong")
-    expect(wrong).to_contain_text("loses")
-    expect(wrong.locator(".mark.bad")).to_have_count(1)
+    wrong = cell(page, "GOLD", "buy")
+    expect(wrong.locator(".problem")).to_have_text("loses")
+    expect(wrong.locator(".problem .mark.bad")).to_have_count(1)
+    expect(wrong.locator(".price.wrong")).to_have_text("1,50,475.50")
     # Crossed: both sides are flagged, and the symbol says for whom.
     board.desk.do("PUT", "/groups/retail", {"default_terms": {"buy_premium": "-5", "sell_premium": "5"}})
     board.desk.do("PUT", "/rates/GOLD", {"bid": "150463", "ask": "150470"})
-    expect(page.locator("tr[data-key=GOLD] .price.wrong", has_text="crossed")).to_have_count(2)
+    expect(page.locator("tr[data-key=GOLD] .problem", has_text="crossed")).to_have_count(2)
     expect(page.locator("tr[data-key=GOLD] .symbol")).to_contain_text("crossed for retail")
 
 

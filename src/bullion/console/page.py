@@ -135,7 +135,7 @@ class Action:
         visit: Visit,
         about: Mapping[str, str] | None = None,
         *,
-        text: str | None = None,
+        text: Child = None,
         kind: str = "",
         label: str | None = None,
     ) -> Html:

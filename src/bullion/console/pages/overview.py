@@ -1,28 +1,30 @@
-"""The overview: rates, exposure, orders that wait for the venue, and orders per minute."""
+"""The overview on one screen: rates, blotter, orders that wait, clients' position, and orders per minute."""
 
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Page, Visit
 from bullion.console.pages.breaks import SETTLE, breaks_card, order_link
 from bullion.console.pages.market.market_data import unreadable_rows
-from bullion.console.pages.market.symbol_text import price, price_state
-from bullion.console.paths import OVERVIEW, account_path
+from bullion.console.pages.orders.order_actions import CONFIRM, REFUSE
+from bullion.console.pages.orders.order_format import deal_number, order_text, status
+from bullion.console.pages.rates.board_page import press, rate_board
+from bullion.console.paths import ORDERS, OVERVIEW, REFUSALS, account_path, order_path, page_path
 from bullion.console.shared_read import Reading
-from bullion.console.watch import HISTORY_S, MINUTES, Listed
-from bullion.console.widgets.charts import bar_chart, line_chart
+from bullion.console.watch import MINUTES, Listed
+from bullion.console.widgets.charts import bar_chart
 from bullion.console.widgets.components import (
     BAD,
-    NOTHING,
     Column,
     card,
     empty,
     freshness,
     hint,
+    mark,
     not_read,
     small,
     state,
@@ -30,6 +32,7 @@ from bullion.console.widgets.components import (
     table_card,
     unreadable_card,
 )
+from bullion.console.widgets.components import SIMULATED as SIMULATED_MARK
 from bullion.console.widgets.formatting import (
     age,
     clock,
@@ -40,12 +43,20 @@ from bullion.console.widgets.formatting import (
     signed_weight,
     times_text,
     weight,
+    zone_name,
 )
-from bullion.desk.desk import View
+from bullion.desk.actions.orders import list_orders
+from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
+from bullion.hedge.venue import BY_HAND, SIMULATED
 from bullion.orders.status import Status
+from bullion.records.page import Page as RecordsPage
+from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
 
+_GROUPS_MAX = 3
+"""So many groups of the rate board have room. The rates page shows all."""
+_ORDERS_SHOWN = 20
 _ACCEPTED = frozenset(Status)
 _NOT_COUNTED = frozenset({"replayed", "scenario"})
 """Neither accepted nor refused: an answer that was repeated, or a scenario that a client asked for."""
@@ -56,8 +67,9 @@ _PENDING_TEXT = "A production order is listed here from its booking until the ve
 
 async def _render(visit: Visit) -> Html:
     watch, actor = visit.watch, visit.actor
-    quotes, exposure, queue, breaks, activity = await asyncio.gather(
-        watch.quotes.get(actor),
+    board, orders, exposure, queue, breaks, activity = await asyncio.gather(
+        rate_board(visit, groups_max=_GROUPS_MAX),
+        _blotter(visit),
         watch.exposure.get(actor),
         watch.queue.get(actor),
         watch.breaks.get(actor),
@@ -70,12 +82,18 @@ async def _render(visit: Visit) -> Html:
             "div",
             unreadable_card(visit, await _unreadable(visit)),
             breaks_card(visit, breaks),
-            _rates(visit, quotes),
-            _pending(visit, queue),
-            class_="wide",
+            board,
+            orders,
+            class_="left",
         ),
-        el("div", _exposure(visit, exposure), _activity(visit, activity), class_="narrow"),
-        class_="overview",
+        el(
+            "div",
+            _queue(visit, queue),
+            _exposure(visit, exposure),
+            _activity(visit, activity),
+            class_="right",
+        ),
+        class_="overview-page",
     )
 
 
@@ -86,144 +104,156 @@ async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
     return []
 
 
-def _rates(visit: Visit, reading: Reading[Listed]) -> Html:
-    quotes, total = reading.value or ([], 0)
-    more = "before premiums, in rupees" if total == len(quotes) else f"the first {len(quotes)} of {total}"
-    next_step = [
-        "A symbol defines what clients trade and at which price. Create one under Market, or with ",
-        el("code", "bullion desk symbols put"),
-        ".",
-    ]
-    return table_card(
+async def _blotter(visit: Visit) -> Html:
+    """The newest production orders."""
+    production = Environment.PRODUCTION.value
+
+    async def read(desk: Desk, actor: Actor) -> Listed:
+        return await list_orders(desk, actor, {"environment": production}, RecordsPage(_ORDERS_SHOWN, 0))
+
+    reading = await visit.read((OVERVIEW, "orders"), read)
+    rows, total = reading.value or ([], 0)
+    path = page_path(ORDERS, {"environment": production})
+    aside = el("a", f"all {count(total)}", href=path) if rows else None
+    zone = zone_name(visit.now.astimezone(visit.zone))
+    shown = table_card(
         visit,
-        "Rates",
-        "rates",
-        _RATE_COLUMNS,
-        quotes,
-        key="symbol_code",
-        nothing=("There are no symbols yet.", next_step),
-        aside=hint(more) if quotes else None,
+        "Blotter",
+        "blotter",
+        (Column(f"Time {zone}", _time), *_ORDER_COLUMNS),
+        rows,
+        key="id",
+        nothing=("There are no orders yet.", "Production orders appear here as they arrive."),
+        aside=aside,
         reading=reading,
     )
+    return el("div", shown, class_="blotter", data_density="compact")
 
 
-def _symbol(_visit: Visit, quote: View) -> Child:
-    if quote["unit"] is None:
-        return el("b", quote["symbol_code"])
-    about = f"{quote['metal']}, per {weight(quote['quoted_weight'], quote['unit'])}"
-    return [el("b", quote["symbol_code"]), small(about)]
+def _time(visit: Visit, each: View) -> Html:
+    local = datetime.fromisoformat(each["created_at"]).astimezone(visit.zone)
+    today = local.date() == visit.now.astimezone(visit.zone).date()
+    return el("time", f"{local:%H:%M:%S}" if today else f"{local:%d %b %H:%M}", datetime=each["created_at"])
 
 
-def _history(visit: Visit, quote: View) -> Html:
-    code = quote["symbol_code"]
-    return line_chart(
-        list(visit.watch.price_history.get(code, ())),
-        until=int(visit.now.timestamp()),
-        span=HISTORY_S,
-        width=120,
-        height=30,
-        label=f"{code} over the last hour",
-    )
-
-
-_RATE_COLUMNS = (
-    Column("Symbol", _symbol),
-    Column("Bid", lambda _, each: price(each, "bid"), number=True),
-    Column("Ask", lambda _, each: price(each, "ask"), number=True),
-    Column(
-        "Spread", lambda _, each: NOTHING if each["spread"] is None else grouped(each["spread"]), number=True
-    ),
-    Column("Last hour", _history),
-    Column("Age", lambda _, each: NOTHING if each["age_s"] is None else age(each["age_s"]), number=True),
-    Column("State", lambda _, each: price_state(each)),
+_ORDER_COLUMNS = (
+    Column("Deal", lambda _, each: deal_number(each), number=True),
+    Column("Client", lambda _, each: el("a", each["login_id"], href=account_path(each["login_id"]))),
+    Column("Order", lambda _, each: el("a", order_text(each), class_="order", href=order_path(each["id"]))),
+    Column("Price ₹", lambda _, each: grouped(each["price"]), number=True),
+    Column("Total ₹", lambda _, each: grouped(each["total"]), number=True),
+    Column("State", lambda _, each: status(each["status"])),
 )
 
 
 def _exposure(visit: Visit, reading: Reading[list[View]]) -> Html:
-    return table_card(
-        visit,
-        "Clients' position",
-        "exposure",
-        _EXPOSURE_COLUMNS,
-        reading.value or [],
-        key="metal",
-        nothing=("There are no metals.", None),
-        aside=None if reading.error else hint("production; + = client long"),
-        reading=reading,
-    )
+    """Of production. The one number of each metal is what clients hold."""
+    simulated = visit.desk.hedge == SIMULATED
+    title, aside = "Clients' position", [freshness(reading), hint("production; + = client long")]
+    if reading.value is None:
+        return card(title, not_read(reading), name="exposure")
+    note = el("p", mark(SIMULATED_MARK), "SIMULATED: nothing is covered", class_="simulated")
+    metals = [_metal(each, simulated=simulated) for each in reading.value]
+    shown = el("div", metals, class_="metals", id="exposure-table")
+    return card(title, shown, note if simulated else None, aside=aside, name="exposure")
 
 
-def _metal(_visit: Visit, each: View) -> Child:
+def _metal(each: View, *, simulated: bool) -> Html:
+    unit = each["unit"]
+    path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "status": Status.OPEN.value})
+    answered, waiting = ("Answered", "Not answered") if simulated else ("Covered", "Not covered")
+    css = None if is_zero(each["unhedged"]) else "price open"
     reasons = [
         f"{each['waiting']} waiting" if each["waiting"] else "",
         f"{each['breaks']} in a break" if each["breaks"] else "",
     ]
-    return [el("b", each["metal"].capitalize()), small(", ".join(filter(None, reasons)))]
-
-
-def _net(name: str) -> Callable[[Visit, View], Child]:
-    def cell(_visit: Visit, each: View) -> Child:
-        alarming = name == "unhedged" and not is_zero(each[name])
-        return el(
-            "span", signed_weight(each[name], each["unit"]), class_="price open" if alarming else "price"
-        )
-
-    return cell
-
-
-_EXPOSURE_COLUMNS = (
-    Column("Metal", _metal),
-    Column("Net", _net("net"), number=True),
-    Column("Hedged", _net("hedged"), number=True),
-    Column("Unhedged", _net("unhedged"), number=True),
-)
-
-
-def _pending(visit: Visit, reading: Reading[Listed]) -> Html:
-    waiting, total = reading.value or ([], 0)
-    late_after = age(visit.settings.late_s)
-    late = [each["age_s"] >= visit.settings.late_s for each in waiting].count(True)
-    shown = f"{total} waiting" if total == len(waiting) else f"the oldest {len(waiting)} of {total}"
-    return table_card(
-        visit,
-        "Waiting for the hedge",
-        "pending",
-        _PENDING_COLUMNS,
-        waiting,
-        key="order_id",
-        nothing=(
-            "No orders are waiting.",
-            f"{_PENDING_TEXT} One that waits longer than {late_after} turns red.",
+    return el(
+        "div",
+        el("h3", each["metal"].capitalize()),
+        el("a", signed_weight(each["net"], unit), class_="focal", href=path),
+        el(
+            "dl",
+            el("dt", answered),
+            el("dd", signed_weight(each["hedged"], unit)),
+            el("dt", waiting),
+            el("dd", signed_weight(each["unhedged"], unit), class_=css),
         ),
-        css=lambda each: "late" if each["age_s"] >= visit.settings.late_s else None,
-        aside=[state(BAD, f"{late} over {late_after}") if late else None, hint(shown) if waiting else None],
-        reading=reading,
+        small(", ".join(filter(None, reasons))),
+        data_key=each["metal"],
     )
 
 
-def _age(visit: Visit, each: View) -> Html:
+_WAITING = {SIMULATED: "Waiting for the simulated venue", BY_HAND: "Waiting for the desk"}
+
+
+def _queue(visit: Visit, reading: Reading[Listed]) -> Html:
+    title = _WAITING.get(visit.desk.hedge, "Waiting for cover")
+    waiting, total = reading.value or ([], 0)
+    late_s = visit.settings.late_s
+    late = [each["age_s"] >= late_s for each in waiting].count(True)
+    path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "status": Status.PENDING.value})
+    aside: list[Child] = [freshness(reading), state(BAD, f"{late} over {age(late_s)}") if late else None]
+    if reading.value is None:
+        return card(title, not_read(reading), name="pending")
+    if not waiting:
+        text = f"{_PENDING_TEXT} One that waits longer than {age(late_s)} turns red."
+        return card(title, empty("No orders are waiting.", text), aside=aside, name="pending")
+    if total > len(waiting):
+        aside.append(hint(f"the oldest {len(waiting)}"))
+    aside.append(
+        el(
+            "a",
+            count(total),
+            class_="focal down" if late else "focal",
+            href=path,
+            aria_label=f"{total} waiting",
+        )
+    )
+    rows = [_waiting_row(visit, each, late=each["age_s"] >= late_s) for each in waiting]
+    shown = el("ul", rows, class_="queue", id="pending-table", data_rows=True)
+    return card(title, shown, aside=aside, name="pending")
+
+
+def _waiting_row(visit: Visit, each: View, *, late: bool) -> Html:
     since = clock(datetime.fromisoformat(each["created_at"]), visit.zone)
-    return el("b", age(each["age_s"]), title=f"since {since}")
+    by_desk = "" if each["status"] == Status.PENDING else f"{each['status']} by the desk"
+    tries = f"asked {times_text(each['tries'])}" if each["tries"] else ""
+    # The desk knows that it has not answered itself yet.
+    answer = () if visit.desk.hedge == BY_HAND else (each["words"], tries)
+    said = " · ".join(filter(None, (by_desk, *answer)))
+    return el(
+        "li",
+        el("b", age(each["age_s"]), class_="age", title=f"since {since}"),
+        el(
+            "div",
+            el("div", order_link(each), " ", el("span", grouped(each["price"]), class_="at"), class_="what"),
+            el(
+                "div",
+                el("a", each["login_id"], href=account_path(each["login_id"])),
+                f" · {rupees(each['total'])}",
+                class_="said",
+            ),
+            el("div", said, class_="said") if said else None,
+        ),
+        _queue_buttons(visit, each),
+        class_="late" if late else None,
+        data_key=each["order_id"],
+        data_row=f"{each['trade_type']} {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
+    )
 
 
-def _pending_order(_visit: Visit, each: View) -> Child:
-    by_desk = None if each["status"] == Status.PENDING else small(f"{each['status']} by the desk")
-    return [order_link(each), by_desk]
-
-
-def _venue_answer(_visit: Visit, each: View) -> Child:
-    tries = small(f"asked {times_text(each['tries'])}") if each["tries"] else None
-    return [each["words"] or NOTHING, tries]
-
-
-_PENDING_COLUMNS = (
-    Column("Age", _age, number=True),
-    Column("Account", lambda _, each: el("a", each["login_id"], href=account_path(each["login_id"]))),
-    Column("Order", _pending_order),
-    Column("Price", lambda _, each: rupees(each["price"]), number=True),
-    Column("Total", lambda _, each: rupees(each["total"]), number=True),
-    Column("Venue answer", _venue_answer),
-)
+def _queue_buttons(visit: Visit, each: View) -> Child:
+    """Where the desk is the venue: one press confirms the order."""
+    by_hand = visit.desk.hedge == BY_HAND and each["status"] == Status.PENDING
+    if not by_hand or not visit.has_role(CONFIRM.role):
+        return None
+    about, name = {"id": each["order_id"]}, f"{each['symbol_code']} of {each['login_id']}"
+    return el(
+        "span",
+        press(visit, CONFIRM, about, "Confirm", kind="primary", label=f"Confirm {name}"),
+        REFUSE.button(visit, about, text="Refuse …", label=f"Refuse {name}"),
+        class_="acts",
+    )
 
 
 def _activity(visit: Visit, reading: Reading[list[View]]) -> Html:
@@ -244,15 +274,26 @@ def _activity(visit: Visit, reading: Reading[list[View]]) -> Html:
         if each in present
     ]
     legend = hint(el("i", class_="key taken"), "accepted", el("i", class_="key refused"), "refused")
-    outcomes = _outcomes(visit, reading.value, this_minute)
-    return card(title, *charts, outcomes, aside=[freshness(reading), legend], name="activity")
+    refused = sum(each["count"] for each in reading.value if _kind(each["outcome"]) == "refused")
+    path = page_path(REFUSALS, {"since": (this_minute - MINUTES * _MINUTE).isoformat()})
+    label = f"{count(refused)} refused in {MINUTES} minutes"
+    focal = el("a", count(refused), class_="focal down" if refused else "focal", href=path, aria_label=label)
+    aside = [freshness(reading), legend, focal]
+    return card(title, *charts, _outcomes(visit, reading.value, this_minute), aside=aside, name="activity")
+
+
+def _kind(outcome: str) -> str | None:
+    """None: neither accepted nor refused."""
+    if outcome in _NOT_COUNTED:
+        return None
+    return "taken" if outcome in _ACCEPTED else "refused"
 
 
 def _chart(visit: Visit, counts: list[View], environment: Environment, this_minute: datetime) -> Html:
     by_minute: dict[datetime, Counter[str]] = {}
     for each in counts:
-        if each["environment"] == environment and each["outcome"] not in _NOT_COUNTED:
-            kind = "taken" if each["outcome"] in _ACCEPTED else "refused"
+        kind = _kind(each["outcome"])
+        if each["environment"] == environment and kind is not None:
             minute = datetime.fromisoformat(each["minute"]).astimezone(UTC)
             by_minute.setdefault(minute, Counter())[kind] += each["count"]
     columns = []
@@ -268,7 +309,7 @@ def _chart(visit: Visit, counts: list[View], environment: Environment, this_minu
 
 
 _Outcome = tuple[tuple[str, str], list[int]]
-"""Environment and outcome, with the counts of this minute, the last one, and all."""
+"""Environment and outcome, with the counts of this minute and of all."""
 
 
 def _outcomes(visit: Visit, counts: list[View], this_minute: datetime) -> Html:
@@ -276,18 +317,25 @@ def _outcomes(visit: Visit, counts: list[View], this_minute: datetime) -> Html:
     sums: dict[tuple[str, str], list[int]] = {}
     for each in counts:
         outcome = "accepted" if each["outcome"] in _ACCEPTED else each["outcome"]
-        found = sums.setdefault((each["environment"], outcome), [0, 0, 0])
-        minute = datetime.fromisoformat(each["minute"])
-        found[0] += each["count"] if minute == this_minute else 0
-        found[1] += each["count"] if minute == this_minute - _MINUTE else 0
-        found[2] += each["count"]
+        found = sums.setdefault((each["environment"], outcome), [0, 0])
+        found[0] += each["count"] if datetime.fromisoformat(each["minute"]) == this_minute else 0
+        found[1] += each["count"]
 
     def order(row: _Outcome) -> tuple[bool, bool, int]:
         (environment, outcome), numbers = row
-        return outcome != "accepted", environment != "production", -numbers[2]
+        return outcome != "accepted", environment != "production", -numbers[1]
+
+    def counted(number: int, since: datetime) -> Callable[[Visit, _Outcome], Child]:
+        return lambda _, row: _linked_count(row, row[1][number], since)
 
     rows = sorted(sums.items(), key=order)[:_OUTCOMES_SHOWN]
-    return table(visit, "outcomes-table", _OUTCOME_COLUMNS, rows, key=lambda row: " ".join(row[0]))
+    columns = (
+        Column("Outcome", _outcome),
+        Column("Environment", lambda _, row: row[0][0]),
+        Column("This min", counted(0, this_minute), number=True),
+        Column(f"{MINUTES} min", counted(1, this_minute - MINUTES * _MINUTE), number=True),
+    )
+    return table(visit, "outcomes-table", columns, rows, key=lambda row: " ".join(row[0]))
 
 
 def _outcome(_visit: Visit, row: _Outcome) -> Child:
@@ -297,11 +345,16 @@ def _outcome(_visit: Visit, row: _Outcome) -> Child:
     return outcome if outcome in _NOT_COUNTED else el("code", outcome)
 
 
-_OUTCOME_COLUMNS: Sequence[Column] = (
-    Column("Outcome", _outcome),
-    Column("Environment", lambda _, row: row[0][0]),
-    Column("This min", lambda _, row: count(row[1][0]), number=True),
-    Column("Last min", lambda _, row: count(row[1][1]), number=True),
-    Column(f"{MINUTES} min", lambda _, row: count(row[1][2]), number=True),
-)
+def _linked_count(row: _Outcome, number: int, since: datetime) -> Child:
+    """A link to the orders or refusals that were counted."""
+    (environment, outcome), text = row[0], count(number)
+    if outcome in _NOT_COUNTED or number == 0:
+        return text
+    if outcome == "accepted":
+        path = page_path(ORDERS, {"environment": environment, "from": since.isoformat()})
+    else:
+        path = page_path(REFUSALS, {"code": outcome, "environment": environment, "since": since.isoformat()})
+    return el("a", text, href=path)
+
+
 PAGE = Page(OVERVIEW, "Overview", {"": _render}, live_s=1, actions=(SETTLE,))

@@ -19,6 +19,7 @@ from bullion.console.widgets.components import (
     BAD,
     HOLD,
     NOTHING,
+    OFF,
     WARN,
     card,
     empty,
@@ -203,7 +204,13 @@ class _Board:
                 )
             )
             second += [
-                el("th", f"{CLIENT[side]} ₹", scope="col", class_=self._css(code, f"number {side}"))
+                el(
+                    "th",
+                    el("span", "client ", class_="long"),
+                    f"{side}s ₹",
+                    scope="col",
+                    class_=self._css(code, f"number {side}"),
+                )
                 for side in SIDES
             ]
         first.append(el("th", el("span", "Actions", class_="unseen"), rowspan=2, scope="col", class_="end"))
@@ -244,13 +251,9 @@ class _Board:
         if cell.margin_paise is None:
             return [label, el("span", NOTHING, class_="price"), el("small", "not offered", class_="margin")]
         wrong = "price wrong" if cell.problem else "price"
-        shown = el(
-            "span",
-            [mark(BAD), el("span", cell.problem, class_="problem"), " "] if cell.problem else None,
-            _price(cell.price_paise),
-            class_=wrong if tradable else f"{wrong} old",
-        )
-        return [label, shown, self._stepper(row, cell, cell.margin_paise)]
+        problem = el("span", mark(BAD), cell.problem, class_="problem") if cell.problem else None
+        shown = el("span", _price(cell.price_paise), class_=wrong if tradable else f"{wrong} old")
+        return [label, problem, shown, self._stepper(row, cell, cell.margin_paise)]
 
     def _stepper(self, row: BoardRow, cell: Cell, margin_paise: int) -> Html:
         name = f"{cell.group} {cell.symbol}, {CLIENT[cell.side]}"
@@ -295,14 +298,18 @@ class _Board:
             return None
         visit, code, about = self._visit, row.code, {"code": row.code}
         if row.symbol["frozen"]:
-            return UNFREEZE.button(visit, about, kind="small", label=f"Unfreeze {code}")
+            text = [mark(OFF), el("span", "Unfreeze", class_="long")]
+            return UNFREEZE.button(visit, about, text=text, kind="small", label=f"Unfreeze {code}")
         instrument = row.symbol["pricing"].get("instrument")
         if row.quote["state"] in ("no_rate", "stale") and instrument not in (
             None,
             *visit.desk.fed_instruments,
         ):
             about = {"instrument": instrument}
-            return rate_forms.SET.button(visit, about, kind="small", label=f"Set rate of {instrument}")
+            text = [el("span", "₹"), el("span", "Set rate", class_="long")]
+            return rate_forms.SET.button(
+                visit, about, text=text, kind="small", label=f"Set rate of {instrument}"
+            )
         if not visit.has_role(FREEZE.role):
             return None
         text = [mark(HOLD), el("span", "Freeze", class_="long")]

@@ -68,7 +68,7 @@ def amount(paise: int) -> str:
 
 def changes_line(changes: Iterable[Change]) -> Html:
     """Stays in the page while it is empty, so that screen readers announce what comes into it."""
-    return el("div", [_line(each) for each in changes], class_="changed", role="status", id="changed")
+    return el("div", [_line(each) for each in changes], class_="changed", role="status", id="undo")
 
 
 def _line(change: Change) -> Html:
