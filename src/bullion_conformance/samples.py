@@ -186,7 +186,7 @@ def waiting(c: Context) -> Waiting:
         listed, listed_pending = client.everything(), client.everything(status="pending")
         web_meanwhile, net = client.order(web_id), client.position("gold")["net"]
         beyond = client.place(trade_type="buy", quantity=1)
-        broker.act(body_of(second, ACCEPTED)["id"], "delete")
+        broker.act(body_of(second, ACCEPTED)["id"], "delete", reason="conformance kit")
         deleted = client.read(second.body["id"])
     finally:
         broker.hedge("fill")

@@ -119,14 +119,14 @@ def test_the_archive_of_another_broker_is_not_there(office: Office, other: Offic
     refused(trader.order(NEVER), "order_not_found")
 
 
-@pytest.mark.parametrize("verb", ["close", "delete"])
-def test_nothing_can_be_done_to_one(office: Office, trader: Trader, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "body"), [("close", None), ("delete", {"reason": "a mistake"})])
+def test_nothing_can_be_done_to_one(office: Office, trader: Trader, verb: str, body: object) -> None:
     (order,) = place(trader, 1)
     path = f"/orders/{order['id']}/{verb}"
-    before = office.desk.refused("POST", path, status=409, code="conflict")
+    before = office.desk.refused("POST", path, body, status=409, code="conflict")
     reset(office)
     office.desk.do("POST", "/archive/orders", EVER)
-    assert office.desk.refused("POST", path, status=409, code="conflict") == before
+    assert office.desk.refused("POST", path, body, status=409, code="conflict") == before
 
 
 def test_clients_trade_on_while_it_goes_on(office: Office, trader: Trader) -> None:

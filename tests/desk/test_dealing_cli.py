@@ -179,7 +179,11 @@ def test_what_waits_for_the_desk_stays_the_desks_when_a_venue_takes_over(shell: 
     assert shell.desk("hedge queue")["total"] == 3
     confirmed, refused, deleted = (
         shell.desk(f"orders {what}")
-        for what in (f"confirm {orders[0]}", f"refuse {orders[1]}", f"delete {orders[2]} --yes")
+        for what in (
+            f"confirm {orders[0]}",
+            f"refuse {orders[1]}",
+            f"delete {orders[2]} --reason wrong --yes",
+        )
     )
     assert [each["status"] for each in (confirmed, refused, deleted)] == ["open", "rejected", "deleted"]
     assert deleted["hedge"]["state"] == "withdrawn"
@@ -196,7 +200,7 @@ def test_a_break_is_seen_and_resolved(shell: Shell) -> None:
     shell.desk("hedge set mode=hold")
     order = shell.place("a")
     assert order["status"] == "pending"
-    shell.desk(f"orders delete {order['id']} --yes")
+    shell.desk(f"orders delete {order['id']} --reason 'a mistake' --yes")
     shell.desk("hedge set mode=fill")
     for _ in range(200):
         asyncio.run(one_turn_of_a_node())
@@ -213,7 +217,9 @@ def test_the_desk_as_its_own_venue(shell: Shell, monkeypatch: pytest.MonkeyPatch
     one, two = shell.place("a"), shell.place("b")
     assert shell.desk("hedge show")["venue"] == "desk"
     assert shell.desk("hedge queue")["total"] == 2
-    confirmed = shell.desk(f"orders confirm {one['id']}")
+    cover = "--cover-price 71200 --cover-reference LM-1"
+    confirmed = shell.desk(f"orders confirm {one['id']} {cover}")
+    assert (confirmed["hedge"]["cover_price"], confirmed["hedge"]["cover_reference"]) == ("71200.00", "LM-1")
     assert confirmed["hedge"]["execution_id"].startswith("DESK-")
     assert "rejected" in shell.told(f"orders refuse {two['id']} --reason 'no cover'")
     assert shell.desk("hedge executions")["total"] == 2
@@ -221,7 +227,9 @@ def test_the_desk_as_its_own_venue(shell: Shell, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "line", ["orders complete {} --price 71000", "orders delete {}"], ids=["complete", "delete"]
+    "line",
+    ["orders complete {} --price 71000", "orders delete {} --reason 'a mistake'"],
+    ids=["complete", "delete"],
 )
 def test_what_hurts_is_asked_about(shell: Shell, line: str) -> None:
     order = shell.place("a")

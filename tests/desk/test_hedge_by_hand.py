@@ -25,6 +25,46 @@ def test_the_desk_confirms(by_hand: Dealing) -> None:
     by_hand.check()
 
 
+def test_the_cover_is_noted_with_its_price_and_reference(by_hand: Dealing) -> None:
+    order, plain = by_hand.placed(quantity="5"), by_hand.placed()
+    cover = {"cover_price": "71200.5", "cover_reference": "LM-88214112"}
+    confirmed = by_hand.do(order, "confirm", {**cover, "reason": "by telephone"})
+    noted = {"cover_price": "71200.50", "cover_reference": "LM-88214112"}
+    assert noted.items() <= confirmed["hedge"].items()
+    assert confirmed["events"][-1]["words"] == "by telephone"
+    assert noted.items() <= by_hand.order(order)["hedge"].items()
+    (entry,) = by_hand.desk.do("GET", "/audit?limit=1")["items"]
+    assert noted.items() <= entry["after"].items()
+    assert "cover_price" not in entry["before"]
+    # The cover is no part of the client's deal, and stays with the order.
+    assert (confirmed["price"], confirmed["total"]) == (order["price"], order["total"])
+    assert noted.items() <= by_hand.do(order, "close")["hedge"].items()
+    nothing = {"cover_price": None, "cover_reference": None}
+    assert nothing.items() <= by_hand.do(plain, "confirm")["hedge"].items()
+    by_hand.check()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"cover_price": "0"},
+        {"cover_price": "-1"},
+        {"cover_price": "1.001"},
+        {"cover_price": 71200},
+        {"cover_reference": ""},
+        {"cover_reference": " "},
+        {"cover_reference": "x" * 65},
+        {"cover": "x"},
+    ],
+    ids=str,
+)
+def test_a_cover_that_cannot_be_noted_confirms_nothing(by_hand: Dealing, body: object) -> None:
+    order = by_hand.placed()
+    with nothing_changed(by_hand.desk):
+        by_hand.desk.refused("POST", f"/orders/{order['id']}/confirm", body)
+    assert by_hand.order(order)["status"] == "pending"
+
+
 @pytest.mark.parametrize("reason", [None, "no cover at this price"])
 def test_the_desk_refuses(by_hand: Dealing, reason: str | None) -> None:
     order = by_hand.placed(quantity="5", idempotency_key="once")

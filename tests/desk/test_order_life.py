@@ -12,7 +12,7 @@ NEVER = "01a1de14-d0ac-74ff-b60f-dff545fade43"
 ACTIONS: dict[str, Any] = {
     "close": None,
     "complete": {"close_price": "71000"},
-    "delete": None,
+    "delete": {"reason": "entered twice"},
     "confirm": None,
     "refuse": None,
 }
@@ -168,7 +168,7 @@ def test_a_dealer_may_and_a_viewer_may_not(dealing: Dealing) -> None:
         assert dealer.do("POST", f"/orders/{order['id']}/{what}", ACTIONS[what])["id"] == order["id"]
     placed = dealing.place(dealer)
     assert placed.status_code == 201
-    dealer.do("POST", f"/orders/{placed.json()['id']}/delete")
+    dealer.do("POST", f"/orders/{placed.json()['id']}/delete", ACTIONS["delete"])
     assert viewer.do("GET", f"/orders/{order['id']}")["status"] == "closed"
 
 
@@ -194,6 +194,18 @@ def test_a_dealer_may_and_a_viewer_may_not(dealing: Dealing) -> None:
 def test_a_closing_needs_a_price(standing: Office, body: object) -> None:
     with nothing_changed(standing.desk):
         standing.desk.refused("POST", f"/orders/{NEVER}/complete", body)
+
+
+@pytest.mark.parametrize("body", [None, {}, {"reason": None}], ids=str)
+def test_a_deletion_needs_a_reason(dealing: Dealing, body: object) -> None:
+    order = dealing.placed()
+    with nothing_changed(dealing.desk):
+        words = dealing.desk.refused("POST", f"/orders/{order['id']}/delete", body)
+    assert "reason" in words
+    deleted = dealing.do(order, "delete", {"reason": "entered twice"})
+    (entry,) = dealing.desk.do("GET", "/audit?limit=1")["items"]
+    assert entry["action"] == "delete_order"
+    assert entry["after"]["words"] == deleted["events"][-1]["words"] == "entered twice"
 
 
 @pytest.mark.stacks_in_turn

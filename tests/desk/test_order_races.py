@@ -65,7 +65,7 @@ def test_one_completes_and_one_deletes(dealing: Dealing) -> None:
     for _ in range(ROUNDS):
         order = dealing.placed(quantity="2")
         dealing.do(order, "close")
-        won = table.won(order, ("complete", {"close_price": "71000"}), ("delete", None))
+        won = table.won(order, ("complete", {"close_price": "71000"}), ("delete", {"reason": "a race"}))
         found = dealing.order(order)
         assert (found["closed_at"] is not None) == (won == "complete")
         assert dealing.positions()["gold"]["net"] == "0.0000"
@@ -96,7 +96,7 @@ def test_one_confirms_and_one_deletes(by_hand: Dealing) -> None:
     deals = []
     for _ in range(ROUNDS):
         order = by_hand.placed()
-        confirmed, deleted = table.race(order, ("confirm", None), ("delete", None))
+        confirmed, deleted = table.race(order, ("confirm", None), ("delete", {"reason": "a race"}))
         found = by_hand.order(order)
         assert (deleted.status_code, found["status"]) == (200, "deleted")
         lived = [event["status"] for event in found["events"]]
@@ -126,7 +126,7 @@ def test_the_desk_deletes_while_the_venue_answers(dealing: Dealing) -> None:
         dealing.venue(mode="fill")
         if number % 2:
             dealing.becomes(order, "open")
-        answer = dealing.desk.post(f"/orders/{order['id']}/delete")
+        answer = dealing.desk.post(f"/orders/{order['id']}/delete", json={"reason": "a race"})
         assert answer.status_code == 200, answer.text
         until(lambda order=order: dealing.order(order)["hedge"]["state"] != "waiting", within_s=15)
         found = dealing.order(order)

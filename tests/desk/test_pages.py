@@ -111,7 +111,7 @@ def test_the_lists_of_the_hedge_have_pages_too(dealing: Dealing) -> None:
     dealing.venue(mode="hold")
     for _ in range(3):
         dealing.placed()
-    dealing.desk.do("POST", f"/orders/{dealing.placed()['id']}/delete")
+    dealing.do(dealing.placed(), "delete")
     dealing.venue(mode="fill")
     until(lambda: dealing.desk.do("GET", "/hedge/queue")["total"] == 0, within_s=20)
     assert dealing.desk.do("GET", "/hedge/breaks")["total"] == 1

@@ -117,7 +117,11 @@ def put_order(store: Path) -> str:
     return order_id
 
 
-ON_ITS_WAY = {"close": ["confirm"], "complete": ["confirm", "close"], "resolve": ["delete --yes"]}
+ON_ITS_WAY = {
+    "close": ["confirm"],
+    "complete": ["confirm", "close"],
+    "resolve": ["delete --reason example --yes"],
+}
 """What is done to a pending order before these words can be said of it."""
 
 

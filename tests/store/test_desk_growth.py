@@ -5,6 +5,7 @@ buffers that PostgreSQL touches.
 """
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +19,11 @@ from bench.seed import seed
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
+from bullion.desk.actions.order_sorting import sorted_page
 from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
+from bullion.refusals.refusal import RefusalError
 from bullion.store import queries
 from bullion.store.desk_transaction import DeskCache
 from bullion.store.engine import Engine, Row, Transaction, Value
@@ -140,6 +143,16 @@ def orders(wanted: OrderFilter, offset: int = 0) -> Read:
     return lambda records: records.orders("main", wanted, Page(50, offset))
 
 
+def sorted_orders(wanted: OrderFilter, sort: str) -> Read:
+    """Too many to sort are counted, and refused."""
+
+    async def read(records: Records) -> None:
+        with contextlib.suppress(RefusalError):
+            await sorted_page(records, "main", wanted, Page(50, 0), sort)
+
+    return read
+
+
 def search(text: str) -> Read:
     return lambda records: records.account_summaries("main", text, "", KeyTimes(0, 0), 51)
 
@@ -161,6 +174,15 @@ def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
         "a reference of one account": orders(OrderFilter(login_id=BIG, client_order_id="nobody's")),
         "a status of one account": orders(OrderFilter(login_id="client0001", status="filled")),
         "a symbol of one account": orders(OrderFilter(login_id="client0001", symbol_code="GOLD")),
+        "the oldest of all": sorted_orders(OrderFilter(), "time"),
+        "the oldest of a symbol since a time": sorted_orders(
+            OrderFilter(since_us=begin_us + day_us, symbol_code="GOLD"), "time"
+        ),
+        "the oldest of one account": sorted_orders(OrderFilter(login_id=BIG), "time"),
+        "the heaviest of few": sorted_orders(OrderFilter(login_id="client0001", status="filled"), "-weight"),
+        "too many to sort by weight": sorted_orders(OrderFilter(), "-weight"),
+        "the newest thousand": lambda records: records.orders("main", OrderFilter(), Page(1_000, 0)),
+        "firms": lambda records: records.firm_names("main", ["client0001", "client0002"]),
         "a page of accounts": lambda records: records.account_summaries("main", None, "", KeyTimes(0, 0), 10),
         "an order": lambda records: records.order("main", order_id),
         "hedges that wait": lambda records: records.hedge_queue("main", Page(50, 0)),

@@ -63,6 +63,7 @@ Networks = Annotated[list[Annotated[str, checked_by(texts.network)]], Meta(max_l
 Scopes = Annotated[list[Literal["account:read", "orders:read", "orders:write"]], Meta(min_length=1)]
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=rf"^(?=.*\S){_PLAIN}")]
+Reference = Annotated[str, Meta(min_length=1, max_length=64, pattern=rf"^(?=.*\S){_PLAIN}")]
 Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
@@ -267,6 +268,15 @@ class CompleteBody(Body, kw_only=True):
 
 class ReasonBody(Body, kw_only=True):
     reason: Annotated[Words | None, Option("Kept with the order.", metavar="TEXT")] = None
+
+
+class ConfirmBody(ReasonBody, kw_only=True):
+    cover_price: Annotated[Price | None, Option("The price you covered it at.", metavar="RUPEES")] = None
+    cover_reference: Annotated[Reference | None, Option("The reference of the cover.", metavar="TEXT")] = None
+
+
+class DeletionBody(Body, kw_only=True):
+    reason: Annotated[Words, Option("Why it should not exist. Kept with the order.", metavar="TEXT")]
 
 
 class NoteBody(Body, kw_only=True):

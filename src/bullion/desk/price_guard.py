@@ -392,7 +392,7 @@ def far_closing_price(snapshot: PriceSnapshot, deal: Deal, close_price_paise: in
 
     Without a price now, the deal's own is what it is compared with.
     """
-    market = _market_paise(snapshot, deal) or deal.price_paise
+    market = market_paise(snapshot, deal) or deal.price_paise
     move = close_price_paise - market
     if abs(move) * _PERCENT_E4 <= market * snapshot.switches.price_move_percent_max_e4:
         return []
@@ -410,7 +410,8 @@ def far_closing_price(snapshot: PriceSnapshot, deal: Deal, close_price_paise: in
     return [row]
 
 
-def _market_paise(snapshot: PriceSnapshot, deal: Deal) -> int | None:
+def market_paise(snapshot: PriceSnapshot, deal: Deal) -> int | None:
+    """The client's price now for the side that closes the deal; None while there is none."""
     symbol, group = snapshot.symbols.get(deal.symbol_code), snapshot.groups.get(deal.group)
     if symbol is None or group is None:
         return None

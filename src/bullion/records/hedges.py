@@ -13,6 +13,14 @@ BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)
+class Cover:
+    """What the desk noted about the cover of an order that it confirmed by hand. At least one of the two."""
+
+    price_paise: int | None
+    reference: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hedge:
     """The hedge request of one order."""
 

@@ -1,6 +1,6 @@
 """Account summaries: found by a part of a name, with books and key counts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -46,6 +46,11 @@ class AccountRecords(DeskTransaction):
         found = await self._transaction.all("account_summaries", wanted, times.now_us, times.soon_us)
         by_id = {row["id"]: _summary(row) for row in found}
         return [by_id[each] for each in ids if each in by_id]
+
+    async def firm_names(self, broker: str, login_ids: Collection[str]) -> dict[str, str | None]:
+        """The firms of these accounts, by login; None for an account without a firm's name."""
+        found = await self._transaction.all("firm_names", broker, _encode(sorted(login_ids)).decode())
+        return {row["login_id"]: row["firm_name"] for row in found}
 
     async def books(self, account_id: int) -> dict[Environment, Book]:
         found = await self._transaction.all("books_of_account", account_id)

@@ -1,5 +1,7 @@
 """Hedge requests, breaks, executions and the simulated venue's behaviour, for the desk."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from bullion.booking.breaks import Mismatch, UnmatchedExecution
@@ -7,7 +9,7 @@ from bullion.hedge.simulated import VenueBehaviour
 from bullion.hedge.venue import ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.records.hedges import ANSWERED, Execution, Exposure, Hedge, OrderHedge, UnmatchedBreak
+from bullion.records.hedges import ANSWERED, Cover, Execution, Exposure, Hedge, OrderHedge, UnmatchedBreak
 from bullion.records.page import Page
 
 from . import row_decoders
@@ -27,6 +29,19 @@ class HedgeRecords(DeskTransaction):
         """Record the answer to a request, which closes it."""
         answer = (ANSWERED, execution.outcome, execution.execution_id, words, execution.at_us)
         await self._transaction.run("answer_hedge", order.book_id, order.ordinal, *answer)
+
+    async def insert_cover(self, order: Order, cover: Cover) -> None:
+        await self._transaction.run(
+            "insert_cover", order.book_id, order.ordinal, cover.price_paise, cover.reference
+        )
+
+    async def covers(self, orders: Sequence[Order]) -> dict[str, Cover]:
+        """The covers that the desk noted for these orders, by the id of the order."""
+        ids = {(each.book_id, each.ordinal): each.id for each in orders}
+        rows = await self._transaction.all("covers_of_orders", msgspec.json.encode(list(ids)).decode())
+        return {
+            ids[row["book_id"], row["ordinal"]]: Cover(row["price_paise"], row["reference"]) for row in rows
+        }
 
     async def withdraw_hedge(self, order: Order) -> None:
         """Close a request without an answer. A request that has an answer does not change."""

@@ -1,5 +1,7 @@
 """The hedge: the simulated venue's behaviour, its executions, orders that wait for it, and the exposure."""
 
+from collections.abc import Mapping
+
 from bullion.desk.bodies import HedgeBody, Option
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -100,7 +102,8 @@ async def list_queue(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
     async def work(records: Records) -> tuple[list[View], int]:
         now_us = await records.now_us()
         waiting, total = await records.hedge_queue(actor.broker, page)
-        return [_waiting_view(each, now_us) for each in waiting], total
+        names = await records.firm_names(actor.broker, {each.account_order.login_id for each in waiting})
+        return [_waiting_view(each, now_us, names) for each in waiting], total
 
     return await desk.read(actor, "hedge_queue", work)
 
@@ -139,10 +142,12 @@ def order_view(found: AccountOrder) -> View:
     return {"order_id": whole["id"], **{name: whole[name] for name in whole if name in _ORDER_FIELDS}}
 
 
-def _waiting_view(each: OrderHedge, now_us: int) -> View:
+def _waiting_view(each: OrderHedge, now_us: int, names: Mapping[str, str | None]) -> View:
     hedge, age_us = each.hedge, now_us - each.account_order.order.created_at_us
     return {
         **order_view(each.account_order),
+        "firm_name": names.get(each.account_order.login_id),
+        "venue": hedge.venue,
         "age_s": max(0, age_us) // _US_PER_S,
         "instrument": hedge.instrument,
         "tries": hedge.tries,

@@ -9,10 +9,10 @@ from secrets import token_hex
 
 import msgspec
 
-from bullion.desk.bodies import CompleteBody, ReasonBody
+from bullion.desk.bodies import CompleteBody, ConfirmBody, DeletionBody, ReasonBody
 from bullion.desk.conversion import require_valid
 from bullion.desk.desk import ChangeResult, Desk, View
-from bullion.desk.price_guard import Deal, PriceRow, far_closing_price
+from bullion.desk.price_guard import Deal, PriceRow, far_closing_price, market_paise, price_text
 from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
@@ -25,14 +25,14 @@ from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
 from bullion.orders.status import TRANSITIONS, Event, Status
-from bullion.records.hedges import Execution
+from bullion.records.hedges import Cover, Execution
 from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
-from .order_view import ORDER_RESULT_COLUMNS, full_view, view
+from .order_view import ORDER_RESULT_COLUMNS, cover_view, full_view, view
 from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
@@ -125,6 +125,27 @@ async def preview_completion(desk: Desk, actor: Actor, order_id: str, body: Comp
     return await desk.read(actor, "order", work)
 
 
+async def closing_market(desk: Desk, actor: Actor, order_id: str) -> View:
+    """The client's price now for closing a deal, and the result at it. Both null while there is no price."""
+
+    async def work(records: Records) -> View:
+        found = await find_order(records, actor.broker, order_id)
+        deal = await _deal(records, actor.broker, found)
+        price_paise = market_paise(await read_snapshot(records, actor.broker), deal)
+        result_paise = None
+        if price_paise is not None:
+            at_us, order = await records.now_us(), found.order
+            closing = order if order.status == Status.CLOSING else life.after(order, Event.CLOSE, at_us)
+            result_paise = _completed(closing, at_us, price_paise).realized_pnl_paise
+        return {
+            "price": price_text(price_paise),
+            "trade_type": deal.closed_by.value,
+            "realized_pnl": price_text(result_paise),
+        }
+
+    return await desk.read(actor, "order", work)
+
+
 def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     closed = life.after(order, Event.COMPLETE, at_us, close_price_paise=close_price_paise)
     if abs(closed.realized_pnl_paise or 0) > _PAISE_MAX:
@@ -138,8 +159,8 @@ def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     "Delete the order {order}? This cannot be undone. Its hedge at the venue stays, and a later fill of a "
     "pending order is shown as a break.",
 )
-async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Delete an order that is pending, open or closing.
+async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBody) -> View:
+    """Delete an order that is pending, open or closing, for a reason.
 
     It no longer counts in positions, and can still be read. A fill that the venue reports later is shown
     as a break.
@@ -155,9 +176,10 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
 
 
 @_order_action("confirm", "confirmed an order")
-async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
+async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBody) -> View:
     """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk."""
     execution_id = _new_execution_id()
+    cover = _cover(body)
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
         await _require_by_hand(desk, records, order)
@@ -165,10 +187,19 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBod
         execution = await _execute(records, actor.broker, order, CONFIRMED, execution_id, at_us)
         message = body.reason or f"execution {execution.execution_id}"
         await records.answer_hedge(order, execution, message)
+        if cover is not None:
+            await records.insert_cover(order, cover)
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), message
 
     return await _change(desk, actor, order_id, make)
+
+
+def _cover(body: ConfirmBody) -> Cover | None:
+    if body.cover_price is None and body.cover_reference is None:
+        return None
+    price = body.cover_price
+    return Cover(None if price is None else paise(price), body.cover_reference)
 
 
 @_order_action("refuse", "refused an order")
@@ -191,6 +222,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
     async def work(records: Records) -> ChangeResult:
         found = await find_order(records, actor.broker, order_id, lock=True)
         before = found.order
+        seen = {**view(found), **await _noted_cover(records, before)}
         # Clocks differ a little: no event may be earlier than the order.
         at_us = max(await records.now_us(), before.created_at_us)
         try:
@@ -199,11 +231,17 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
             raise await _refused(records, found, not_allowed.event) from None
         await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
-        after = {**view(changed), "words": message}
+        after = {**view(changed), "words": message, **await _noted_cover(records, now)}
         prices = [] if price is None else await price(records, found)
-        return ChangeResult(view(found), after, await full_view(records, changed), prices=prices)
+        return ChangeResult(seen, after, await full_view(records, actor.broker, changed), prices=prices)
 
     return await desk.change(actor, order_id.lower(), work, catalogue=False)
+
+
+async def _noted_cover(records: Records, order: Order) -> View:
+    """For the audit trail; empty if the desk noted none."""
+    cover = (await records.covers([order])).get(order.id)
+    return {} if cover is None else cover_view(cover)
 
 
 async def _execute(

@@ -1,5 +1,7 @@
 """Views of an order for the desk: always with the price it was accepted at."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from bullion.allocation.book import environment_of
@@ -9,7 +11,7 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.orders.status import DETAILS, Status
-from bullion.records.hedges import WAITING, Hedge
+from bullion.records.hedges import WAITING, Cover, Hedge
 from bullion.records.orders import AccountOrder, OrderEvent
 from bullion.store.records import Records
 
@@ -48,17 +50,30 @@ def view(found: AccountOrder) -> View:
     }
 
 
-async def full_view(records: Records, found: AccountOrder) -> View:
+async def list_views(records: Records, broker: str, found: Sequence[AccountOrder]) -> list[View]:
+    """Orders with the firms that placed them and the covers that the desk noted."""
+    names = await records.firm_names(broker, {each.login_id for each in found})
+    covers = await records.covers([each.order for each in found])
+    return [
+        {**view(each), "firm_name": names.get(each.login_id), **cover_view(covers.get(each.order.id))}
+        for each in found
+    ]
+
+
+async def full_view(records: Records, broker: str, found: AccountOrder) -> View:
     """Everything about an order except for its decision trace, which takes a search."""
     order = found.order
     hedge = await records.hedge(order)
+    cover = (await records.covers([order])).get(order.id)
+    names = await records.firm_names(broker, [found.login_id])
     return {
         **view(found),
+        "firm_name": names.get(found.login_id),
         "idempotency_key": order.idempotency_key,
         "expected_price": order.asked.expected_price,
         "archived": found.archived,
         "events": [_recorded(found), *map(_event, await records.order_events(order))],
-        "hedge": None if hedge is None else hedge_view(hedge),
+        "hedge": None if hedge is None else hedge_view(hedge) | cover_view(cover),
         "price_anatomy": msgspec.json.decode(order.price_anatomy),
     }
 
@@ -76,6 +91,15 @@ def hedge_view(hedge: Hedge) -> View:
         "answered_at": _instant(hedge.answered_at_us),
         "resolved_by": hedge.resolved_by,
         "resolution": hedge.resolution,
+    }
+
+
+def cover_view(cover: Cover | None) -> View:
+    """What the desk noted about the cover of an order that it confirmed by hand."""
+    price = None if cover is None else cover.price_paise
+    return {
+        "cover_price": None if price is None else rupees_text(price),
+        "cover_reference": None if cover is None else cover.reference,
     }
 
 

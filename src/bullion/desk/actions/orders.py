@@ -18,7 +18,9 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 from . import traces
-from .order_view import full_view, view
+from .order_sorting import NEWEST, SORTED_MAX, SORTS, sorted_page
+from .order_sums import sums
+from .order_view import full_view, list_views
 
 STATUSES = tuple(status.value for status in Status)
 FILTERS = {
@@ -39,12 +41,19 @@ ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
     command="orders list",
     columns="created_at environment login_id deal:deal_no|deal_label symbol_code trade_type quantity unit "
     "price total status client_order_id id",
-    query=FILTERS,
+    query={
+        **FILTERS,
+        "sort": Option(
+            "Sort by this, with a minus from the top down. By anything but time: only up to "
+            f"{SORTED_MAX} orders. Default: {NEWEST}.",
+            metavar="FIELD",
+        ),
+    },
 )
 async def list_orders(
     desk: Desk, actor: Actor, filters: Mapping[str, str | None], page: Page
 ) -> tuple[list[View], int]:
-    """List orders, newest first. Archived test orders are left out.
+    """List orders, newest first unless sorted otherwise. Archived test orders are left out.
 
     \b
     Examples:
@@ -52,11 +61,29 @@ async def list_orders(
       bullion desk orders list --client-order-id PO-1842
       bullion desk --json orders list --environment test --limit 200
     """
+    wanted, sort = _wanted(filters), filters.get("sort") or NEWEST
+    if sort not in SORTS:
+        raise _refused("sort", f"is one of {', '.join(SORTS)}")
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        found, total = await sorted_page(records, actor.broker, wanted, page, sort)
+        return await list_views(records, actor.broker, found), total
+
+    return await desk.read(actor, "orders", work)
+
+
+@action("GET /orders/totals", command="orders totals", query=FILTERS)
+async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]) -> View:
+    """Sum weights, values and results of orders by metal and side.
+
+    Orders that are rejected or deleted are left out. Of more than 1,000 orders, the newest 1,000 are summed;
+    `summed` says how many.
+    """
     wanted = _wanted(filters)
     found, total = await desk.read(
-        actor, "orders", lambda records: records.orders(actor.broker, wanted, page)
+        actor, "orders", lambda records: records.orders(actor.broker, wanted, Page(SORTED_MAX, 0))
     )
-    return [view(each) for each in found], total
+    return {"orders": total, "summed": len(found), "items": sums(found)}
 
 
 @action("GET /orders/{id}", command="orders show")
@@ -66,7 +93,8 @@ async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     async def work(records: Records) -> View:
         found = await find_order(records, actor.broker, order_id)
         trace = await records.trace(actor.broker, found.order.request_id)
-        return {**await full_view(records, found), "trace": None if trace is None else traces.view(trace)}
+        whole = await full_view(records, actor.broker, found)
+        return {**whole, "trace": None if trace is None else traces.view(trace)}
 
     return await desk.read(actor, "order", work)
 

@@ -40,6 +40,11 @@ LIMIT $2 OFFSET $3
 -- name: login_of_account
 SELECT login_id FROM accounts WHERE id = $1
 
+-- name: firm_names
+SELECT accounts.login_id, accounts.firm_name
+FROM @json_list($2)
+@lookup_join accounts ON accounts.broker = $1 AND accounts.login_id = items.value
+
 -- name: insert_account
 -- The transaction has locked the catalogue's row, so no other session creates an account, and the next id is free.
 INSERT INTO accounts (

@@ -61,6 +61,16 @@ UPDATE hedge_requests
 SET state = $3, outcome = $4, execution_id = $5, words = $6, answered_at_us = $7
 WHERE book_id = $1 AND ordinal = $2
 
+-- name: insert_cover
+INSERT INTO hand_covers (book_id, ordinal, price_paise, reference) VALUES ($1, $2, $3, $4)
+
+-- name: covers_of_orders
+-- What the desk noted about the covers of these orders (book and ordinal). Most orders have none.
+SELECT covers.*
+FROM @json_rows($1)
+@lookup_join hand_covers AS covers
+    ON covers.book_id = CAST(@item(0) AS BIGINT) AND covers.ordinal = CAST(@item(1) AS BIGINT)
+
 -- name: hedges_waiting
 SELECT count(*) AS requests, min(order_id) AS oldest FROM hedge_requests WHERE state = 'waiting'
 

@@ -12,7 +12,7 @@ from bullion.console.widgets.components import BAD, hint, state
 from bullion.console.widgets.formatting import deviation_text, is_zero, rupees, weight
 from bullion.desk.actions import breaks, order_life
 from bullion.desk.actions.orders import get_order
-from bullion.desk.bodies import CompleteBody, ReasonBody
+from bullion.desk.bodies import Body, CompleteBody, ConfirmBody, DeletionBody, ReasonBody
 from bullion.desk.desk import View
 from bullion.hedge.venue import BY_HAND
 from bullion.metals.rupees import paise
@@ -28,6 +28,14 @@ _FAR_PERCENT = 10
 """The preview warns of a closing price that deviates more from the deal's."""
 _REASON_HINT = "Optional, up to 500 characters. It is kept with the order."
 _REASON = field_of(ReasonBody, "reason", "Reason", _REASON_HINT)
+_WHY_DELETED = field_of(
+    DeletionBody, "reason", "Reason", "Required, up to 500 characters. It is kept with the order."
+)
+_COVER = (
+    field_of(ConfirmBody, "cover_price", "Cover price", "Optional: the price that you dealt at."),
+    field_of(ConfirmBody, "cover_reference", "Reference of the cover", "Optional, up to 64 characters."),
+    field_of(ConfirmBody, "reason", "Where and how it was covered", _REASON_HINT),
+)
 _PRICE = field_of(CompleteBody, "close_price", "Closing price")
 
 
@@ -92,9 +100,10 @@ def _action(
     ask: Callable[[Visit], Awaitable[Dialog]],
     done: Callable[[View], str],
     fields: Fields = (),
+    body: type[Body] | None = None,
 ) -> Action:
     async def do(visit: Visit) -> Result:
-        bodies = [ReasonBody(**visit.values)] if fields else []
+        bodies = [] if body is None else [body(**visit.values)]
         return Result(done(await work(visit.desk, visit.actor, visit.param("id"), *bodies)))
 
     return Action(ORDERS, name, label, work, ask, do, fields)
@@ -225,7 +234,13 @@ COMPLETE = Action(
     preview_required=True,
 )
 DELETE = _action(
-    "delete", "Delete", order_life.delete_order, _ask_delete, lambda _: "The order is deleted.", (_REASON,)
+    "delete",
+    "Delete",
+    order_life.delete_order,
+    _ask_delete,
+    lambda _: "The order is deleted.",
+    (_WHY_DELETED,),
+    DeletionBody,
 )
 CONFIRM = _action(
     "confirm",
@@ -238,7 +253,8 @@ CONFIRM = _action(
         confirm="Confirm the hedge",
     ),
     lambda done: f"The order is deal {done['deal_no']}.",
-    (replace(_REASON, label="Where and how it was hedged"),),
+    _COVER,
+    ConfirmBody,
 )
 REFUSE = _action(
     "refuse",
@@ -253,6 +269,7 @@ REFUSE = _action(
     ),
     lambda _: "The order is rejected.",
     (_REASON,),
+    ReasonBody,
 )
 RESOLVE = Action(ORDERS, "resolve", "Settle the break", breaks.resolve_break, _ask_resolve, settle, (NOTE,))
 ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, RESOLVE)

@@ -131,6 +131,8 @@ def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
     pairs: list[tuple[str, Child]] = [
         ("Hedged by", "the desk itself" if by_hand else f"the {held['venue']} venue"),
         ("Instrument", held["instrument"]),
+        ("Cover price", held["cover_price"] and rupees(held["cover_price"])),
+        ("Cover reference", held["cover_reference"]),
         ("Last answer", held["words"]),
         ("Failed attempts", times_text(held["tries"]) if held["tries"] else None),
         ("Next attempt", None if by_hand else when(held["due_at"])),
