@@ -2,18 +2,21 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from bullion.console.html import el
+from bullion.console.html import Html, el
 from bullion.console.page import Visit
 from bullion.console.pages.orders.decision_page import STAGES, stages
-from bullion.console.pages.orders.order_actions import buttons
+from bullion.console.pages.orders.order_actions import buttons, queue_actions
+from bullion.console.pages.orders.order_list import recent_orders_card
 from bullion.console.pages.orders.price_breakdown import price_steps
-from bullion.console.shared_read import SharedRead
+from bullion.console.shared_read import Reading, SharedRead
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.charts import Step, waterfall
 from bullion.desk.desk import Desk, View
@@ -99,6 +102,46 @@ def test_an_order_that_was_taken_passed_them_all() -> None:
     assert "venue" not in test
 
 
+QUEUED = {
+    "order_id": "01a1de14-d0ac-74ff-b60f-dff545fade43",
+    "login_id": "client",
+    "firm_name": "Kalyani Jewellers",
+    "symbol_code": "GOLD",
+    "trade_type": "sell",
+    "quantity": "5.0000",
+    "unit": "g",
+    "status": "pending",
+    "venue": "simulated",
+}
+
+
+@pytest.mark.parametrize(
+    ("hedge", "row", "role", "offered"),
+    [
+        ("desk", {}, Role.DEALER, True),
+        ("desk", {}, Role.VIEWER, False),
+        ("desk", {"status": "deleted"}, Role.DEALER, False),
+        ("simulated", {}, Role.DEALER, False),
+        ("simulated", {"venue": "desk"}, Role.DEALER, True),
+    ],
+)
+def test_a_row_of_the_queue_is_answered_with_one_press(
+    hedge: str, row: View, role: Role, *, offered: bool
+) -> None:
+    visit = SimpleNamespace(has_role=role.includes, desk=SimpleNamespace(hedge=hedge))
+    shown = queue_actions(cast("Visit", visit), {**QUEUED, **row})
+    if not offered:
+        assert shown is None
+        return
+    buttons = re.findall(r"<button.*?</button>", str(shown))
+    assert [re.sub(r"<.*?>", "", each) for each in buttons] == ["Confirm", "Refuse …", "Cover …"]
+    assert f"/actions/orders/confirm?id={QUEUED['order_id']}" in buttons[0]
+    assert 'data-letter="c"' in buttons[0]
+    assert 'data-letter="r"' in buttons[1]
+    assert "data-letter" not in buttons[2]
+    assert 'aria-label="Confirm SELL 5\N{NO-BREAK SPACE}g GOLD for Kalyani Jewellers"' in buttons[0]
+
+
 def test_who_looks_at_the_same_shares_a_read() -> None:
     """Once a second, and anew when something was changed; the reads that nobody looks at are let go."""
     reads: list[str] = []
@@ -141,3 +184,56 @@ def test_a_break_takes_nothing_else_away(status: str, left: list[str]) -> None:
     shown = str(el("div", buttons(cast("Visit", visit), order)))
     assert re.findall(r"<button[^>]*>([^<]+)</button>", shown) == left
     assert "there is nothing to do" not in shown
+
+
+async def _recent(visit: Visit) -> Html:
+    return el("div", await recent_orders_card(visit, rows=2))
+
+
+def test_the_newest_orders_are_a_card_for_other_pages() -> None:
+    """Production alone, with links and states; without orders it says so."""
+    order = {
+        "id": "01a1de14-d0ac-74ff-b60f-dff545fade43",
+        "environment": "production",
+        "login_id": "client",
+        "firm_name": "Kalyani Jewellers",
+        "symbol_code": "GOLD",
+        "trade_type": "buy",
+        "quantity": "5.0000",
+        "unit": "g",
+        "price": "71240.00",
+        "total": "35620.00",
+        "status": "open",
+        "deal_no": 7,
+        "deal_label": None,
+        "realized_pnl": None,
+        "created_at": "2026-11-15T04:31:21.924000+00:00",
+    }
+    asked: list[Any] = []
+
+    def visit(orders: list[Any]) -> Visit:
+        async def read(key: Any, _read: Any, _every_s: float = 1) -> Reading[Any]:
+            asked.append(key)
+            return Reading(SimpleNamespace(orders=orders, total=len(orders), unsorted=None), 1.0)
+
+        made = SimpleNamespace(
+            read=read,
+            frame=SimpleNamespace(queue=Reading(([], 0))),
+            desk=SimpleNamespace(hedge="simulated"),
+            has_role=Role.DEALER.includes,
+            request=SimpleNamespace(first_part="overview", query={}),
+            settings=SimpleNamespace(late_s=30),
+            param=lambda _name: "",
+            zone=ZoneInfo("Asia/Kolkata"),
+            now=datetime.now(UTC),
+        )
+        return cast("Visit", made)
+
+    shown = str(asyncio.run(_recent(visit([order]))))
+    assert "production" in asked[0]
+    assert asked[0][-1] == 2
+    assert 'id="blotter-table"' in shown
+    assert f'href="/orders/{order["id"]}"' in shown
+    assert "Kalyani Jewellers" in shown
+    assert 'aria-label="Close BUY 5\N{NO-BREAK SPACE}g GOLD for Kalyani Jewellers"' in shown
+    assert "There are no orders yet." in str(asyncio.run(_recent(visit([]))))

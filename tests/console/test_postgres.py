@@ -68,6 +68,11 @@ def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
         at.do(f"orders/complete?id={order['id']}", close_price="72240")
         assert dealing.order(order)["realized_pnl"] == "2500.00"
 
+        listed = at.see("orders?login_id=client&sort=-weight&columns=time,weight,closed,result")
+        assert "72,240.00" in listed
+        assert "+2,500.00" in listed
+        assert "bought" in listed
+
         dealing.venue(mode="hold")
         held = dealing.placed()
         assert held["id"] in at.see("overview")

@@ -78,6 +78,7 @@ def top(visit: Visit, pages: Sequence[Page], page: Page) -> Html:
         ),
         el("div", health_strip(visit), switchboard(visit), class_="strip"),
         _thumb_bar(page),
+        data_waiting=visit.waiting or None,
     )
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from bullion.desk.desk import Desk, require
 from bullion.desk.price_confirmation import PricesUnconfirmed
 from bullion.desk.registry import Work, role_of
+from bullion.hedge.venue import BY_HAND
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
@@ -67,6 +68,14 @@ class Visit:
     @property
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    @property
+    def waiting(self) -> int:
+        """How many orders wait for a person: all where the desk is the venue, otherwise the late ones."""
+        rows, total = self.frame.queue.value or ([], 0)
+        if self.desk.hedge == BY_HAND:
+            return total
+        return sum(each["age_s"] >= self.settings.late_s for each in rows)
 
     def has_role(self, role: Role) -> bool:
         return self.actor.role.includes(role)

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic, time
 from typing import Any, TypeVar
@@ -53,6 +53,8 @@ class FrameState:
     """A light for each part that orders need."""
     refused: int | None = None
     """Live orders that were refused lately because of the venue. None: it is well, or this is not known."""
+    queue: Reading[Listed] = field(default_factory=Reading)
+    """The orders that wait for the venue or the desk."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -123,6 +125,7 @@ class BrokerWatch:
             api=await self._api.get(actor),
             opening=await self.opening.get(actor),
             health=await self.health.get(actor),
+            queue=await self.queue.get(actor),
             refused=await self._refused_by_venue(actor),
         )
 

@@ -44,9 +44,12 @@ function keyOf(node) {
 
 function morphChildren(old, fresh) {
   const keyed = new Map();
-  for (const child of old.children) {
+  const stays = new Set([...fresh.childNodes].map(keyOf));
+  for (const child of [...old.children]) {
     const key = keyOf(child);
-    if (key) keyed.set(key, child);
+    // What is gone is removed first: a row that moved up into its place would lose the focus.
+    if (key && !stays.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
   }
   let place = old.firstChild;
   for (const child of [...fresh.childNodes]) {
@@ -90,8 +93,12 @@ async function look() {
     unansweredSince = null;
     if (path !== body.dataset.live) return; // Other filters were chosen meanwhile.
     for (const [name, html] of Object.entries(parts)) {
-      if (shown[name] !== html) morphChildren(document.getElementById(name), parsed(html));
+      if (shown[name] === html) continue;
+      const fresh = parsed(html);
+      document.dispatchEvent(new CustomEvent("refresh", { detail: { name, fresh } }));
+      morphChildren(document.getElementById(name), fresh);
     }
+    document.dispatchEvent(new Event("refreshed"));
     shown = parts;
     tellMenu();
     seenAt = Date.now();

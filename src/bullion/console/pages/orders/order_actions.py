@@ -8,8 +8,8 @@ from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit
 from bullion.console.pages.breaks import NOTE, settle
 from bullion.console.paths import ORDERS
-from bullion.console.widgets.components import BAD, hint, state
-from bullion.console.widgets.formatting import deviation_text, is_zero, rupees, weight
+from bullion.console.widgets.components import BAD, NOTHING, hint, state
+from bullion.console.widgets.formatting import clock, deviation_text, is_zero, rupees, weight
 from bullion.desk.actions import breaks, order_life
 from bullion.desk.actions.orders import get_order
 from bullion.desk.bodies import Body, CompleteBody, ConfirmBody, DeletionBody, ReasonBody
@@ -21,7 +21,7 @@ from bullion.records.hedges import BROKEN
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 
-from .order_format import deal_number, is_test
+from .order_format import deal_number, is_test, row_name
 
 _AT_ONCE = "It takes effect at once. The order's history and the audit trail record your name."
 _FAR_PERCENT = 10
@@ -64,6 +64,100 @@ def buttons(visit: Visit, order: View) -> Child:
     return [*settling, *allowed, DELETE.button(visit, about, kind="warning apart")]
 
 
+def row_actions(visit: Visit, order: View, *, by_hand: bool) -> Child:
+    """What the state of an order allows in a row of a list; nothing for people who may not do it."""
+    if is_test(order) or not visit.has_role(DELETE.role):
+        return None
+    name = row_name(order)
+    delete = _row_button(DELETE, order["id"], "Delete …", name, kind="later")
+    match order["status"]:
+        case Status.PENDING if by_hand:
+            refuse = _row_button(REFUSE, order["id"], "Refuse …", name)
+            # Telephones have no room for fields in a row: there a dialog asks for the cover.
+            cover = _row_button(CONFIRM, order["id"], "Cover …", name, kind="phone-only", letter=None)
+            return [_confirm_now(order["id"], name), refuse, cover, delete]
+        case Status.PENDING:
+            return [delete]
+        case Status.OPEN:
+            return [_row_button(CLOSE, order["id"], "Close …", name, kind="later"), delete]
+        case Status.CLOSING:
+            return [_row_button(COMPLETE, order["id"], "Complete …", name), delete]
+        case _:
+            return None
+
+
+def queue_actions(visit: Visit, row: View) -> Child:
+    """The buttons of one row of the desk's queue: one press confirms the order.
+
+    The element of the row needs `data_key` with the order's id and `data_row` with `row_name(row)`, and its
+    list `data_rows`, for the keyboard.
+    """
+    by_hand = visit.desk.hedge == BY_HAND or row["venue"] == BY_HAND
+    if not by_hand or row["status"] != Status.PENDING or not visit.has_role(CONFIRM.role):
+        return None
+    order_id, name = row["order_id"], row_name(row)
+    return el(
+        "span",
+        _confirm_now(order_id, name),
+        _row_button(REFUSE, order_id, "Refuse …", name),
+        _row_button(CONFIRM, order_id, "Cover …", name, letter=None),
+        class_="row-actions",
+    )
+
+
+_LETTERS = {"confirm": "c", "refuse": "r"}
+
+
+def _row_button(
+    action: Action, order_id: str, text: str, name: str, *, kind: str = "", letter: str | None = ""
+) -> Html:
+    label = f"{text.removesuffix(' …')} {name}"
+    return el(
+        "button",
+        text,
+        type="button",
+        class_=f"small {kind}".strip(),
+        data_dialog=action.path("dialogs", {"id": order_id}),
+        data_letter=_LETTERS.get(action.name) if letter == "" else letter,
+        data_key=f"{action.name} {text}",
+        aria_haspopup="dialog",
+        aria_label=label,
+    )
+
+
+def _confirm_now(order_id: str, name: str) -> Html:
+    """Confirms at once, with the cover that was typed into the row."""
+    return el(
+        "button",
+        "Confirm",
+        type="button",
+        class_="small primary",
+        data_row_act=CONFIRM.path("actions", {"id": order_id}),
+        data_letter="c",
+        data_key="confirm",
+        aria_label=f"Confirm {name}",
+    )
+
+
+def cover_input(visit: Visit, order: View, name: str) -> Child:
+    """A field in the row of a waiting order, which is sent with its confirmation."""
+    if not visit.has_role(CONFIRM.role):
+        return NOTHING
+    what = "Cover price" if name == "cover_price" else "Cover reference"
+    return el(
+        "input",
+        name=name,
+        id=f"{name}-{order['id']}",
+        class_="cover",
+        aria_label=f"{what} of {row_name(order)}",
+        placeholder="₹" if name == "cover_price" else "reference",
+        inputmode="decimal" if name == "cover_price" else None,
+        maxlength=64,
+        autocomplete="off",
+        spellcheck="false",
+    )
+
+
 def _has_break(order: View) -> bool:
     return order["hedge"] is not None and order["hedge"]["state"] == BROKEN
 
@@ -80,17 +174,19 @@ def _summary(order: View) -> str:
     return f"{what}, at {rupees(order['price'])}, total {rupees(order['total'])}."
 
 
-def _ask(
-    title: str, *text: Child, confirm: str, danger: bool = False
-) -> Callable[[Visit], Awaitable[Dialog]]:
-    """A dialog about one order; `{deal}` in the title is its number."""
-
-    async def ask(visit: Visit) -> Dialog:
-        order = await get_order(visit.desk, visit.actor, visit.param("id"))
-        shown = title.format(deal=deal_number(order))
-        return Dialog(title=shown, text=[_summary(order), *text, _AT_ONCE], confirm=confirm, danger=danger)
-
-    return ask
+async def _ask_refuse(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    return Dialog(
+        title="Refuse this order?",
+        text=[
+            _summary(order),
+            "The order is rejected for good: nothing is booked, and it leaves the client's position.",
+            "The client sees that the hedge refused it.",
+            _AT_ONCE,
+        ],
+        confirm="Refuse the order",
+        danger=True,
+    )
 
 
 def _action(
@@ -109,6 +205,76 @@ def _action(
     return Action(ORDERS, name, label, work, ask, do, fields)
 
 
+async def _market_line(visit: Visit, order_id: str) -> Html:
+    """What closing the deal at the market would come to."""
+    market = await order_life.closing_market(visit.desk, visit.actor, order_id)
+    if market["price"] is None:
+        return el("span", "There is no market price now.", class_="market")
+    verb = f"The client {market['trade_type']}s at"
+    text = f"Market at {clock(visit.now, visit.zone)}: {verb[0].lower()}{verb[1:]} "
+    return el(
+        "span",
+        text,
+        el("b", rupees(market["price"])),
+        ". ",
+        _client_result(market["realized_pnl"]),
+        class_="market",
+    )
+
+
+def _client_result(pnl: str) -> list[Child]:
+    """The client gains ₹ 2,500.00."""
+    if is_zero(pnl):
+        return ["The client neither gains nor loses ", el("b", rupees("0.00"), class_="result"), "."]
+    text, kind = ("The client loses ", "loss") if pnl.startswith("-") else ("The client gains ", "gain")
+    return [text, el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}"), "."]
+
+
+async def _ask_close(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    return Dialog(
+        title=f"Close deal {deal_number(order)}?",
+        text=[
+            _summary(order),
+            await _market_line(visit, order["id"]),
+            "The deal becomes closing, and the client sees that. It cannot be reopened.",
+            "It counts in the position until you complete it with its closing price.",
+            _AT_ONCE,
+        ],
+        confirm="Close the deal",
+    )
+
+
+async def _ask_confirm(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    anatomy = order["price_anatomy"]
+    per = weight(anatomy["quoted_weight"], anatomy["unit"])
+    price, *others = _COVER
+    return Dialog(
+        title=f"Confirm {row_name(order)}?",
+        text=[
+            _summary(order),
+            *await _reference_line(visit, order),
+            "Confirm when you have covered it.",
+            "The order becomes a deal with a number, and the client sees it as open.",
+            _AT_ONCE,
+        ],
+        confirm=f"Confirm {weight(order['quantity'], order['unit'])}",
+        fields=[replace(price, label=f"Cover price, in rupees per {per}"), *others],
+    )
+
+
+async def _reference_line(visit: Visit, order: View) -> list[Html]:
+    """The market's price for the desk, which buys what the client buys."""
+    quotes, _ = (await visit.watch.quotes.get(visit.actor)).value or ([], 0)
+    name = "ask" if order["trade_type"] == "buy" else "bid"
+    found = [each[name] for each in quotes if each["symbol_code"] == order["symbol_code"] and each[name]]
+    if not found:
+        return []
+    text = f"Market before premiums at {clock(visit.now, visit.zone)}: "
+    return [el("span", text, el("b", rupees(found[0])), ".", class_="market")]
+
+
 async def _ask_complete(visit: Visit) -> Dialog:
     order = await get_order(visit.desk, visit.actor, visit.param("id"))
     anatomy = order["price_anatomy"]
@@ -117,6 +283,7 @@ async def _ask_complete(visit: Visit) -> Dialog:
         title=f"Complete the closing of deal {deal_number(order)}?",
         text=[
             _summary(order),
+            await _market_line(visit, order["id"]),
             "The deal is closed at this price. It leaves the position, and its weight returns to stock.",
             "The result below is final.",
             _AT_ONCE,
@@ -135,16 +302,7 @@ async def _preview_complete(visit: Visit) -> Html:
     except RefusalError as refused:
         message = refused.by_field["close_price"] if isinstance(refused, FormErrors) else refused.message
         return el("p", message, class_="refused", data_not_yet=True)
-    pnl = str(found["realized_pnl"])
-    text, kind = ("The client loses", "loss") if pnl.startswith("-") else ("The client gains", "gain")
-    if is_zero(pnl):
-        text, kind = "The client neither gains nor loses", ""
-    shown = el(
-        "p",
-        f"Closed at {rupees(found['close_price'])}. {text} ",
-        el("b", rupees(pnl.lstrip("-")), class_=f"result {kind}".strip()),
-        ".",
-    )
+    shown = el("p", f"Closed at {rupees(found['close_price'])}. ", _client_result(str(found["realized_pnl"])))
     warning = _deviation(found)
     return join([shown, el("p", warning, class_="refused")]) if warning else shown
 
@@ -214,12 +372,7 @@ CLOSE = _action(
     "close",
     "Close",
     order_life.close_order,
-    _ask(
-        "Close deal {deal}?",
-        "The deal becomes closing, and the client sees that. It counts in the position until you complete it "
-        "with its closing price. It cannot be reopened.",
-        confirm="Close the deal",
-    ),
+    _ask_close,
     lambda _: "The deal is closing. Complete it with the closing price.",
 )
 COMPLETE = Action(
@@ -238,21 +391,16 @@ DELETE = _action(
     "Delete",
     order_life.delete_order,
     _ask_delete,
-    lambda _: "The order is deleted.",
+    lambda done: f"Deleted: {row_name(done)}.",
     (_WHY_DELETED,),
     DeletionBody,
 )
 CONFIRM = _action(
     "confirm",
-    "Confirm hedge",
+    "Confirm",
     order_life.confirm_order,
-    _ask(
-        "Confirm the hedge?",
-        "Confirm when you have hedged it. The order becomes a deal with a number, and the client sees it as "
-        "open.",
-        confirm="Confirm the hedge",
-    ),
-    lambda done: f"The order is deal {done['deal_no']}.",
+    _ask_confirm,
+    lambda done: f"Confirmed as deal {done['deal_no']}: {row_name(done)}.",
     _COVER,
     ConfirmBody,
 )
@@ -260,14 +408,8 @@ REFUSE = _action(
     "refuse",
     "Refuse",
     order_life.refuse_order,
-    _ask(
-        "Refuse this order?",
-        "The order is rejected for good: nothing is booked, it leaves the client's position, and the client "
-        "sees that the hedge refused it.",
-        confirm="Refuse the order",
-        danger=True,
-    ),
-    lambda _: "The order is rejected.",
+    _ask_refuse,
+    lambda done: f"Refused: {row_name(done)}.",
     (_REASON,),
     ReasonBody,
 )

@@ -1,8 +1,10 @@
-"""The list of all orders, newest first, filtered by the parameters of the address, and live."""
+"""The blotter: the live list of orders. Filters, columns and sort are in the address."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NoReturn
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.console.forms import Choice, Field, Options, fields_html
@@ -10,32 +12,28 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Redirect, Visit
 from bullion.console.paths import ORDERS, decision_path, order_path, page_path
 from bullion.console.shared_read import Reading
-from bullion.console.watch import Listed
-from bullion.console.widgets.components import (
-    NOTHING,
-    Column,
-    card,
-    empty,
-    freshness,
-    hint,
-    not_read,
-    search_form,
-    table,
-)
-from bullion.console.widgets.formatting import count, grouped, moment, zone_name
+from bullion.console.widgets.components import card, empty, freshness, hint, not_read
+from bullion.console.widgets.formatting import count, is_zero, rupees, weight, zone_name
 from bullion.desk.actions import accounts, orders, symbols, traces
+from bullion.desk.actions.order_sorting import NEWEST
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
+from bullion.hedge.venue import BY_HAND
+from bullion.metals.rupees import paise, rupees_text
+from bullion.orders.status import Status
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from .order_format import deal_number, environment, order_text, status
+from .batch_actions import batch_bar
+from .blotter_columns import COLUMNS, Blotter, Shown, row_html
 
 PAGE_SIZE = 50
 _OFFSET_MAX = 10_000_000
 _SYMBOLS_MAX = 200
+_TOTALS_EVERY_S = 5.0
+"""Sums read up to 1,000 orders."""
 _PERIODS = {
     "15m": ("last 15 minutes", timedelta(minutes=15)),
     "1h": ("last hour", timedelta(hours=1)),
@@ -51,20 +49,28 @@ def _same(names: list[str] | tuple[str, ...] | type[Environment]) -> Options:
 
 _FROM = "from"
 _FILTERS = (
-    Choice("environment", "Environment", options=[("", "all"), *_same(Environment)]),
-    Choice("status", "State", options=[("", "all"), *_same(orders.STATUSES)]),
+    Choice("environment", "Environment", options=[("", "all environments"), *_same(Environment)]),
+    Choice("status", "State", options=[("", "all states"), *_same(orders.STATUSES)]),
     Choice("symbol_code", "Symbol"),
     Field("login_id", "Account", placeholder="all logins"),
     Field("source", "Channel", placeholder="all channels"),
     Choice(
         "since",
         "Since",
-        options=[("", "the beginning"), *((key, text) for key, (text, _) in _PERIODS.items())],
+        options=[("", "any time"), *((key, text) for key, (text, _) in _PERIODS.items())],
     ),
-    Field("client_order_id", "Client order id", placeholder="all"),
+    Field("client_order_id", "Client order id", placeholder="client order id"),
 )
 _DESK_FILTERS = ("environment", "status", "symbol_code", "source", "login_id", "client_order_id")
 """Those that the desk's list of orders has under the same names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    orders: list[View]
+    total: int
+    unsorted: str | None = None
+    """Why the list is not sorted as the address wants."""
 
 
 async def list_page(visit: Visit) -> Html:
@@ -72,24 +78,75 @@ async def list_page(visit: Visit) -> Html:
         await find(visit, typed)
     chosen = {name: visit.param(name).strip() for name in (*_DESK_FILTERS, "since", _FROM)}
     number = _page_number(visit.param("page"))
+    shown = Shown.of(visit)
     filters: dict[str, str | None] = {name: chosen[name] or None for name in _DESK_FILTERS}
     filters["since"] = _since(chosen, visit.now, visit.zone)
     page = Page(PAGE_SIZE, (number - 1) * PAGE_SIZE)
-
-    async def read(desk: Desk, actor: Actor) -> Listed:
-        return await orders.list_orders(desk, actor, filters, page)
-
-    reading = await visit.read((ORDERS, "list", *filters.values(), page.offset), read)
+    reading = await _read_list(visit, {**filters, "sort": shown.sort}, page)
     codes = await visit.read((ORDERS, "symbols"), _symbol_codes)
-    shown = card(
-        "Orders",
-        _filters(visit, chosen, codes.value or []),
+    return el(
+        "div",
+        el("h1", "Orders", class_="unseen"),
+        el(
+            "div",
+            _views(chosen, visit.waiting),
+            _SHOW_FILTERS,
+            _filters(visit, chosen, codes.value or [], shown),
+            el("span", shown.column_links(), _SWITCHES, _aside(reading), class_="tools"),
+            class_="toolbar",
+        ),
         _also_account(visit, chosen),
-        _found(visit, reading, chosen, number),
-        aside=[_SEARCH, _aside(reading)],
-        name="orders",
+        _found(visit, reading, chosen, number, shown),
+        el(
+            "div",
+            batch_bar(visit),
+            await _totals(visit, filters),
+            _pager(visit, reading, number),
+            class_="foot",
+        ),
+        class_="orders-page blotter",
+        data_density="compact",
+        id="orders",
+        data_card="orders",
     )
-    return el("div", el("h1", "Orders", class_="unseen"), shown, class_="orders-page")
+
+
+async def recent_orders_card(visit: Visit, rows: int = 16) -> Html:
+    """The newest production orders, for another page: rows of the blotter with their actions."""
+    filters: dict[str, str | None] = {"environment": Environment.PRODUCTION.value}
+    reading = await _read_list(visit, {**filters, "sort": NEWEST}, Page(rows, 0))
+    path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "since": "today"})
+    aside = [freshness(reading), el("a", "all orders", href=path)]
+    content: Child
+    if reading.value is None:
+        content = not_read(reading)
+    elif not reading.value.orders:
+        content = empty("There are no orders yet.", "Production orders appear here as they arrive.")
+    else:
+        columns = [each for each in COLUMNS if each.name in _RECENT]
+        shown = Shown(columns, NEWEST, {"environment": Environment.PRODUCTION.value})
+        content = _table(visit, shown, reading.value.orders, name="blotter-table")
+    return card(
+        "Blotter", el("div", content, class_="blotter", data_density="compact"), aside=aside, name="blotter"
+    )
+
+
+_RECENT = frozenset(
+    {"time", "deal", "client", "side", "weight", "symbol", "price", "total", "state", "result"}
+)
+
+
+async def _read_list(visit: Visit, filters: Mapping[str, str | None], page: Page) -> Reading[_Listed]:
+    async def read(desk: Desk, actor: Actor) -> _Listed:
+        try:
+            return _Listed(*await orders.list_orders(desk, actor, filters, page))
+        except RefusalError as refused:
+            if not any("sort" in each.loc for each in refused.errors):
+                raise
+            newest = {**filters, "sort": NEWEST}
+            return _Listed(*await orders.list_orders(desk, actor, newest, page), refused.message)
+
+    return await visit.read((ORDERS, "list", *filters.values(), page.offset, page.limit), read)
 
 
 async def _symbol_codes(desk: Desk, actor: Actor) -> list[str]:
@@ -117,24 +174,94 @@ def _since(chosen: Mapping[str, str], now: datetime, zone: ZoneInfo) -> str | No
     return (minute.replace(hour=0, minute=0) if back is None else minute - back).isoformat()
 
 
-_SEARCH = search_form(
-    f"/{ORDERS}",
-    "find",
-    placeholder="Order id, request id, client order id or login",
-    label="Find an order",
-    button=el("button", "Find", class_="primary"),
+_VIEWS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("Today", {"environment": "production", "since": "today"}),
+    ("Waiting", {"environment": "production", "status": Status.PENDING.value}),
+    ("Open", {"environment": "production", "status": Status.OPEN.value}),
+    ("Closing", {"environment": "production", "status": Status.CLOSING.value}),
+    ("Test", {"environment": "test"}),
+    ("All", {}),
 )
 
 
-def _filters(visit: Visit, chosen: Mapping[str, str], codes: list[str]) -> Html:
+def _views(chosen: Mapping[str, str], waiting: int) -> Html:
+    """Links to lists that are often wanted, and to those that were saved in this browser."""
+    now = {name: value for name, value in chosen.items() if value}
+    links = []
+    for name, query in _VIEWS:
+        number = el("span", str(waiting), class_="count") if name == "Waiting" and waiting else None
+        current = "true" if query == now else None
+        links.append(
+            el("a", name, number, href=page_path(ORDERS, query), aria_current=current, data_key=name)
+        )
+    save = el(
+        "details",
+        el("summary", "+ Save view"),
+        el(
+            "div",
+            el("label", el("span", "Name"), el("input", id="view-name", maxlength=30, autocomplete="off")),
+            el("button", "Save in this browser", type="button", class_="small", data_save_view=True),
+            el(
+                "p",
+                "The address of this page holds the whole view: send it to share the view.",
+                class_="hint",
+            ),
+        ),
+        class_="menu",
+        id="save-view",
+        data_keep=True,
+    )
+    own = el("span", id="own-views", data_keep=True)
+    return el("nav", links, own, save, class_="views", aria_label="Views")
+
+
+_SWITCHES = (
+    el(
+        "button",
+        "Sound",
+        type="button",
+        class_="small quiet",
+        data_sound_button=True,
+        aria_pressed="false",
+        id="sound",
+        data_keep=True,
+    ),
+    el(
+        "button",
+        "Keys ",
+        el("kbd", "?", aria_hidden="true"),
+        type="button",
+        class_="small quiet",
+        data_keys_button=True,
+    ),
+)
+
+
+_SHOW_FILTERS = el(
+    "label",
+    el("input", type="checkbox", id="show-filters"),
+    " Filters",
+    class_="show-filters",
+    data_keep=True,
+)
+"""For telephones: elsewhere the filters are always shown."""
+
+
+def _filters(visit: Visit, chosen: Mapping[str, str], codes: list[str], shown: Shown) -> Html:
     code = chosen["symbol_code"]
     known = [*codes, *([code] if code and code not in codes else [])]
     zone = zone_name(visit.now.astimezone(visit.zone))
-    since = Field(_FROM, f"or from ({zone})", kind="datetime-local")
+    since = Field(_FROM, f"From ({zone})", kind="datetime-local")
     fields = [*_FILTERS[:-1], since, _FILTERS[-1]]
+    kept = [
+        el("input", type="hidden", name=name, value=shown.query[name])
+        for name in ("columns", "sort")
+        if shown.query.get(name)
+    ]
     return el(
         "form",
-        fields_html(fields, chosen, {"symbol_code": [("", "all"), *_same(known)]}),
+        fields_html(fields, chosen, {"symbol_code": [("", "all symbols"), *_same(known)]}),
+        kept,
         # A link, not a button: it reloads the page, and so clears the fields.
         el("a", "Show all", href=f"/{ORDERS}", class_="all") if any(chosen.values()) else None,
         el("button", "Show", class_="unseen", tabindex="-1"),
@@ -155,54 +282,58 @@ def _also_account(visit: Visit, chosen: Mapping[str, str]) -> Child:
     return el("p", "An account has this name too: see ", link, ".", class_="note", id="also")
 
 
-def _aside(reading: Reading[Listed]) -> Child:
+def _aside(reading: Reading[_Listed]) -> Child:
     if reading.value is None:
         return None
-    total = reading.value[1]
-    orders_text = f"{count(total)} order" + ("" if total == 1 else "s")
-    return [freshness(reading), hint(f"{orders_text}, newest first, in rupees")]
+    total = reading.value.total
+    return [freshness(reading), hint(f"{count(total)} order" + ("" if total == 1 else "s"))]
 
 
-def _found(visit: Visit, reading: Reading[Listed], chosen: Mapping[str, str], number: int) -> Child:
+def _found(
+    visit: Visit,
+    reading: Reading[_Listed],
+    chosen: Mapping[str, str],
+    number: int,
+    shown: Shown,
+) -> Child:
     if reading.value is None:
         clear = ["Correct the filters, or: ", _SHOW_ALL, "."] if any(chosen.values()) else []
         return not_read(reading, ["It is tried again every second. ", *clear])
-    found, total = reading.value
-    if not found:
-        return _nothing(chosen, total)
-    shown = table(
-        visit,
-        "orders-table",
-        _COLUMNS,
-        found,
-        key="id",
-        css=lambda each: "test" if each["deal_label"] else None,
+    found = reading.value
+    if not found.orders:
+        return _nothing(chosen, found.total)
+    note = None
+    if found.unsorted:
+        note = el("p", f"Newest first, not sorted: {found.unsorted}", class_="note", id="unsorted")
+    # While somebody has scrolled down, the script lets new rows wait behind this button.
+    more = el("button", type="button", class_="small primary", data_show_new=True, id="new-rows", hidden=True)
+    first = number == 1 and (shown.sort == NEWEST or bool(found.unsorted))
+    return [note, more if first else None, _table(visit, shown, found.orders, newest_first=first)]
+
+
+def _table(
+    visit: Visit,
+    shown: Shown,
+    found: Sequence[View],
+    *,
+    newest_first: bool = False,
+    name: str = "orders-table",
+) -> Html:
+    queue, _ = visit.frame.queue.value or ([], 0)
+    by_hand = frozenset(each["order_id"] for each in queue if each["venue"] == BY_HAND)
+    back = urlencode(visit.request.query) if visit.request.first_part in (ORDERS, "live") else ""
+    blotter = Blotter(visit, by_hand, back)
+    rows = [row_html(blotter, shown.columns, each) for each in found]
+    content = el(
+        "table",
+        el("thead", shown.heading(visit)),
+        el("tbody", rows, data_rows=True, data_newest_first=newest_first),
+        id=name,
+        class_="chosen" if visit.param("columns") else None,
     )
-    return [shown, _pager(visit, len(found), total, number)]
+    return el("div", content, class_="scroll", tabindex="0", role="region", aria_label="Orders")
 
 
-def _short(text: str) -> Html:
-    """Cut to the width of its column; whole in its title."""
-    return el("span", text, class_="short", title=text)
-
-
-def _reference(_visit: Visit, each: View) -> Child:
-    text = each["client_order_id"]
-    return NOTHING if text is None else el("code", text, class_="short", title=text)
-
-
-_COLUMNS = (
-    Column("Placed", lambda visit, each: moment(each["created_at"], visit.zone, visit.now)),
-    Column("Order", lambda _, each: el("a", order_text(each), href=order_path(each["id"]), class_="order")),
-    Column("Account", lambda _, each: _short(each["login_id"])),
-    Column("Price", lambda _, each: grouped(each["price"]), number=True),
-    Column("Total", lambda _, each: grouped(each["total"]), number=True),
-    Column("State", lambda _, each: status(each["status"])),
-    Column("Environment", lambda _, each: environment(each["environment"])),
-    Column("Deal", lambda _, each: deal_number(each), number=True),
-    Column("Channel", lambda _, each: _short(each["source"])),
-    Column("Client order id", _reference),
-)
 _SHOW_ALL = el("a", "Show all orders", href=f"/{ORDERS}")
 
 
@@ -222,7 +353,10 @@ def _nothing(chosen: Mapping[str, str], total: int) -> Html:
     )
 
 
-def _pager(visit: Visit, shown: int, total: int, number: int) -> Html:
+def _pager(visit: Visit, reading: Reading[_Listed], number: int) -> Html | None:
+    if reading.value is None or not reading.value.orders:
+        return None
+    shown, total = len(reading.value.orders), reading.value.total
     first = (number - 1) * PAGE_SIZE + 1
 
     def turn(text: str, page: int, *, there: bool) -> Html:
@@ -240,6 +374,47 @@ def _pager(visit: Visit, shown: int, total: int, number: int) -> Html:
         aria_label="Pages of orders",
         id="pager",
     )
+
+
+async def _totals(visit: Visit, filters: Mapping[str, str | None]) -> Html | None:
+    """What the filtered orders come to. Of very many, the newest; the text says so."""
+
+    async def read(desk: Desk, actor: Actor) -> View:
+        return await orders.sum_orders(desk, actor, filters)
+
+    reading = await visit.read((ORDERS, "totals", *filters.values()), read, _TOTALS_EVERY_S)
+    if reading.value is None or not reading.value["items"]:
+        return None
+    summed, items = reading.value, reading.value["items"]
+    all_of = summed["summed"] == summed["orders"]
+    heading = (
+        "All together" if all_of else f"The newest {count(summed['summed'])} of {count(summed['orders'])}"
+    )
+    parts: list[Child] = [el("span", f"{heading}:")]
+    for environment in dict.fromkeys(each["environment"] for each in items):
+        of = [each for each in items if each["environment"] == environment]
+        label = "test orders" if environment == Environment.TEST else "production"
+        parts.append(
+            el("span", label, class_="of") if len({each["environment"] for each in items}) > 1 else None
+        )
+        for trade_type, verb in (("buy", "bought"), ("sell", "sold")):
+            weights = [
+                f"{weight(each['quantity'], each['unit'])} {each['metal']}"
+                for each in of
+                if each["trade_type"] == trade_type
+            ]
+            parts.append(el("span", f"{verb} ", el("b", ", ".join(weights))) if weights else None)
+        total = rupees(rupees_text(sum(paise(each["total"]) for each in of)))
+        parts.append(el("span", "value ", el("b", total)))
+        result = rupees_text(sum(_signed_paise(each["realized_pnl"]) for each in of))
+        if not is_zero(result):
+            kind = "loss" if result.startswith("-") else "gain"
+            parts.append(el("span", "clients' result ", el("b", rupees(result), class_=kind)))
+    return el("div", parts, class_="totals", id="totals")
+
+
+def _signed_paise(plain: str) -> int:
+    return -paise(plain[1:]) if plain.startswith("-") else paise(plain)
 
 
 _ONE = Page(1, 0)

@@ -1,8 +1,10 @@
 """One order: its details, its history, its price, the decision on it, and its hedge."""
 
+from urllib.parse import parse_qsl
+
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.paths import ORDERS, decision_path
+from bullion.console.paths import ORDERS, decision_path, page_path
 from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, freshness, state
 from bullion.console.widgets.formatting import is_zero, moment, rupees, times_text, weight
 from bullion.desk.actions import hedge, orders
@@ -19,6 +21,7 @@ from .order_format import account_link, deal_number, environment, is_test, order
 from .price_breakdown import price_card
 
 _EXECUTIONS = Page(50, 0)
+_BACK_MAX = 1_000
 _FIRST_EVENTS = {Status.FILLED: "Recorded and filled", Status.PENDING: "Recorded and sent to the hedge"}
 _LATER_EVENTS = {
     Status.OPEN: "Hedge confirmed: a deal",
@@ -45,11 +48,17 @@ async def order_page(visit: Visit) -> Html:
     right = price_card(visit, order), decision_card(visit, order["trace"], order["unit"])
     return el(
         "div",
-        el("p", el("a", "‹ Orders", href=f"/{ORDERS}"), class_="back"),
+        el("p", el("a", "‹ Orders", href=_list_path(visit)), class_="back"),
         _heading(visit, order, freshness(reading)),
         el("div", el("div", left, class_="wide"), el("div", right, class_="narrow"), class_="overview"),
         class_="orders-page",
     )
+
+
+def _list_path(visit: Visit) -> str:
+    """The list that the visitor came from, with its filters."""
+    query = dict(parse_qsl(visit.param("back"))) if len(visit.param("back")) < _BACK_MAX else {}
+    return page_path(ORDERS, query)
 
 
 def _heading(visit: Visit, order: View, fresh: Child) -> Html:
@@ -75,6 +84,7 @@ def _details(visit: Visit, order: View) -> Html:
         ("Client's result", order["realized_pnl"] and _profit(order["realized_pnl"])),
         ("Deal", deal_number(order)),
         ("Placed", moment(order["created_at"], visit.zone, visit.now)),
+        ("Client", order["firm_name"]),
         ("Account", account_link(order["login_id"])),
         ("Channel", _channel(order)),
         ("Client order id", order["client_order_id"]),
