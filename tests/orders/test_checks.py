@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ from bullion.hedge.venue import Tradeability
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed
 from bullion.metals.symbol import Side, SizeRule, Symbol
-from bullion.orders.checks import check
+from bullion.orders.checks import check, check_all
 from bullion.orders.offer import make_offer
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Priced, Refusal, Verdict
@@ -22,6 +22,8 @@ from bullion.rates.tick import Tick
 from bullion.refusals.catalogue import CATALOGUE
 
 from .market_place import GROUP, LANDED, NOW_US, SWITCHES, SYMBOL, TICK, S, asked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,17 @@ class Case:
     """The venue's word; None in the test environment."""
 
     def verdict(self) -> Verdict:
+        return self._checked_by(check)
+
+    def all_codes(self) -> list[str]:
+        """Every refusal, in order."""
+        found = self._checked_by(check_all)
+        return [each.refusal.code for each in found] if isinstance(found, list) else ["priced"]
+
+    def _checked_by(self, checked_by: Callable[..., T]) -> T:
         by_name = {tick.instrument: tick for tick in self.ticks}
         offer = make_offer(self.symbol, self.group, self.switches, by_name.get, lambda _: None, NOW_US)
-        return check(
+        return checked_by(
             self.asked,
             offer if self.known else None,
             NOW_US,
@@ -131,6 +141,28 @@ PAIRS = [pair for pair in combinations(CODES, 2) if pair != ("tradeability_unver
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_of_two_the_higher_answers(first: str, second: str) -> None:
     assert FAULTS[second](FAULTS[first](Case())).code() == first
+
+
+ALONE = ("unknown_symbol", "invalid_side")
+"""After these two, nothing more can be said of an order."""
+WITHOUT_A_PRICE = {
+    "side_not_offered": {"pricing_unavailable"},
+    "no_live_price": {"unpriced", "stale_rate", "pricing_unavailable"},
+    "unpriced": {"stale_rate", "pricing_unavailable"},
+}
+"""What is not checked because there is no price."""
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_of_two_both_are_listed(first: str, second: str) -> None:
+    """Unless the first leaves nothing to check; the order path answers with the first of the list."""
+    case = FAULTS[second](FAULTS[first](Case()))
+    listed = case.all_codes()
+    assert listed[0] == case.code() == first
+    if first in ALONE:
+        assert listed == [first]
+    else:
+        assert (second in listed) == (second not in WITHOUT_A_PRICE.get(first, ()))
 
 
 @pytest.mark.parametrize("start", range(len(CODES)))

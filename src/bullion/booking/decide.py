@@ -103,7 +103,7 @@ class _Draft:
         stock_name = attempt.stock_name
         from_stock, left_e4 = takes_stock(attempt, priced), self._stock.get(stock_name, 0)
         if from_stock and left_e4 < change_e4:
-            return _out_of_stock(priced.metal, left_e4, change_e4)
+            return out_of_stock(priced.metal, left_e4, change_e4)
         if moved(priced, attempt.asked.expected_price):
             move = _price_move(attempt, priced, self._at_us)
             self.plan.price_moves.append(move)
@@ -212,7 +212,7 @@ def limit_exceeded(metal: Metal, position: Position, change_e4: int) -> Refusal:
     )
 
 
-def _out_of_stock(metal: Metal, left_e4: int, wanted_e4: int) -> Refusal:
+def out_of_stock(metal: Metal, left_e4: int, wanted_e4: int) -> Refusal:
     return Refusal(
         OUT_OF_STOCK,
         f"There is not enough stock for this buy: {weight_text(left_e4)} {metal.unit} are left.",

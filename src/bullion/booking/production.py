@@ -8,14 +8,22 @@ from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.catalogue.catalogue import Catalogue
 from bullion.orders.market import Market
+from bullion.orders.offer import Offer
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.verdict import Refusal, Verdict
+from bullion.orders.verdict import Priced, Refusal, Verdict
 from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET, PRODUCTION_TRADING_DISABLED
 
 from .attempt import Booked, OrderAttempt, OrderCheck, Outcome, ToHedge
 from .hedging import Hedging
 from .queue import BookingQueue
+
+PAUSED, VENUE_AWAY, SCHEMA_BEHIND = (
+    "paused by the desk",
+    "the venue cannot be reached",
+    "the store's schema is behind",
+)
+"""The prerequisites that can be unmet."""
 
 
 class Production:
@@ -59,15 +67,21 @@ class Production:
 
     def why_not_ready(self, account: Account) -> Refusal | None:
         """The refusal that every order gets now because a prerequisite is unmet; None if all are met."""
-        if self._catalogue.switches_of(account.broker).paused:
-            why = "paused by the desk"
-        elif not self._reachable(account.broker):
-            why = "the venue cannot be reached"
-        elif not self._schema_current():
-            why = "the store's schema is behind"
-        else:
-            return None
-        return Refusal(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
+        unmet = self.unmet(account)
+        return unmet[0] if unmet else None
+
+    def unmet(self, account: Account) -> list[Refusal]:
+        """A refusal for each prerequisite that is unmet."""
+        unmet = (
+            (PAUSED, self._catalogue.switches_of(account.broker).paused),
+            (VENUE_AWAY, not self._reachable(account.broker)),
+            (SCHEMA_BEHIND, not self._schema_current()),
+        )
+        return [
+            Refusal(PRODUCTION_PREREQUISITES_UNMET, compared={"unmet": why}, closed=True)
+            for why, is_unmet in unmet
+            if is_unmet
+        ]
 
     async def look_up_account(self, account_id: int) -> None:
         """For orders that did not come through the gate. May raise StoreFault."""
@@ -80,6 +94,17 @@ class Production:
 
     def check(self, account: Account, asked: PlaceOrder) -> Verdict:
         return self._market.check(account, asked)
+
+    def check_all(self, account: Account, asked: PlaceOrder) -> list[Refusal] | Priced:
+        return self._market.check_all(account, asked)
+
+    def offer(self, account: Account, symbol_code: str) -> Offer | None:
+        """The prices of the account's group in the symbol now; None if there is no such symbol."""
+        return self._market.offer(account, symbol_code, self.now_us())
+
+    def now_us(self) -> int:
+        """The store's clock."""
+        return self._catalogue.now_us()
 
     async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
         """The outcome after a short wait for the venue. May raise StoreFault, as the queue does."""

@@ -3,12 +3,15 @@
 Pure functions of memory and time. `booking.decide` has the checks that need the book.
 """
 
+from collections.abc import Sequence
+
 from bullion.accounts.group import Sizes
 from bullion.hedge.venue import Tradeability
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.rates.quote import total_paise
+from bullion.rates.tick import Tick
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
 
@@ -35,105 +38,53 @@ def check(
     tradeability: Tradeability | None = None,
 ) -> Verdict:
     """`tradeability`: whether the venue trades the symbol's instrument; None in test: nothing is hedged."""
+    found = check_all(
+        asked, offer, now_us, rates_ready=rates_ready, market_open=market_open, tradeability=tradeability
+    )
+    return found[0] if isinstance(found, list) else found
+
+
+def check_all(
+    asked: PlaceOrder,
+    offer: Offer | None,
+    now_us: int,
+    *,
+    rates_ready: bool,
+    market_open: bool,
+    tradeability: Tradeability | None = None,
+) -> list[Refusal] | Priced:
+    """Every refusal that the order deserves, or its price.
+
+    Checks that need a price are left out if there is none.
+    """
     if offer is None:
-        return Refusal(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})
+        return [Refusal(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})]
     symbol = offer.symbol
+    found: list[Refusal] = []
     if not symbol.trading:
-        return Refusal(codes.SYMBOL_NOT_TRADING, compared={"trading": False})
+        found.append(Refusal(codes.SYMBOL_NOT_TRADING, compared={"trading": False}))
     side = _SIDES.get(asked.trade_type)
     if side is None:
-        return Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
+        return [*found, Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})]
     if side not in offer.offered:
         offered = [each.value for each in Side if each in offer.offered]
-        return Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered})
+        found.append(Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered}))
     side_price = offer.side_price(side)
     total = (
         0
         if side_price is None
         else total_paise(side_price.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
     )
-    denied = _check_rates(offer, side_price, total, now_us, rates_ready=rates_ready, market_open=market_open)
-    if denied is not None:
-        return denied
+    _check_rates(found, offer, side_price, total, now_us, rates_ready=rates_ready, market_open=market_open)
     if not symbol.size.allows(asked.quantity_e4):
-        return _size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit)
+        found.append(_size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit))
     if tradeability in _UNTRADEABLE:
         compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
-        return Refusal(_UNTRADEABLE[tradeability], compared=compared)
-    return _check_group(asked, offer, side_price, total, hedged=tradeability is not None)
-
-
-def _check_rates(
-    offer: Offer,
-    side_price: SidePrice | None,
-    total: int,
-    now_us: int,
-    *,
-    rates_ready: bool,
-    market_open: bool,
-) -> Refusal | None:
-    symbol, price, switches = offer.symbol, offer.price, offer.switches
-    if not rates_ready:
-        return Refusal(codes.RATES_NOT_READY)
-    if isinstance(price, RefusalCode):
-        why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
-        return Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why})
-    if side_price is not None and (side_price.price_paise > PAISE_MAX or total > PAISE_MAX):
-        return Refusal(
-            codes.UNPRICED,
-            "The price or the total of this order is too large to be recorded.",
-            {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
-        )
-    if offer.stale_after_us is not None and now_us > offer.stale_after_us:
-        return Refusal(
-            codes.STALE_RATE,
-            compared={
-                "oldest": min(price.ticks, key=lambda tick: tick.at_us).instrument,
-                "rate_at_us": offer.rate_at_us,
-                "rate_age_s_max": symbol.rate_age_s_max,
-            },
-        )
-    if switches.halted:
-        return Refusal(codes.TRADING_HALTED, compared={"halted": True})
-    if not market_open:
-        return Refusal(
-            codes.TRADING_HALTED,
-            "It is outside the broker's trading hours.",
-            {"halted": False, "trading_hours": "closed", "now": instant_text(now_us)},
-        )
-    if symbol.frozen:
-        return Refusal(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"})
-    if offer.unmoved:
-        return Refusal(
-            codes.SYMBOL_FROZEN,
-            compared={
-                "frozen_by": "rates",
-                "moved_at": instant_text(max(tick.moved_at_us for tick in price.ticks)),
-                "freeze_after_s": symbol.freeze_after_s,
-            },
-        )
-    return None
-
-
-def _check_group(
-    asked: PlaceOrder, offer: Offer, side_price: SidePrice | None, total: int, *, hedged: bool
-) -> Verdict:
-    symbol, terms = offer.symbol, offer.terms
-    if not offer.group.trading:
-        return Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code})
-    if terms is not None and not terms.allow(asked.quantity_e4):
-        return _size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit)
-    if side_price is None or side_price.price_paise <= 0:
-        return Refusal(
-            codes.PRICING_UNAVAILABLE,
-            compared={
-                "group": offer.group.code,
-                "terms": terms is not None,
-                "price": None if side_price is None else rupees_text(side_price.price_paise),
-            },
-        )
-    if offer.crossed and offer.switches.refuse_crossed:
-        return _crossed(offer)
+        found.append(Refusal(_UNTRADEABLE[tradeability], compared=compared))
+    _check_group(found, asked, offer, side, side_price)
+    if found or side_price is None:
+        return found
+    hedged = tradeability is not None
     return Priced(
         symbol.metal,
         side_price.price_paise,
@@ -143,6 +94,105 @@ def _check_group(
         offer.rate_at_us,
         instrument=symbol.hedged_in if hedged else None,
         stock_kept=symbol.stock_kept and hedged,
+    )
+
+
+def _check_rates(
+    found: list[Refusal],
+    offer: Offer,
+    side_price: SidePrice | None,
+    total: int,
+    now_us: int,
+    *,
+    rates_ready: bool,
+    market_open: bool,
+) -> None:
+    symbol, price, switches = offer.symbol, offer.price, offer.switches
+    if not rates_ready:
+        found.append(Refusal(codes.RATES_NOT_READY))
+    if isinstance(price, RefusalCode):
+        why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
+        found.append(Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why}))
+    else:
+        _check_price(found, offer, price.ticks, side_price, total, now_us)
+    if switches.halted:
+        found.append(Refusal(codes.TRADING_HALTED, compared={"halted": True}))
+    if not market_open:
+        found.append(
+            Refusal(
+                codes.TRADING_HALTED,
+                "It is outside the broker's trading hours.",
+                {"halted": False, "trading_hours": "closed", "now": instant_text(now_us)},
+            )
+        )
+    if symbol.frozen:
+        found.append(Refusal(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"}))
+    if offer.unmoved and not isinstance(price, RefusalCode):
+        found.append(
+            Refusal(
+                codes.SYMBOL_FROZEN,
+                compared={
+                    "frozen_by": "rates",
+                    "moved_at": instant_text(max(tick.moved_at_us for tick in price.ticks)),
+                    "freeze_after_s": symbol.freeze_after_s,
+                },
+            )
+        )
+
+
+def _check_price(
+    found: list[Refusal],
+    offer: Offer,
+    ticks: Sequence[Tick],
+    side_price: SidePrice | None,
+    total: int,
+    now_us: int,
+) -> None:
+    if side_price is not None and (side_price.price_paise > PAISE_MAX or total > PAISE_MAX):
+        found.append(
+            Refusal(
+                codes.UNPRICED,
+                "The price or the total of this order is too large to be recorded.",
+                {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
+            )
+        )
+    if offer.stale_after_us is not None and now_us > offer.stale_after_us:
+        found.append(
+            Refusal(
+                codes.STALE_RATE,
+                compared={
+                    "oldest": min(ticks, key=lambda tick: tick.at_us).instrument,
+                    "rate_at_us": offer.rate_at_us,
+                    "rate_age_s_max": offer.symbol.rate_age_s_max,
+                },
+            )
+        )
+
+
+def _check_group(
+    found: list[Refusal], asked: PlaceOrder, offer: Offer, side: Side, side_price: SidePrice | None
+) -> None:
+    terms = offer.terms
+    if not offer.group.trading:
+        found.append(Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code}))
+    if terms is not None and not terms.allow(asked.quantity_e4):
+        found.append(_size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, offer.symbol.unit))
+    if side_price is None or side_price.price_paise <= 0:
+        # A symbol without a price, or a side that is not offered, is refused for that alone.
+        if side in offer.offered and not isinstance(offer.price, RefusalCode):
+            found.append(_no_valid_price(offer, side_price))
+    elif offer.crossed and offer.switches.refuse_crossed:
+        found.append(_crossed(offer))
+
+
+def _no_valid_price(offer: Offer, side_price: SidePrice | None) -> Refusal:
+    return Refusal(
+        codes.PRICING_UNAVAILABLE,
+        compared={
+            "group": offer.group.code,
+            "terms": offer.terms is not None,
+            "price": None if side_price is None else rupees_text(side_price.price_paise),
+        },
     )
 
 

@@ -12,10 +12,10 @@ from bullion.rates.board import Board
 from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
 
-from .checks import check
+from .checks import check_all
 from .offer import Offer, make_offer
 from .request import PlaceOrder
-from .verdict import Refusal, Verdict
+from .verdict import Priced, Refusal, Verdict
 
 _KEPT_MAX = 10_000
 _US_PER_S = 1_000_000
@@ -39,14 +39,19 @@ class Market:
         self._open: dict[str, tuple[Switches, int, bool]] = {}
 
     def check(self, account: Account, asked: PlaceOrder) -> Verdict:
+        found = self.check_all(account, asked)
+        return found[0] if isinstance(found, list) else found
+
+    def check_all(self, account: Account, asked: PlaceOrder) -> list[Refusal] | Priced:
+        """Every refusal that the order deserves, or its price."""
         now_us = self._catalogue.now_us()
         offer = self.offer(account, asked.symbol_code, now_us)
         if offer is None and ("symbol", account.broker, asked.symbol_code) in self._catalogue.unreadable:
-            return Refusal(codes.SYMBOL_NOT_TRADING, compared={"unreadable": True})
+            return [Refusal(codes.SYMBOL_NOT_TRADING, compared={"unreadable": True})]
         tradeability = None
         if self._tradeability is not None and offer is not None:
             tradeability = self._tradeability(account.broker, offer.symbol.hedged_in)
-        return check(
+        return check_all(
             asked,
             offer,
             now_us,
