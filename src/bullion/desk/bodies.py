@@ -222,8 +222,11 @@ class RotateBody(Body, kw_only=True):
     allowed_addresses: Annotated[Networks | msgspec.UnsetType, _ADDRESS] = msgspec.UNSET
 
 
-class PlaceOrderBody(Body, kw_only=True):
-    """An order that a client placed by another channel. The market's checks refuse an invalid side."""
+_SOURCE = Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}\Z")
+
+
+class OrderBody(Body, kw_only=True):
+    """An order of a client. The market's checks refuse an invalid side."""
 
     login_id: Annotated[str, Meta(max_length=64), Option(argument=True)]
     symbol_code: Annotated[
@@ -236,12 +239,33 @@ class PlaceOrderBody(Body, kw_only=True):
         Meta(max_length=64, pattern=_KEEPABLE),
         Option("The client's side.", "--side", choices=("buy", "sell")),
     ]
-    quantity: Annotated[
-        str, Meta(max_length=32), checked_by(texts.quantity), Option("The weight, in the symbol's unit.")
-    ]
+
+
+_QUANTITY = Option("The weight, in the symbol's unit.")
+
+
+class PreviewOrderBody(OrderBody, kw_only=True):
+    """An order that a client may place."""
+
+    quantity: Annotated[Annotated[str, Meta(max_length=32), checked_by(texts.quantity)] | None, _QUANTITY] = (
+        None
+    )
+
+
+class LockPriceBody(OrderBody, kw_only=True):
+    """An order whose price is told to a client."""
+
+    quantity: Annotated[str, Meta(max_length=32), checked_by(texts.quantity)]
+    source: Annotated[str, _SOURCE] = "desk"
+
+
+class PlaceOrderBody(OrderBody, kw_only=True):
+    """An order that a client placed by another channel."""
+
+    quantity: Annotated[str, Meta(max_length=32), checked_by(texts.quantity), _QUANTITY]
     source: Annotated[
         str,
-        Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}\Z"),
+        _SOURCE,
         Option("The channel the order came by, such as phone or web."),
     ]
     idempotency_key: Annotated[
@@ -260,6 +284,8 @@ class PlaceOrderBody(Body, kw_only=True):
         Annotated[str, Meta(max_length=64, pattern=_KEEPABLE)] | None,
         Option("The client's own reference.", metavar="TEXT"),
     ] = None
+    lock: Annotated[str, Meta(max_length=16_384)] | None = None
+    """A locked price, which the order is booked at."""
 
 
 class CompleteBody(Body, kw_only=True):

@@ -22,6 +22,7 @@ from bullion.unreadable import Unreadable, UnreadableRow
 
 from .price_confirmation import PricesUnconfirmed, fingerprint, preview, without_moves
 from .price_guard import PriceRow, moved_prices
+from .price_lock import PriceLocks
 from .price_snapshot import read_snapshot
 from .unreadable import read_or_unreadable, unreadable_error
 
@@ -64,6 +65,10 @@ class Desk:
     """Who hedges orders: a venue, or the desk itself."""
     production: Production | None = None
     """Places production orders; None for commands that place none."""
+    price_locks: PriceLocks | None = None
+    """Signs locked prices; None for commands that lock none."""
+    start_trading: Callable[[], Awaitable[None]] | None = None
+    """Starts to keep the memory behind `production` up to date, where that is not always done."""
     traces: TraceLog | None = None
     """Records why an order was accepted or refused. None: it is not recorded."""
     action: str = ""

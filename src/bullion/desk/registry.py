@@ -62,6 +62,8 @@ class Action:
     """Whether it may move what clients pay; or only with one of these fields."""
     put_back: PutBack | None
     """Takes a change back; None: it cannot be."""
+    reads_market: bool
+    """Whether its command needs the memory of a node, with rates and the venue's answers."""
 
     @property
     def help(self) -> str:
@@ -129,6 +131,7 @@ def action(
     query: Mapping[str, Option] | None = None,
     moves_prices: bool | Iterable[str] = False,
     put_back: PutBack | None = None,
+    reads_market: bool = False,
 ) -> Callable[[F], F]:
     """Declare an action. Its function then checks the role and the body before it does anything.
 
@@ -176,6 +179,7 @@ def action(
             changes=None if changes is None else get_args(changes)[0],
             moves_prices=moves_prices if isinstance(moves_prices, bool) else frozenset(moves_prices),
             put_back=put_back,
+            reads_market=reads_market,
         )
 
         if declared.name in _ACTIONS:

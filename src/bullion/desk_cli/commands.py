@@ -41,7 +41,7 @@ def command_of(action: Action) -> click.Command:
             path = [given[name] for name in action.path_parameters]
             return await action.work(desk, actor, *path, *body(), **_named(action, given))
 
-        found = session.run(work, trading=action.takes("request_id"))
+        found = session.run(work, trading=action.reads_market)
         (extras.show or _show)(session, action, found)
 
     name = str(action.command).split(" ")[-1]

@@ -61,6 +61,14 @@ CONFIRMATION_REQUIRED = RefusalCode(
     "Its `fingerprint` was not sent as `confirm`.",
     "Nothing was changed. This change of prices has to be confirmed.",
 )
+LOCK_EXPIRED = RefusalCode(
+    "price_lock_expired",
+    409,
+    Env.BOTH,
+    "The locked price was confirmed after its time had passed.",
+    "The locked price has expired. Nothing was booked; lock the price of now.",
+    Retry.NEW_KEY,
+)
 UNREADABLE = RefusalCode(
     "unreadable",
     409,

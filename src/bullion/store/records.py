@@ -118,6 +118,11 @@ class Records(
         await self._record_change("symbol", symbol.broker, symbol.code)
         await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
 
+    async def stock(self, broker: str, symbol_code: str) -> int | None:
+        """What is left of the symbol. None: it is not counted. Also for a symbol that cannot be decoded."""
+        row = await self._find("one_symbol", broker, symbol_code)
+        return None if row is None else row["stock_e4"]
+
     async def lock_stock(self, broker: str, symbol_code: str) -> int | None:
         """Lock the stock until this transaction ends, and read it. None: it is not counted."""
         row = await self._find("lock_stock", broker, symbol_code)

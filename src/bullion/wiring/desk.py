@@ -11,6 +11,7 @@ from bullion.booking.production import Production
 from bullion.desk.actions.brokers import put_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import Desk
+from bullion.desk.price_lock import PriceLocks
 from bullion.desk.unreadable import read_or_unreadable
 from bullion.faults import AlreadyExists
 from bullion.orders.trace import TraceLog
@@ -41,6 +42,7 @@ def make_desk(
         hedge=settings.hedge,
         production=production,
         traces=traces,
+        price_locks=PriceLocks(store.hashers.locks),
     )
 
 

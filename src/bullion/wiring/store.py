@@ -28,6 +28,8 @@ class Hashers:
     tokens: Hasher
     audit: Hasher
     console: Hasher
+    locks: Hasher
+    """Signs locked prices."""
     factors: Cipher
     """Encrypts the secrets of second factors."""
 
@@ -41,6 +43,7 @@ class Hashers:
             tokens=hasher("tokens"),
             audit=hasher("audit"),
             console=hasher("console"),
+            locks=hasher("locks"),
             factors=factor_cipher(secret, other),
         )
 

@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 
 import structlog
+from msgspec.structs import replace
 
 from bullion.accounts.account import Account
 from bullion.allocation.book import account_of, book_id
-from bullion.booking.attempt import Booked, OrderAttempt, Outcome
+from bullion.booking.attempt import Booked, OrderAttempt, OrderCheck, Outcome
 from bullion.booking.booking_errors import booking_error
 from bullion.booking.decision_trace import decision_trace
 from bullion.booking.production import Production
 from bullion.desk import texts
 from bullion.desk.bodies import PlaceOrderBody
 from bullion.desk.desk import Desk, View, require_token
+from bullion.desk.price_lock import LockedOrderCheck, PriceLock
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
@@ -21,7 +23,7 @@ from bullion.metals.weight import weight_e4
 from bullion.orders.order import API
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
-from bullion.orders.verdict import REPLAYED, Refusal, Verdict
+from bullion.orders.verdict import REPLAYED, Priced, Refusal, Verdict
 from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import (
@@ -56,6 +58,7 @@ class Placed:
     audit_text="placed an order",
     command="orders place",
     columns=ORDER_RESULT_COLUMNS,
+    reads_market=True,
 )
 async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id: str) -> Placed:
     """Place a production order for the account LOGIN_ID.
@@ -71,17 +74,20 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         message = f"{API} is for clients' own programs; name another channel, such as web"
         raise invalid_field(("source",), message)
     asked = _asked(body)
-    production = desk.production
-    if production is None:
-        raise RefusalError(CONFLICT, "Orders cannot be placed from this command.")
+    production = await trading_production(desk)
     account = await _account(desk, actor, body.login_id)
+    check: OrderCheck = DeskOrderCheck(production)
+    if body.lock is not None:
+        lock = _lock(desk, actor, account, body)
+        asked = replace(asked, expected_price=lock.asked.expected_price)
+        check = LockedOrderCheck(production, check, lock)
     attempt = _attempt(account, body, asked, request_id)
     outcome: Outcome
     try:
         # An account that was opened a moment ago on another node is in this node's memory from here on.
         await desk.refresh()
         await production.look_up_account(account.id)
-        outcome = await production.place(attempt, DeskOrderCheck(production))
+        outcome = await production.place(attempt, check)
     except StoreFault as fault:
         refused = booking_error(fault)
         outcome = Refusal(refused.refusal, compared={"fault": repr(fault)})
@@ -89,11 +95,35 @@ async def place_order(desk: Desk, actor: Actor, body: PlaceOrderBody, request_id
         raise refused from fault
     _note(desk, attempt, outcome)
     if isinstance(outcome, Refusal):
-        raise _desk_error(outcome)
+        raise desk_error(outcome)
     return await _booked(desk, actor, account, outcome)
 
 
-def _desk_error(denied: Refusal) -> RefusalError:
+async def trading_production(desk: Desk) -> Production:
+    """What places orders, with its memory up to date."""
+    if desk.production is None:
+        raise RefusalError(CONFLICT, "Orders cannot be placed from this command.")
+    if desk.start_trading is not None:
+        await desk.start_trading()
+    return desk.production
+
+
+def _lock(desk: Desk, actor: Actor, account: Account, body: PlaceOrderBody) -> PriceLock:
+    """The locked price of this order. A lock of another order, or of another dealer, is refused."""
+    if body.expected_price is not None:
+        raise invalid_field(("expected_price",), "is part of the locked price; leave it out")
+    lock = desk.price_locks.open(body.lock) if desk.price_locks and body.lock else None
+    if lock is None:
+        raise invalid_field(("lock",), "is not a price that this desk locked; lock the price again")
+    booked = (actor.broker, actor.name, account.id, body.source, body.idempotency_key)
+    asked = (body.symbol_code, body.trade_type, weight_e4(body.quantity))
+    locked = (lock.broker, lock.dealer, lock.account_id, lock.source, lock.idempotency_key)
+    if booked != locked or asked != (lock.asked.symbol_code, lock.asked.trade_type, lock.asked.quantity_e4):
+        raise invalid_field(("lock",), "is the locked price of another order; lock the price of this one")
+    return lock
+
+
+def desk_error(denied: Refusal) -> RefusalError:
     """The refusal with the reason why production is not available, which clients do not get."""
     refused = denied.to_error()
     if denied.refusal is PRODUCTION_PREREQUISITES_UNMET:
@@ -109,6 +139,13 @@ async def _account(desk: Desk, actor: Actor, login_id: str) -> Account:
     return await desk.read(actor, "account", work)
 
 
+INACTIVE = Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
+
+
+def _refusals(found: list[Refusal] | Priced) -> list[Refusal]:
+    return found if isinstance(found, list) else []
+
+
 @dataclass(frozen=True, slots=True)
 class DeskOrderCheck:
     """The `OrderCheck` of orders that the desk places."""
@@ -120,8 +157,15 @@ class DeskOrderCheck:
         if account is None:
             return Refusal(BOOKING_UNAVAILABLE, compared={"account": "not in memory"})
         if not account.active:
-            return Refusal(ACCOUNT_INACTIVE, compared={"active": False}, closed=True)
+            return INACTIVE
         return self.production.why_not_ready(account) or self.production.check(account, attempt.asked)
+
+    def check_all(self, account: Account, asked: PlaceOrder) -> list[Refusal] | Priced:
+        """Every refusal that the order deserves, or its price. `check` gives the first of them."""
+        inactive = [] if account.active else [INACTIVE]
+        found = self.production.check_all(account, asked)
+        before = [*inactive, *self.production.unmet(account)]
+        return found if isinstance(found, Priced) and not before else [*before, *_refusals(found)]
 
 
 def _attempt(account: Account, body: PlaceOrderBody, asked: PlaceOrder, request_id: str) -> OrderAttempt:
