@@ -11,7 +11,7 @@ from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
-from tests.support.orders import ORDERS, refused
+from tests.support.orders import BUY_PRICE, ORDERS, refused
 from tests.support.price_slips import check_console_slips
 from tests.support.rate_samples import put_candles
 from tests.support.servers import Postgres, Redis
@@ -121,6 +121,30 @@ def test_every_page_is_whole(console: ConsoleProcess, dealing: Dealing) -> None:
         at.do("market/add-duty?name=gold", **{"from": "2099-01-01", "rupees": "8000"})
         assert len(dealing.desk.do("GET", "/duties")["items"][0]["duties"]) == 2
         assert at.do("audit/check")["done"].startswith("The trail is intact: ")
+
+
+def test_a_telephone_order_is_booked_once(console: ConsoleProcess, dealing: Dealing) -> None:
+    typed = {"login": "client", "symbol": "GOLD", "side": "buy", "quantity": "1,000"}
+    with console_client(console, dealing.office) as at:
+        seen = at.see("ticket?login=client&symbol=GOLD&side=buy&quantity=1,000")
+        assert "₹71,24,000.00" in seen
+        order: dict[str, str] = {}
+
+        def booked() -> bool:
+            """Again if this machine is so slow that the lock runs out."""
+            locked = at.send("ticket/lock", typed).json()["reveal"]
+            order.update(at.fields(locked))
+            return 'data-outcome="booked"' in at.send("ticket/book", order).json()["reveal"]
+
+        until(booked, within_s=60)
+        (placed,) = dealing.desk.all("/orders?source=desk")
+        assert (placed["price"], placed["quantity"]) == (BUY_PRICE, "1000.0000")
+        assert dealing.order(placed)["idempotency_key"] == order["key"]
+        again = at.send("ticket/book", order).json()["reveal"]
+        assert placed["id"] in again
+        other = at.send("ticket/book", {**order, "quantity": "1001"}).json()["reveal"]
+        assert 'data-outcome="denied"' in other
+        assert len(dealing.desk.all("/orders?source=desk")) == 1
 
 
 def test_slips_in_prices_ask(console: ConsoleProcess, node: Node) -> None:

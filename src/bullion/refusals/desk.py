@@ -1,6 +1,6 @@
 """Refusals of the desk's own interface. They are few, because they are read by people."""
 
-from .refusal import Env, RefusalCode, Retry
+from .refusal import Env, Proof, RefusalCode, Retry
 
 TOKEN_REQUIRED = RefusalCode(
     "token_required",
@@ -68,6 +68,7 @@ LOCK_EXPIRED = RefusalCode(
     "The locked price was confirmed after its time had passed.",
     "The locked price has expired. Nothing was booked; lock the price of now.",
     Retry.NEW_KEY,
+    proves=Proof.NOT_RECORDED,
 )
 UNREADABLE = RefusalCode(
     "unreadable",

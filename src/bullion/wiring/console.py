@@ -17,13 +17,16 @@ from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.second_factors import SecondFactors
 from bullion.settings import Settings
 from bullion.store.engine import Transaction, one_row
+from bullion.store.traces import StoredTraces
 from bullion.web.address import SourceAddress
 from bullion.web.health import READY
 
 from .background import run_in_background
-from .desk import make_desk, no_refresh
+from .desk import make_desk
 from .limiter import make_limiter
 from .store import Store, open_store, saved_hedge
+from .trading import Trading
+from .trading_on_demand import TradingOnDemand
 
 _PROBE_S = 0.8
 """Shorter than a page waits for an update."""
@@ -37,7 +40,11 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
         settings = replace(settings, hedge=await saved_hedge(store) or settings.hedge)
         limiter, link = make_limiter(settings)
         identities = store.identities(settings)
-        desk = make_desk(settings, store, no_refresh)
+        trading = Trading(settings, store)
+        on_demand = TradingOnDemand(trading)
+        traces = StoredTraces(store.engine)
+        desk = make_desk(settings, store, on_demand.refresh, trading.production, traces)
+        desk = replace(desk, start_trading=on_demand.start)
         watched = settings.console_api_url or api_url or _own(settings)
         watches = Watches(desk, settings.broker, _probe(watched))
         sessions = Sessions(
@@ -48,7 +55,8 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
             lasts_s=settings.console_session_s,
             idle_s=settings.console_idle_s,
         )
-        background = [store.records.run(), sessions.run(), *([link.run()] if link else [])]
+        background = [store.records.run(), sessions.run(), on_demand.run(), traces.run()]
+        background += [link.run()] if link else []
         async with run_in_background(*background):
             authenticator = DeskAuthenticator(identities, limiter, SourceAddress(settings.trusted_proxies))
             factors = SecondFactors(desk, store.hashers.factors, limiter)
@@ -61,6 +69,7 @@ async def open_console(settings: Settings, api_url: str | None = None) -> AsyncI
             )
         await sessions.stop()
         await watches.stop()
+        await traces.write()
 
 
 async def _cookie_name(store: Store) -> str:

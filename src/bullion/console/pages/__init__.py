@@ -2,7 +2,7 @@
 
 from bullion.console.page import Page
 
-from . import accounts, audit, market, orders, overview, rates, users
+from . import accounts, audit, market, orders, overview, rates, ticket, users
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
@@ -12,4 +12,5 @@ PAGES: tuple[Page, ...] = (
     market.PAGE,
     audit.PAGE,
     users.PAGE,
+    ticket.PAGE,
 )
