@@ -135,6 +135,14 @@ def instant_us(text: str) -> int:
     return at_us
 
 
+def query_instant_us(text: str) -> int:
+    """The same from a query, where a `+` that was not encoded as %2B arrives as a space."""
+    early, space, late = text.rpartition(" ")
+    if space and re.fullmatch(r"[0-9]{2}:?[0-9]{2}", late) and ":" in early:
+        text = f"{early}+{late}"
+    return instant_us(text)
+
+
 def clock(text: str) -> time:
     if not _CLOCK.fullmatch(text):
         raise ValueError(f"{text[:20]!r} is not a time such as 09:00")

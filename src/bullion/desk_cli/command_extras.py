@@ -15,7 +15,7 @@ from bullion.desk.unreadable import is_unreadable
 
 from .price_preview import print_changed
 from .session import Session
-from .tables import print_list, print_one
+from .tables import print_items, print_json, print_list, print_one
 
 _SWITCHES = {
     ("production", True): "Clients with production trading switched on can then place real orders.",
@@ -82,6 +82,40 @@ def _show_duties(session: Session, action: Action, found: list[View]) -> None:
     print_list((rows, len(rows)), action.columns, as_json=session.as_json)
 
 
+_FOUND = {
+    "orders": "created_at environment login_id deal:deal_no|deal_label symbol_code trade_type quantity unit "
+    "price status matched id",
+    "decisions": "at environment login_id outcome asked.symbol_code asked.trade_type asked.quantity matched "
+    "request_id",
+    "accounts": "login_id firm_name group active api_access production_trading",
+    "keys": "key_id login_id environment name last_used_at expires_at revoked_at",
+}
+"""The columns of what a search finds."""
+
+
+def _show_found(session: Session, _action: Action, found: View) -> None:
+    if session.as_json:
+        print_json(found)
+        return
+    for kind, columns in _FOUND.items():
+        if found[kind]:
+            click.echo(kind.capitalize())
+            print_list((found[kind], len(found[kind])), columns.split(), as_json=False)
+    if not any(found[kind] for kind in _FOUND):
+        click.echo("Nothing was found.")
+
+
+def _show_refusals(session: Session, action: Action, found: View) -> None:
+    if session.as_json:
+        print_json(found)
+        return
+    print_items(found["items"], action.columns, as_json=False)
+    if found["older"] is not None:
+        click.echo(f"There may be older ones: continue with --before {found['older']}")
+    if found["kept_since"] is not None:
+        click.echo(f"Decisions are stored since {found['kept_since']}.")
+
+
 def _duty_rows(given: dict[str, Any]) -> list[View]:
     return [_duty_row(text) for text in given["rows"]]
 
@@ -98,6 +132,8 @@ COMMAND_EXTRAS = {
     "put_rate": CommandExtras(show=_show_rate),
     "place_order": CommandExtras(show=_show_placed),
     "list_duties": CommandExtras(show=_show_duties),
+    "list_refusals": CommandExtras(show=_show_refusals),
+    "search": CommandExtras(click.Argument(["q"], metavar="TEXT"), show=_show_found),
     "put_duty": CommandExtras(
         click.Argument(["rows"], nargs=-1, required=True, metavar="DATE=RUPEES..."), body=_duty_rows
     ),

@@ -19,6 +19,7 @@ _GROUPS = {
     "keys": "Clients' API keys.",
     "orders": "Orders of all accounts.",
     "hedge": "Where production orders are hedged before they become deals.",
+    "refusals": "Refused orders: a list, and how many of each code.",
     "traces": "Why orders were accepted or refused, request by request.",
     "archive": "The archive of old test orders and decisions.",
     "tokens": "Who may work at the desk, in which role, and their sessions in the console.",

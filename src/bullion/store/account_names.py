@@ -18,6 +18,8 @@ _AT_ONCE = 2_000
 """Accounts per read: few enough that other users of the process do not wait long."""
 _CHANGES_MAX = 100
 """If more accounts than this have changed, all are read again."""
+_RANKED_MAX = 5_000
+"""Of so many accounts with a text in a name, the best are found."""
 _END = "\0"
 """Ends each name. Neither names nor searches contain it."""
 
@@ -50,18 +52,29 @@ class _Names:
 
     def find(self, text: str, first: int, limit: int) -> list[int]:
         """The ids of accounts from index `first` on that have this text in a name."""
+        return [self.ids[index] for index in self.find_indexes(text, first, limit)]
+
+    def find_indexes(self, text: str, first: int, limit: int) -> list[int]:
         found: list[int] = []
         while first < len(self.ids) and len(found) < limit:
             at = self.text.find(text, self.begins[first])
             if at < 0:
                 break
             first = bisect_right(self.begins, at)
-            found.append(self.ids[first - 1])
+            found.append(first - 1)
         return found
 
 
 def _names(row: Row) -> str:
     return f"{row['login']}{_END}{row['firm']}{_END}"
+
+
+def _rank(name: str, text: str) -> int:
+    """0: it is the whole login or firm; 1: the beginning of one; 2: elsewhere in one."""
+    login, firm, _ = name.split(_END)
+    if text in (login, firm):
+        return 0
+    return 1 if login.startswith(text) or firm.startswith(text) else 2
 
 
 class AccountNames:
@@ -76,6 +89,21 @@ class AccountNames:
         lower = (await one_row(transaction, "lower_case", text))["text"]
         names = await self._current(transaction, broker)
         return names.find(lower, await _index_after(transaction, broker, names, after), limit)
+
+    async def best(
+        self, transaction: Transaction, broker: str, search: str, limit: int
+    ) -> list[tuple[int, bool]]:
+        """The ids of accounts that have this text in a name, each with whether it is the whole name.
+
+        Whole names first, then names that begin so, and each in the order of logins.
+        """
+        text = search.replace(_END, "\N{REPLACEMENT CHARACTER}")
+        lower = (await one_row(transaction, "lower_case", text))["text"]
+        names = await self._current(transaction, broker)
+        ranked = sorted(
+            (_rank(names.names[index], lower), index) for index in names.find_indexes(lower, 0, _RANKED_MAX)
+        )
+        return [(names.ids[index], rank == 0) for rank, index in ranked[:limit]]
 
     async def _current(self, transaction: Transaction, broker: str) -> _Names:
         state = await one_row(transaction, "catalogue_state")

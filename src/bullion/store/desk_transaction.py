@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from bullion.records.page import Page
 
 from .account_names import AccountNames
+from .channels import Channels
 from .engine import Engine, Row, Transaction, one_row
 from .order_timeline import OrderTimeline
+from .refusal_counts import RefusalCounts
 
 
 class DeskCache:
@@ -15,6 +17,8 @@ class DeskCache:
     def __init__(self, engine: Engine) -> None:
         self.timeline = OrderTimeline(engine)
         self.names = AccountNames()
+        self.refusals = RefusalCounts()
+        self.channels = Channels()
 
 
 class DeskTransaction:

@@ -10,8 +10,9 @@ from bullion.orders.order_id import ids_since
 from bullion.orders.trace import Trace
 from bullion.records.orders import AccountOrder, AccountTrace, DecisionCount, OrderEvent, OrderFilter
 from bullion.records.page import Page
+from bullion.records.refusals import CountedRefusals, RefusalFilter, RefusalPage, TracePlace
 
-from . import account_orders, archive_reader, order_changes, order_rows, trace_reader
+from . import account_orders, archive_reader, order_changes, order_rows, trace_reader, trace_search
 from .account_orders import BookOrders, order_sort_key
 from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
@@ -185,6 +186,26 @@ class OrderRecords(DeskTransaction):
             account_id = account["id"]
         found = await trace_reader.newest_traces(self._transaction, broker, account_id, outcome, limit)
         return await self._with_logins(found)
+
+    async def refusals(
+        self, broker: str, wanted: RefusalFilter, before: TracePlace | None, limit: int
+    ) -> RefusalPage:
+        """Refused calls, newest first, within a bounded number of bytes."""
+        oldest = await self._transaction.one("oldest_trace_row")
+        kept_since_us = None if oldest is None else oldest["from_ms"] * 1000
+        account_id = None
+        if wanted.login_id is not None:
+            account = await self._find("one_account", broker, wanted.login_id)
+            if account is None:
+                return RefusalPage([], None, kept_since_us)
+            account_id = account["id"]
+        found, older = await trace_search.refusals(
+            self._transaction, broker, account_id, wanted, before, limit
+        )
+        return RefusalPage(await self._with_logins(found), older, kept_since_us)
+
+    async def refusal_counts(self, broker: str) -> CountedRefusals:
+        return await self._cache.refusals.read(self._transaction, broker, await self.now_us())
 
     async def decision_counts(
         self, broker: str, after_ordinal: int | None, since_us: int

@@ -29,14 +29,14 @@ from bullion.unreadable import Unreadable
 from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
-from .decoding import INSTANT_US_MAX, readable
+from .decoding import readable
 from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
 from .factor_records import FactorRecords
 from .hedge_records import HedgeRecords
 from .node_reports import read_reports
-from .order_records import OrderRecords
 from .rate_records import RateRecords
+from .search_records import SearchRecords
 from .session_records import SessionRecords
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ _CHANGES_KEPT = 10_000
 
 class Records(
     RateRecords,
-    OrderRecords,
+    SearchRecords,
     HedgeRecords,
     ArchiveRecords,
     AccountRecords,
@@ -218,11 +218,11 @@ class Records(
 
     async def key(self, broker: str, key_id: str) -> UsedKey | None:
         row = await self._find("one_key", key_id)
-        return readable(_used_key(row)) if row is not None and row["broker"] == broker else None
+        return readable(row_decoders.used_key(row)) if row is not None and row["broker"] == broker else None
 
     async def keys(self, account_id: int, page: Page) -> tuple[list[UsedKey | Unreadable], int]:
         found, total = await self._page("keys_page", "count_keys", account_id, page)
-        return [_used_key(row) for row in found], total
+        return [row_decoders.used_key(row) for row in found], total
 
     async def insert_key(self, key: Key, secret_id: str = "") -> None:
         await self._record_change("key", key.broker, key.key_id)
@@ -379,15 +379,6 @@ class RecordStore:
         return await self._engine.read(
             name, lambda transaction: body(Records(transaction, self._cache)), custom_plans=True
         )
-
-
-def _used_key(row: Row) -> UsedKey | Unreadable:
-    key = row_decoders.desk_key(row)
-    if isinstance(key, Unreadable):
-        return key
-    used_at_us = row["last_used_at_us"]
-    known = used_at_us is not None and 0 <= used_at_us <= INSTANT_US_MAX
-    return UsedKey(key, row["login_id"], used_at_us if known else None)
 
 
 def _used_token(row: Row) -> UsedToken | Unreadable:

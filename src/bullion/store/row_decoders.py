@@ -11,11 +11,12 @@ from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 from bullion.rates.duty import DutyTable
 from bullion.rates.tick import Tick
+from bullion.records.clients import UsedKey
 from bullion.records.token import Token
 from bullion.unreadable import Unreadable
 
 from . import rows
-from .decoding import decoded
+from .decoding import INSTANT_US_MAX, decoded
 from .engine import Row
 
 
@@ -69,6 +70,15 @@ def tick(row: Row) -> Tick | Unreadable:
 def behaviour(row: Row) -> VenueBehaviour | Unreadable:
     tag = row["broker"]
     return decoded("venue", tag, tag, lambda: rows.behaviour(row), VenueBehaviour(tag, Mode.DOWN))
+
+
+def used_key(row: Row) -> UsedKey | Unreadable:
+    key = desk_key(row)
+    if isinstance(key, Unreadable):
+        return key
+    used_at_us = row["last_used_at_us"]
+    known = used_at_us is not None and 0 <= used_at_us <= INSTANT_US_MAX
+    return UsedKey(key, row["login_id"], used_at_us if known else None)
 
 
 def token(row: Row) -> Token | Unreadable:

@@ -19,7 +19,7 @@ _US_PER_MINUTE = 60_000_000
 _ALL_TIMES_MS = 2**62
 
 
-class _Decision(msgspec.Struct, frozen=True, array_like=True):
+class DecisionHead(msgspec.Struct, frozen=True, array_like=True):
     """The first fields of a trace, which are enough for counting; the rest is not decoded."""
 
     request_id: str
@@ -31,8 +31,8 @@ class _Decision(msgspec.Struct, frozen=True, array_like=True):
     outcome: str
 
 
-_decode = msgspec.json.Decoder(list[Trace]).decode
-_decode_beginnings = msgspec.json.Decoder(list[_Decision]).decode
+decode_traces = msgspec.json.Decoder(list[Trace]).decode
+decode_heads = msgspec.json.Decoder(list[DecisionHead]).decode
 
 
 def time_ms(request_id: str) -> int:
@@ -78,7 +78,7 @@ async def newest_traces(
 def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
     """A row holds up to a thousand traces. It is decoded only if it contains all these texts."""
     if all(each in traces for each in must_have):
-        yield from reversed(_decode(traces))
+        yield from reversed(decode_traces(traces))
 
 
 async def decision_counts(
@@ -106,7 +106,7 @@ async def decision_counts(
 
 def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, since_us: int) -> bool:
     """Add the broker's traces to the counts. Returns whether any trace, of any broker, is recent."""
-    recent = [each for each in _decode_beginnings(traces) if each.at_us >= since_us]
+    recent = [each for each in decode_heads(traces) if each.at_us >= since_us]
     counts.update(
         (each.at_us // _US_PER_MINUTE, each.environment, each.outcome)
         for each in recent

@@ -133,12 +133,8 @@ def _wanted(filters: Mapping[str, str | None]) -> OrderFilter:
 
 
 def _since_us(text: str) -> int:
-    """A `+` that was not encoded as %2B arrives as a space, and is restored."""
-    early, space, late = text.rpartition(" ")
-    if space and re.fullmatch(r"[0-9]{2}:?[0-9]{2}", late) and ":" in early:
-        text = f"{early}+{late}"
     try:
-        return texts.instant_us(text)
+        return texts.query_instant_us(text)
     except ValueError as error:
         raise _refused("since", str(error)) from None
 

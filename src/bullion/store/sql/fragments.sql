@@ -46,3 +46,9 @@ items.value ->> {place}
 
 -- fragment: item(place) (sqlite)
 json_extract(items.value, '$[{place}]')
+
+-- fragment: contains(text, part) (postgres)
+strpos({text}, {part}) > 0
+
+-- fragment: contains(text, part) (sqlite)
+instr({text}, {part}) > 0

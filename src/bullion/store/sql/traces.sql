@@ -47,3 +47,32 @@ UPDATE trace_batches SET traces = $3 WHERE ordinal = $1 AND traces = $2
 
 -- name: drop_trace_batch
 DELETE FROM trace_batches WHERE ordinal = $1 AND traces = $2
+
+-- name: trace_row_before
+-- The newest row before an ordinal, or of all, without its traces.
+SELECT ordinal, bytes_through
+FROM trace_batches
+WHERE CAST($1 AS BIGINT) IS NULL OR ordinal < $1
+ORDER BY ordinal DESC
+LIMIT 1
+
+-- name: trace_rows
+-- Newest first, only rows that contain both texts.
+SELECT ordinal, traces
+FROM trace_batches
+WHERE ordinal >= $1 AND ordinal < $2 AND ($3 = '' OR @contains(traces, $3)) AND ($4 = '' OR @contains(traces, $4))
+ORDER BY ordinal DESC
+
+-- name: trace_rows_between
+SELECT traces
+FROM trace_batches
+WHERE to_ms >= $1 AND from_ms <= $2 AND @contains(traces, $3)
+ORDER BY to_ms
+LIMIT $4
+
+-- name: first_trace_row_from
+-- About the first row with a decision at this time or later.
+SELECT ordinal FROM trace_batches WHERE to_ms >= $1 ORDER BY to_ms LIMIT 1
+
+-- name: oldest_trace_row
+SELECT ordinal, from_ms, bytes_through FROM trace_batches ORDER BY ordinal LIMIT 1
