@@ -2,15 +2,17 @@
 
 from bullion.console.page import Page
 
-from . import accounts, audit, market, orders, overview, rates, ticket, users
+from . import accounts, audit, find, market, orders, overview, rates, refusals, ticket, users
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
     rates.PAGE,
     orders.PAGE,
+    refusals.PAGE,
     accounts.PAGE,
     market.PAGE,
     audit.PAGE,
     users.PAGE,
     ticket.PAGE,
+    find.PAGE,
 )

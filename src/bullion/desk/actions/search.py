@@ -9,7 +9,7 @@ from bullion.desk.bodies import Option
 from bullion.desk.desk import Desk, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
-from bullion.desk.unreadable import view_of
+from bullion.desk.unreadable import is_unreadable, view_of
 from bullion.records.orders import AccountOrder, AccountTrace
 from bullion.records.token import Actor
 from bullion.store.records import Records
@@ -192,6 +192,6 @@ def _opens(groups: Mapping[str, Sequence[View]]) -> View | None:
         {"kind": kind, "id": each[_IDS[kind]]}
         for kind, found in groups.items()
         for each in found
-        if each["exact"]
+        if each["exact"] and not is_unreadable(each)
     ]
     return exact[0] if len(exact) == 1 else None
