@@ -155,6 +155,9 @@ def test_a_key_is_issued_used_rotated_and_revoked(someone: Visitor, office: Offi
     assert kept[0]["expires_at"] == kept[1]["expires_at"]
     # Revoked at once, after a question.
     old.get_by_role("button", name="Revoke a program").click()
+    # It says which key: kind, name, account, id and last use.
+    expect(dialog.get_by_role("heading")).to_have_text("Revoke the test key “a program” of asha?")
+    expect(dialog).to_contain_text(f"Key id {first.split('.')[2]}, account asha. It was last used at")
     expect(dialog).to_contain_text("This cannot be undone.")
     dialog.get_by_role("button", name="Revoke the key").click()
     expect(old).to_contain_text("revoked")

@@ -1,11 +1,14 @@
 """The price guard in the console: the question, the way back to the form, and taking a change back."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import ConsoleProcess, Visitor
+from tests.support.console_client import console_client
+from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
 from tests.support.price_slips import check_console_slips, set_up
 
@@ -14,6 +17,21 @@ pytestmark = pytest.mark.xdist_group("console")
 
 def test_slips_in_prices_ask(console: ConsoleProcess, office: Office) -> None:
     check_console_slips(console, office)
+
+
+def test_a_closing_price_far_from_the_market_asks(console: ConsoleProcess, dealing: Dealing) -> None:
+    order = dealing.placed()
+    dealing.do(order, "close")
+    far = f"{Decimal(order['price']) * 10:f}"
+    action = f"orders/complete?id={order['id']}"
+    with console_client(console, dealing.office) as at:
+        form = {**at.ask(action), "close_price": far}
+        with nothing_changed(dealing.desk):
+            again = {**form, **at.fields(at.send(action, form).json()["ask_again"])}
+            assert Decimal(again["loss"]) > 8 * Decimal(order["price"])
+            assert at.send(action, {**again, "typed_loss": "1"}).status_code == 422
+        assert at.send(action, {**again, "typed_loss": again["loss"]}).status_code == 200
+    assert dealing.order(order)["status"] == "closed"
 
 
 def test_a_slip_is_seen_corrected_confirmed_and_taken_back(

@@ -13,7 +13,7 @@ from bullion.refusals.desk import INVALID_BODY
 from bullion.refusals.refusal import FieldError, RefusalError
 
 from .html import Child, Html, el
-from .widgets.formatting import grouped, remove_grouping, trim_zeros
+from .widgets.formatting import MINUS, grouped, remove_grouping, trim_zeros
 
 Values = Mapping[str, Any]
 Options = Sequence[tuple[str, str]]
@@ -107,7 +107,8 @@ class Amount(Field):
     """A decimal number, kept as text so that it stays exact. Commas may group its digits."""
 
     def text(self, value: Any) -> str:
-        return "" if value is None else trim_zeros(str(value))
+        """Grouped, so that a digit too many is seen."""
+        return "" if value is None else grouped(trim_zeros(str(value))).replace(MINUS, "-")
 
     def parse(self, typed: str) -> str:
         return remove_grouping(typed.removeprefix("₹").strip())

@@ -65,7 +65,7 @@ def age(seconds: int) -> str:
     return f"{hours // 24}{_NBSP}days"
 
 
-_MINUS = "\N{MINUS SIGN}"
+MINUS = "\N{MINUS SIGN}"
 _THIN = "\N{NO-BREAK SPACE}"
 _TYPED_MAX = 40
 """Longer than any number of the service. Python refuses to parse numbers of thousands of digits."""
@@ -73,7 +73,7 @@ _TYPED_MAX = 40
 
 def grouped(plain: str) -> str:
     """Indian grouping, the last three digits and then pairs: 1234567.50 is 12,34,567.50."""
-    sign, digits = (_MINUS, plain[1:]) if plain.startswith("-") else ("", plain)
+    sign, digits = (MINUS, plain[1:]) if plain.startswith("-") else ("", plain)
     whole, point, part = digits.partition(".")
     head, tail = whole[:-3], whole[-3:]
     pairs = []
@@ -87,17 +87,17 @@ def remove_grouping(text: str) -> str:
     """Without the commas of Indian or Western grouping. Other commas stay: a digit may have been lost."""
     if len(text) > _TYPED_MAX:
         return text
-    plain = text.replace(",", "").replace(_MINUS, "-")
+    plain = text.replace(",", "").replace(MINUS, "-")
     whole = plain.lstrip("-").partition(".")[0]
     if "," not in text or not (whole.isascii() and whole.isdigit()):
-        return text.replace(_MINUS, "-")
-    typed = text.lstrip(f"-{_MINUS}").partition(".")[0]
+        return text.replace(MINUS, "-")
+    typed = text.lstrip(f"-{MINUS}").partition(".")[0]
     return plain if typed in (grouped(whole), f"{int(whole):,}") else text
 
 
 def rupees(plain: str) -> str:
     """₹1,50,505.00"""
-    return f"₹{grouped(plain)}".replace(f"₹{_MINUS}", f"{_MINUS}₹")
+    return f"₹{grouped(plain)}".replace(f"₹{MINUS}", f"{MINUS}₹")
 
 
 def weight(plain: str, unit: str) -> str:

@@ -24,7 +24,7 @@ from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 _GROUPS_MAX = 200
-_KEPT = "Recorded orders stay: pending orders continue to their hedge, and open orders can be closed."
+_KEPT = "Recorded orders stay: pending orders are still answered, and open orders can be closed."
 _LOGIN = field_of(
     NewAccountBody,
     "login_id",
@@ -196,7 +196,7 @@ _SWITCH_TEXTS = {
     ),
     "production_trading": Switch(
         "Allow production trading",
-        ("Its production keys may place real orders: each is hedged at the venue and becomes a deal.",),
+        ("Its production keys may place real orders: each that is confirmed becomes a deal.",),
         "Stop production trading",
         (
             "Its real orders are refused with production_trading_disabled.",

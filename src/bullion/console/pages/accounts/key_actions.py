@@ -125,7 +125,7 @@ async def _ask_rotate(visit: Visit) -> Dialog:
     now = await get_key(visit.desk, visit.actor, visit.param("key"))
     day = day_of(now["expires_at"], visit.zone)
     return Dialog(
-        title=f"Rotate {now['name']} of {now['login_id']}",
+        title=f"Rotate the {now['environment']} key “{now['name']}” of {now['login_id']}",
         text=[
             el("span", "Key ", el("code", now["key_id"]), f", account {now['login_id']}."),
             f"A new {now['environment']} key with the same name and scopes is issued, and shown once.",
@@ -171,12 +171,11 @@ async def _ask_revoke(visit: Visit) -> Dialog:
     if now["last_used_at"]:
         used = el("span", "It was last used at ", moment(now["last_used_at"], visit.zone, visit.now), ".")
     return Dialog(
-        title=f"Revoke {now['name']} of {now['login_id']}?",
+        title=f"Revoke the {now['environment']} key “{now['name']}” of {now['login_id']}?",
         text=[
-            el("span", "Key ", el("code", now["key_id"]), f", account {now['login_id']}."),
+            el("span", "Key id ", el("code", now["key_id"]), f", account {now['login_id']}. ", used),
             f"Every request with this {now['environment']} key is then refused with credential_revoked.",
             "It takes effect within a second.",
-            used,
             "This cannot be undone. For a change without interruption, rotate the key instead.",
         ],
         confirm="Revoke the key",

@@ -16,36 +16,31 @@ from .market_data import switches_of
 
 _RATE_LIMITS = {
     "reads_per_minute": (
-        "Reads per key",
-        "per minute",
+        "Reads per minute, per key",
         "every read with a key: account, symbols, quotes, orders and positions",
     ),
     "orders_per_minute": (
-        "Orders per key",
-        "per minute",
+        "Orders per minute, per key",
         "every order that is sent with a key, also refused and repeated ones",
     ),
     "orders_per_10_seconds": (
-        "Orders per key, burst",
-        "per 10 seconds",
+        "Orders per 10 seconds, per key",
         "the same orders over a shorter time, to stop a runaway program early",
     ),
     "account_orders_per_minute": (
-        "Orders per account",
-        "per minute",
+        "Orders per minute, per account",
         "production orders with all keys of an account",
     ),
     "failed_auth_per_minute": (
-        "Wrong keys per address",
-        "per minute",
+        "Wrong keys per minute, per address",
         "requests from one address with a wrong key; then the address has to wait",
     ),
 }
 _MOVE = field_of(
     SwitchesBody,
     "price_move_percent_max",
-    "Largest move without a second word, %",
-    "from 0 to 100; a change of the desk that moves a price further has to be confirmed",
+    "Largest price move without a question, %",
+    "from 0 to 100; a change of the desk that moves a client's price further has to be confirmed",
 )
 _CROSSED = field_of(
     SwitchesBody,
@@ -53,12 +48,17 @@ _CROSSED = field_of(
     "Refuse orders at crossed prices",
     "where a client could sell for more than it buys for",
 )
-_TOLERANCE = field_of(SwitchesBody, "price_tolerance_percent", "Tolerance, %", "from 0 to 100")
+_TOLERANCE = field_of(
+    SwitchesBody,
+    "price_tolerance_percent",
+    "Price tolerance, %",
+    "from 0 to 100, of the price that the client expected",
+)
 
 
 async def render(visit: Visit) -> Html:
     held = await switches_of(visit)
-    tolerance = el("b", f"{trim_zeros(held[_TOLERANCE.name])} %", class_="price")
+    tolerance = el("b", f"{trim_zeros(held[_TOLERANCE.name])} %", class_="focal")
     meaning = (
         "How far the price may have moved from the one that the client expected. Beyond it, in either "
         "direction, the order is refused with price_moved. Orders without an expected price are not checked."
@@ -79,20 +79,19 @@ async def render(visit: Visit) -> Html:
 
 _COLUMNS = (
     Column("Limit", lambda _, row: el("b", row[1])),
-    Column("Requests", lambda _, row: el("span", count(row[4]), class_="price"), number=True),
-    Column("Period", lambda _, row: row[2]),
-    Column("What it counts", lambda _, row: row[3]),
+    Column("Requests", lambda _, row: el("span", count(row[3]), class_="price"), number=True),
+    Column("What it counts", lambda _, row: row[2]),
 )
 
 
 def _guard(held: View) -> Html:
     crossed = "are refused" if held[_CROSSED.name] else "are accepted"
     texts = [
-        "Changes of the desk that move a client's price further have to be confirmed.",
-        "Changes that make a price crossed or losing always have to be.",
+        "A change of the desk that moves a client's price further has to be confirmed.",
+        "A change that makes a price crossed or losing always has to be, and so does a wider limit.",
         f"Orders at crossed prices, where a client could sell for more than it buys for, {crossed}.",
     ]
-    percent = el("b", f"{trim_zeros(held[_MOVE.name])} %", class_="price")
+    percent = el("b", f"{trim_zeros(held[_MOVE.name])} %", class_="focal")
     return el("div", el("p", percent), [el("p", each, class_="hint") for each in texts], class_="inside")
 
 
@@ -178,14 +177,13 @@ async def _set_budgets(visit: Visit) -> Result:
 
 def _text(held: View) -> dict[str, str]:
     return {
-        f"{title.lower()} {period}": count(held["budgets"][name])
-        for name, (title, period, _) in _RATE_LIMITS.items()
+        title[:1].lower() + title[1:]: count(held["budgets"][name])
+        for name, (title, _) in _RATE_LIMITS.items()
     }
 
 
 _BUDGET_FIELDS = [
-    field_of(BudgetsBody, name, f"{title}, {period}", f"counts {meaning}")
-    for name, (title, period, meaning) in _RATE_LIMITS.items()
+    field_of(BudgetsBody, name, title, f"counts {meaning}") for name, (title, meaning) in _RATE_LIMITS.items()
 ]
 TOLERANCE = Action(
     MARKET,

@@ -213,7 +213,7 @@ async def _create(visit: Visit) -> Result:
     made = await put_symbol(visit.desk, visit.actor, code, body, only_if=only_if)
     text = settings_text(made)
     return Result(
-        f"{code} is created: {made['metal']} per {text['quoted weight']}, {text['minimum']} to "
+        f"{code} is created: {made['metal']} per {text['price for']}, {text['minimum']} to "
         f"{text['maximum']} in steps of {text['step']}, {text['pricing']}; trading {text['trading']}."
     )
 

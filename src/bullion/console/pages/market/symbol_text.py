@@ -67,14 +67,14 @@ def settings_text(symbol: View) -> dict[str, str]:
     unit, pricing = symbol["unit"], symbol["pricing"]
     return {
         "metal": symbol["metal"],
-        "quoted weight": weight(symbol["quoted_weight"], unit),
+        "price for": weight(symbol["quoted_weight"], unit),
         "trading": "on" if symbol["trading"] else "off",
         "sides": SIDES[symbol["sides"][0]] if len(symbol["sides"]) == 1 else "both",
         "frozen": "yes" if symbol["frozen"] else "no",
         "minimum": weight(symbol["minimum"], unit),
         "maximum": weight(symbol["maximum"], unit),
         "step": weight(symbol["step"], unit),
-        "maximum rate age": _limit(symbol["rate_age_s_max"]),
+        "oldest rate": _limit(symbol["rate_age_s_max"]),
         "freeze after": _limit(symbol["freeze_after_s"]),
         "stock": "not counted" if symbol["stock"] is None else weight(symbol["stock"], unit),
         "pricing": KINDS[pricing["kind"]].lower(),

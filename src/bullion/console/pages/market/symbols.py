@@ -63,7 +63,7 @@ def _buttons(visit: Visit, each: View) -> Html:
     return el(
         "span",
         freeze.button(visit, about, kind="small", label=f"{freeze.label} {code}"),
-        STOCK.button(visit, about, kind="small", label=f"{STOCK.label} of {code}"),
+        STOCK.button(visit, about, kind="small", label=f"Set stock of {code}"),
         symbol_form.EDIT.button(visit, about, kind="small", label=f"Edit {code}"),
         class_="actions",
     )
@@ -72,8 +72,8 @@ def _buttons(visit: Visit, each: View) -> Html:
 _COLUMNS = (
     Column("Symbol", _name),
     Column("State", _state),
-    Column("Bid ₹", lambda _, each: price(each["quote"], "bid"), number=True),
-    Column("Ask ₹", lambda _, each: price(each["quote"], "ask"), number=True),
+    Column("Bid, ₹", lambda _, each: price(each["quote"], "bid"), number=True),
+    Column("Ask, ₹", lambda _, each: price(each["quote"], "ask"), number=True),
     Column("Pricing", lambda _, each: pricing_text(each["pricing"])),
     Column("Sizes", _sizes),
     Column(
@@ -82,7 +82,7 @@ _COLUMNS = (
         number=True,
     ),
     Column(
-        "Maximum rate age",
+        "Oldest rate",
         lambda _, each: "no limit" if each["rate_age_s_max"] is None else age(each["rate_age_s_max"]),
         number=True,
     ),
@@ -126,14 +126,18 @@ def _stock(symbol: View) -> View:
     return {"stock": symbol["stock"]}
 
 
+_STOCK = field_of(SymbolBody, "stock", "Stock, g or kg", "empty: not counted")
+
+
 async def _ask_stock(visit: Visit) -> Dialog:
     found = await get_symbol(visit.desk, visit.actor, visit.param("code"))
     return Dialog(
         title=f"Stock of {found['code']}",
         text=[
-            f"In {found['unit']}. Clients cannot buy more than this; each order that they place changes it.",
+            "Clients cannot buy more than this; each order that they place changes it.",
             "Leave it empty to sell without counting.",
         ],
+        fields=(SEEN, replace(_STOCK, label=f"Stock, {found['unit']}")),
         values={**_stock(found), **seen(_stock(found))},
     )
 
@@ -150,11 +154,11 @@ async def _set_stock(visit: Visit) -> Result:
 STOCK = Action(
     MARKET,
     "stock",
-    "Stock",
+    "Set stock",
     patch_symbol,
     _ask_stock,
     _set_stock,
-    (SEEN, field_of(SymbolBody, "stock", "Stock", "empty: not counted")),
+    (SEEN, _STOCK),
     changes="stock",
 )
 FREEZE = Action(

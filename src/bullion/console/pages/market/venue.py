@@ -1,4 +1,4 @@
-"""The simulated venue: how it behaves toward this broker's orders."""
+"""The simulated venue, which covers nothing: how it behaves toward this broker's orders."""
 
 import asyncio
 from typing import Any
@@ -8,7 +8,19 @@ from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, seen, unchanged
-from bullion.console.widgets.components import BAD, GOOD, WARN, Column, card, empty, hint, state, table
+from bullion.console.widgets.components import (
+    BAD,
+    OFF,
+    SIMULATED,
+    WARN,
+    Column,
+    card,
+    empty,
+    hint,
+    mark,
+    state,
+    table,
+)
 from bullion.console.widgets.formatting import count
 from bullion.desk.actions.hedge import get_hedge, patch_hedge
 from bullion.desk.bodies import HedgeBody
@@ -19,16 +31,17 @@ from bullion.desk.unreadable import is_unreadable
 from .market_data import symbols_of, venue_of
 
 _MODES = {
-    "fill": (GOOD, "fills", "Every order is confirmed."),
+    "fill": (OFF, "fills", "Every order is confirmed, and no metal is bought or sold for it."),
     "refuse": (BAD, "refuses", "Every order is refused, and becomes rejected."),
     "hold": (WARN, "holds", "Orders wait until the behaviour is changed."),
     "down": (BAD, "is down", "It cannot be reached: orders wait, and are sent again."),
 }
 _STATES = {
-    "tradable": (GOOD, "tradable", "orders are accepted"),
+    "tradable": (OFF, "tradable", "orders are accepted"),
     "suspended": (WARN, "suspended", "new production orders are refused for now"),
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
+NOTHING_COVERED = "SIMULATED: nothing is covered"
 _WITH_DELAY = ("fill", "refuse")
 _STATE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _STATES.items()]
 
@@ -38,7 +51,7 @@ async def render(visit: Visit) -> Html:
     if found["mode"] is None:
         shown = empty(
             "There is no simulated venue.",
-            "With BULLION_HEDGE=desk, the desk answers each production order itself, on the order's page.",
+            "With BULLION_HEDGE=desk, the desk confirms or refuses each production order itself.",
         )
         return card("Venue", shown, name="venue")
     kind, name, meaning = _MODES[found["mode"]]
@@ -46,20 +59,21 @@ async def render(visit: Visit) -> Html:
     if found["mode"] in _WITH_DELAY:
         ms = found["delay_ms"]
         delay = f" It takes {count(ms)} ms for each." if ms else " It decides at once."
+    simulated = el("p", el("span", mark(SIMULATED), NOTHING_COVERED, class_="simulated"), class_="inside")
     now = el("p", state(kind, f"The venue {name}"), hint(f"{meaning}{delay}"), class_="inside now")
-    covered: dict[str, list[str]] = {}
+    traded: dict[str, list[str]] = {}
     for each in symbols:
         pricing = each["pricing"]
         instrument = pricing.get("instrument") or pricing.get("spot") or each["code"]
-        covered.setdefault(instrument, []).append(each["code"])
+        traded.setdefault(instrument, []).append(each["code"])
     rows = [
-        (name, _STATES[found["instruments"].get(name, "tradable")], covered.get(name, []))
-        for name in sorted({*covered, *found["instruments"]})
+        (name, _STATES[found["instruments"].get(name, "tradable")], traded.get(name, []))
+        for name in sorted({*traded, *found["instruments"]})
     ]
     instruments = table(visit, "venue-table", _COLUMNS, rows, key=0)
     return el(
         "div",
-        card("Simulated venue", now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
+        card("Simulated venue", simulated, now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
         card("Instruments at the venue", instruments, name="instruments") if rows else None,
         class_="stack",
     )
@@ -73,18 +87,21 @@ _COLUMNS = (
     Column("Instrument", lambda _, row: el("b", row[0])),
     Column("State", lambda _, row: state(*row[1][:2])),
     Column("Meaning", lambda _, row: row[1][2]),
-    Column("Hedges", lambda _, row: ", ".join(row[2]) or "no symbol"),
+    Column("Symbols", lambda _, row: ", ".join(row[2]) or "no symbol"),
     Column("", _change_button, number=True),
 )
 
 
 async def _ask_behaviour(visit: Visit) -> Dialog:
     now = await get_hedge(visit.desk, visit.actor)
-    text = ["It applies to this broker's production orders within a second, also to those that wait now."]
+    text = [
+        f"{NOTHING_COVERED}.",
+        "It applies to this broker's production orders within a second, also to those that wait now.",
+    ]
     if is_unreadable(now):
         text.append("The stored states of its instruments cannot be read: all of them become tradable.")
     return Dialog(
-        title="Venue behaviour",
+        title="Simulated venue",
         text=text,
         values={"mode": now["mode"], "delay_ms": now["delay_ms"] or 0, **seen(now)},
     )
@@ -132,7 +149,7 @@ _BEHAVIOUR_FIELDS = (
     field_of(HedgeBody, "delay_ms", "Delay per order, ms", "0: it decides at once"),
 )
 BEHAVIOUR = Action(
-    MARKET, "venue", "Venue behaviour", patch_hedge, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS
+    MARKET, "venue", "Change the venue", patch_hedge, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS
 )
 INSTRUMENT = Action(
     MARKET,
