@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from bullion.desk.registry import all_actions, entry_names
 from bullion.records.token import Role
 from tests.support.console import Visitor
+from tests.support.dealing import Dealing
 from tests.support.desk import Office
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -29,9 +30,16 @@ def test_an_entry_shows_what_was_before_and_after(
     rows = page.locator("#audit-table tbody tr")
     # The newest is the viewer's own token.
     entry = rows.nth(1)
-    expect(entry).to_contain_text("changed an account")
+    said = entry.locator(".said p")
+    expect(said).to_have_text(["asha: deactivated", "asha: gold allocation 0 g → 5 g"])
     expect(entry).to_contain_text("an admin")
+    expect(page.locator("#audit-table thead")).to_contain_text("When (IST)")
+    expect(said.first.get_by_role("link", name="asha")).to_have_attribute("href", "/accounts/asha")
+    # Every field before and after is there for whoever wants to look.
     changes = entry.locator(".change")
+    expect(changes.first).to_be_hidden()
+    entry.locator("summary").click()
+    expect(entry.locator("summary")).to_contain_text("patch_account asha")
     expect(changes).to_have_count(2)
     expect(changes.nth(0)).to_have_text("activeyes→no")
     expect(changes.nth(1)).to_have_text("allocation.gold0.0000→5.0000")
@@ -42,7 +50,7 @@ def test_an_entry_shows_what_was_before_and_after(
     page.get_by_label("Action").select_option("created an account")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows).to_have_count(1)
-    expect(rows.first.locator("ins", has_text="Asha Jewels")).to_have_count(1)
+    expect(rows.first.locator(".said")).to_contain_text("account asha created in group retail, Asha Jewels")
     page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=2001-12-31")
     expect(page.locator(".empty")).to_contain_text("No more matching entries")
     now = datetime.now(ZoneInfo("Asia/Kolkata"))
@@ -51,6 +59,37 @@ def test_an_entry_shows_what_was_before_and_after(
     expect(page.locator("#trail")).to_contain_text("is not a date")
     page.goto(f"{someone.console.url}/audit?what=create_account&from={yesterday}&to={today}&who=AN+admin")
     expect(rows).to_have_count(2)
+
+
+def test_a_premium_change_is_a_sentence_with_a_link(
+    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+) -> None:
+    for premium in ("150", "120"):
+        terms = {"GOLD": {"buy_premium": premium, "sell_premium": "-150"}}
+        dealing.desk.do("PATCH", "/groups/retail", {"terms": terms})
+    order = dealing.placed(quantity="3")
+    page = someone.open(hire("viewer"), "audit")
+    rows = page.locator("#audit-table tbody tr")
+    named = f"deal {order['deal_no']} of client, buy 3 g GOLD"
+    expect(rows.nth(1).locator(".said p")).to_have_text(f"{named} placed by web at ₹71,360")
+    expect(rows.nth(1).get_by_role("link", name=named)).to_have_attribute("href", f"/orders/{order['id']}")
+    expect(rows.nth(2).locator(".said p")).to_have_text("retail: buy premium of GOLD ₹150 → ₹120 per 10 g")
+    rows.nth(2).get_by_role("link", name="retail").click()
+    expect(page).to_have_url(f"{someone.console.url}/market/groups#group-retail")
+    expect(page.locator("#group-retail")).to_be_visible()
+
+
+def test_the_trail_fits_a_telephone(visit: Callable[..., Visitor], dealing: Dealing, admin: str) -> None:
+    dealing.desk.account(
+        "a-login-that-is-as-long-as-logins-may-be-which-is-sixty-four-ch", firm_name="F" * 90
+    )
+    someone = visit(viewport={"width": 360, "height": 740})
+    page = someone.open(admin, "audit")
+    expect(page.locator("#audit-table tbody tr").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # Sentences are read without scrolling sideways.
+    region = "document.querySelector('#audit-table').parentElement"
+    assert page.evaluate(f"{region}.scrollWidth <= {region}.clientWidth")
 
 
 def test_a_long_trail_is_paged(someone: Visitor, office: Office, admin: str) -> None:

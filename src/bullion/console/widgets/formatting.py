@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from bullion.console.html import Html, el
+from bullion.metals.grouping import grouped as grouped
 
 _NBSP = "\N{NO-BREAK SPACE}"
 
@@ -69,18 +70,6 @@ MINUS = "\N{MINUS SIGN}"
 _THIN = "\N{NO-BREAK SPACE}"
 _TYPED_MAX = 40
 """Longer than any number of the service. Python refuses to parse numbers of thousands of digits."""
-
-
-def grouped(plain: str) -> str:
-    """Indian grouping, the last three digits and then pairs: 1234567.50 is 12,34,567.50."""
-    sign, digits = (MINUS, plain[1:]) if plain.startswith("-") else ("", plain)
-    whole, point, part = digits.partition(".")
-    head, tail = whole[:-3], whole[-3:]
-    pairs = []
-    while head:
-        pairs.append(head[-2:])
-        head = head[:-2]
-    return sign + ",".join([*reversed(pairs), tail]) + point + part
 
 
 def remove_grouping(text: str) -> str:

@@ -1,11 +1,15 @@
 """The audit trail: reading it, and verifying its hash chain."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from bullion.desk.audit_sentences import Units, sentences, text_of
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
+from bullion.metals.symbol import Symbol
+from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.audit import BEFORE_ALL_ENTRIES, AuditFilter, Break, Chain, ChainVerifier, Entry, Head
 from bullion.records.page import Page
@@ -37,6 +41,8 @@ class AuditSearchResult:
     """Newest first."""
     below: int | None
     """The `AuditSearch.below` of the next search; None: there are no older entries."""
+    units: Mapping[str, Units]
+    """Of the symbols, for the sentences of entries about groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,32 @@ class AuditCheckResult:
     breaks: list[Break]
 
 
-@action("GET /audit", command="audit list", columns="ordinal at actor action subject")
+@action("GET /audit", command="audit list", columns="ordinal at actor text")
 async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], int]:
     """List the audit trail, newest first."""
-    found, total = await desk.read(actor, "audit", lambda records: records.audit(actor.broker, page))
-    return [view(entry) for entry in found], total
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        units = await _units(records, actor.broker)
+        found, total = await records.audit(actor.broker, page)
+        return [_with_text(entry, units) for entry in found], total
+
+    return await desk.read(actor, "audit", work)
+
+
+async def _units(records: Records, broker: str) -> Mapping[str, Units]:
+    symbols = await records.all_symbols(broker)
+    return {
+        each.code: Units(
+            f"{weight_text(each.quoted_weight_e4).rstrip('0').rstrip('.')} {each.unit}", each.unit
+        )
+        for each in symbols
+        if isinstance(each, Symbol)
+    }
+
+
+def _with_text(entry: Entry, units: Mapping[str, Units]) -> View:
+    shown = view(entry)
+    return {**shown, "text": text_of(sentences(shown, units))}
 
 
 async def find_audit(desk: Desk, actor: Actor, wanted: AuditSearch, limit: int) -> AuditSearchResult:
@@ -72,7 +99,10 @@ async def find_audit(desk: Desk, actor: Actor, wanted: AuditSearch, limit: int) 
         asked = AuditFilter(newest, oldest, wanted.action, wanted.actor, wanted.subject)
         entries = await records.audit_matching(actor.broker, asked, limit)
         reached = entries[-1].ordinal if len(entries) == limit else oldest
-        return AuditSearchResult([view(entry) for entry in entries], reached if reached > first else None)
+        below = reached if reached > first else None
+        return AuditSearchResult(
+            [view(entry) for entry in entries], below, await _units(records, actor.broker)
+        )
 
     return await desk.read(actor, "audit_find", work)
 

@@ -2,15 +2,24 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from bullion.console.forms import Choice, Day, Field, FormErrors, fields_html, read_fields
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.paths import AUDIT, audit_path, page_path
+from bullion.console.paths import (
+    AUDIT,
+    MARKET,
+    USERS,
+    account_path,
+    audit_path,
+    order_path,
+    page_path,
+)
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import (
     BAD,
@@ -31,7 +40,9 @@ from bullion.console.widgets.components import (
     table,
 )
 from bullion.console.widgets.formatting import clock, count, moment
+from bullion.console.widgets.time_column import time_column
 from bullion.desk.actions.audit import AuditSearch, AuditSearchResult, audit_head, find_audit
+from bullion.desk.audit_sentences import Ref, sentences
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import audit_text_of, entry_names
 from bullion.records.audit import Head
@@ -178,11 +189,14 @@ def _entries(
     )
     if found.entries:
         broken = set() if check.checked is None else {each.ordinal for each in check.checked.breaks}
-        rows = [{**each, "broken": each["ordinal"] in broken} for each in found.entries]
+        rows = [
+            {**each, "broken": each["ordinal"] in broken, "sentences": sentences(each, found.units)}
+            for each in found.entries
+        ]
         shown = table(
             visit,
             "audit-table",
-            _COLUMNS,
+            (_ENTRY, time_column(visit, "When", "at"), *_COLUMNS),
             rows,
             key="ordinal",
             css=lambda each: "late" if each["broken"] else None,
@@ -209,9 +223,6 @@ def _actor(_visit: Visit, each: View) -> Child:
     return [el("b", name), small(f"token {token_id.removesuffix(')')}") if token_id else None]
 
 
-_SHOWN = 4
-_SHOWN_OF_WHOLE = 3
-"""Of something that was created or deleted, where every field is listed."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00")
 """How the desk's actions write times."""
 
@@ -253,23 +264,40 @@ def changes(before: Any, after: Any, zone: ZoneInfo) -> list[tuple[str, str | No
     return [(name, was.get(name), now.get(name)) for name in names if was.get(name) != now.get(name)]
 
 
-def changes_html(visit: Visit, entry: View) -> Html:
-    """A line for each field that changed; all but the first few are folded."""
-    before, after = entry["before"], entry["after"]
-    found = changes(before, after, visit.zone)
-    if not found:
-        return hint("nothing changed")
-    shown = _SHOWN
-    if before is None or after is None:
-        shown = _SHOWN_OF_WHOLE
+def sentences_html(visit: Visit, entry: View) -> Html:
+    """What was done in words, and folded below it every field before and after."""
+    said = [el("p", [_part(part) for part in each]) for each in entry["sentences"]]
+    found = changes(entry["before"], entry["after"], visit.zone)
+    if entry["before"] is None or entry["after"] is None:
         # Created or deleted: fields without a value are left out.
         found = [each for each in found if (each[1] or each[2]) != NOTHING]
-    first, rest = found[:shown], found[shown:]
-    more = None
-    if rest:
-        summary = el("summary", f"and {len(rest)} more")
-        more = el("details", summary, [_line(*each) for each in rest], id=f"more-{entry['ordinal']}")
-    return el("div", [_line(*each) for each in first], more, class_="difference")
+    raw = [_line(*each) for each in found] or hint("nothing changed")
+    summary = el("summary", el("code", entry["action"]), f" {entry['subject']}: before and after")
+    return el(
+        "div",
+        el("div", said, class_="said"),
+        el("details", summary, el("div", raw, class_="difference"), id=f"raw-{entry['ordinal']}"),
+    )
+
+
+_PATHS: dict[str, Callable[[str], str]] = {
+    "account": account_path,
+    "group": lambda code: f"/{MARKET}/groups#group-{quote(code, safe='')}",
+    "symbol": lambda _: f"/{MARKET}/symbols",
+    "rate": lambda _: f"/{MARKET}/rates",
+    "duty": lambda name: f"/{MARKET}/duty#duty-card-{quote(name, safe='')}",
+    "order": order_path,
+    "key": lambda names: f"{account_path(names.partition(' ')[0])}#keys",
+    "user": lambda _: f"/{USERS}",
+    "switches": lambda tab: f"/{MARKET}/{tab or 'limits'}",
+    "venue": lambda _: f"/{MARKET}/venue",
+    "entry": lambda number: audit_path(int(number)),
+}
+"""By the kind of a reference: where the thing is shown."""
+
+
+def _part(part: str | Ref) -> Child:
+    return el("a", part.text, href=_PATHS[part.kind](part.id)) if isinstance(part, Ref) else part
 
 
 def _line(name: str, was: str | None, now: str | None) -> Html:
@@ -283,11 +311,5 @@ def _line(name: str, was: str | None, now: str | None) -> Html:
     return el("div", shown, class_="change")
 
 
-_COLUMNS = (
-    Column("Entry", _ordinal, number=True),
-    Column("When", lambda visit, each: moment(each["at"], visit.zone, visit.now)),
-    Column("Who", _actor),
-    Column("Action", lambda _, each: [audit_text_of(each["action"]), small(el("code", each["action"]))]),
-    Column("About", lambda _, each: el("span", each["subject"], class_="subject")),
-    Column("Before and after", changes_html),
-)
+_ENTRY = Column("Entry", _ordinal, number=True)
+_COLUMNS = (Column("Who", _actor), Column("What was done", sentences_html))
