@@ -13,7 +13,7 @@ COMPILED := PYTHONDONTWRITEBYTECODE=
 MEMORY := /dev/shm
 FREE_KB := $(shell df -Pk $(MEMORY) 2>/dev/null | awk 'NR == 2 { print $$4 }')
 IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 6000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
-PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup
+PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots release client clean

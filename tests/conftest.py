@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
+from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
 from tests.support.servers import NotInstalled, Postgres, Redis, missing
 from tests.support.stacks import in_turn
@@ -60,6 +61,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = in_turn(items)
+    if getattr(config.option, "loadgroup", False):
+        items[:] = spread(items)
     if not config.getoption("quick"):
         return
     forbid_processes()
@@ -87,9 +90,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two for each core, for `-n auto`: a good part of the tests waits for leases and pauses."""
+    """For `-n auto`: more than one for each core, as a good part of the tests waits for leases and pauses."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 2 * cores
+    return 2 * cores + 2
 
 
 @pytest.fixture
