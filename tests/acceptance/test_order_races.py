@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.kills.scale import SCALE
 from tests.support.node import Node, running, until
 from tests.support.orders import (
     POSITIONS,
@@ -26,6 +27,7 @@ from tests.support.orders import (
 from tests.support.stacks import STACKS, stack
 
 CLIENTS = 100
+ROUNDS = 8 * SCALE
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 Arena = tuple[Market, list[Trader]]
 
@@ -276,7 +278,7 @@ def test_what_the_desk_closed_at_one_node_is_closed_for_the_next_order_at_any(
     """Not within a second: at once, for the booking reads what the desk has changed."""
     market, traders = arena
     close, reopen = CLOSING[code]
-    for _ in range(25):
+    for _ in range(ROUNDS):
         soon_booked(traders[-1])
         close(market, traders[-1])
         answers = [trader.place() for trader in reversed(traders)]
@@ -288,7 +290,7 @@ def test_what_the_desk_closed_at_one_node_is_closed_for_the_next_order_at_any(
 def test_a_key_revoked_at_one_node_books_at_none(arena: Arena, nodes: tuple[Market, list[Node]]) -> None:
     market, traders = arena
     login = traders[0].login_id
-    for _ in range(25):
+    for _ in range(ROUNDS):
         issued = market.desk.key(login)
         trader = market.at_work(login, issued, node=nodes[1][-1])
         booked(trader.place())
@@ -299,7 +301,7 @@ def test_a_key_revoked_at_one_node_books_at_none(arena: Arena, nodes: tuple[Mark
 def test_a_price_set_at_one_node_is_the_price_of_the_next_order_at_any(arena: Arena) -> None:
     market, traders = arena
     market.symbol("CHANGING")
-    for number in range(100, 125):
+    for number in range(100, 100 + ROUNDS):
         price = f"{number}.00"
         market.change("CHANGING", pricing={"kind": "fixed", "buy": price, "sell": price})
         assert traders[-1].buy(1, "CHANGING")["price"] == price

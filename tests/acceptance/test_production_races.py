@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.kills.scale import SCALE
 from tests.support.node import Node, running, until
 from tests.support.orders import REPLAYED, Placed, all_at_once, refused
 from tests.support.production import (
@@ -322,7 +323,7 @@ def test_what_the_desk_closed_at_one_node_is_closed_for_the_next_order_at_any(
     market: LiveMarket, nodes: Nodes
 ) -> None:
     many = traders(market, nodes)
-    for number in range(12):
+    for number in range(2 * len(CLOSING) * SCALE):
         close, reopen = CLOSING[list(CLOSING)[number % len(CLOSING)]]
         until(lambda: many[-1].place().is_success, within_s=PATIENCE_S)
         close(market, many[0].login_id)
