@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
+from bullion.store.sqlite import SqliteEngine
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
 from tests.support.servers import NotInstalled, Postgres, Redis, missing
@@ -120,7 +121,15 @@ def schema_template(postgres: Postgres) -> str:
     return address.rpartition("/")[2]
 
 
-async def _migrate(engine: PostgresEngine) -> None:
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for SQLite: a file to copy."""
+    path = tmp_path_factory.mktemp("migrated") / "bullion.db"
+    asyncio.run(_migrate(SqliteEngine(path)))
+    return path
+
+
+async def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
     await engine.open()
     await engine.migrate()
     await engine.close()

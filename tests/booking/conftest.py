@@ -7,8 +7,7 @@ import pytest
 
 from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
-from bullion.store.sqlite import SqliteEngine
-from tests.contract.conftest import MakeEngine, engine, engine_name  # noqa: F401 - fixtures
+from tests.contract.conftest import MakeEngine, engine, engine_name, new_file  # noqa: F401 - fixtures
 from tests.support.servers import Postgres
 
 from .fixtures import Node, create_books
@@ -23,24 +22,22 @@ DO $$ DECLARE each TEXT; BEGIN
     LOOP
         EXECUTE format('DELETE FROM %I', each);
     END LOOP;
-    IF to_regclass('rates') IS NOT NULL THEN
-        UPDATE catalogue SET version = 0, oldest_change = 0;
-        UPDATE rates SET version = 0;
-    END IF;
+    UPDATE catalogue SET version = 0, oldest_change = 0;
+    UPDATE rates SET version = 0;
 END $$
 """
 
 
 @pytest.fixture(scope="session")
-def shared_database(postgres: Postgres) -> str:
-    return postgres.new_database()
+def shared_database(postgres: Postgres, schema_template: str) -> str:
+    return postgres.new_database(schema_template)
 
 
 @pytest.fixture
 def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:  # noqa: F811
     """Each call gives another node's engine on the same store."""
     if engine_name == "sqlite":
-        return lambda: SqliteEngine(tmp_path / "store" / "bullion.db")
+        return new_file(request, tmp_path)
     server: Postgres = request.getfixturevalue("postgres")
     address: str = request.getfixturevalue("shared_database")
     server.sql(_WIPE, address.rpartition("/")[2])
@@ -67,9 +64,8 @@ async def other_node(make_engine: MakeEngine, node: Node) -> AsyncIterator[Node]
 
 
 @pytest.fixture
-async def postgres_engine(postgres: Postgres) -> AsyncIterator[PostgresEngine]:
-    own = PostgresEngine(postgres.new_database())
+async def postgres_engine(postgres: Postgres, schema_template: str) -> AsyncIterator[PostgresEngine]:
+    own = PostgresEngine(postgres.new_database(schema_template))
     await own.open()
-    await own.migrate()
     yield own
     await own.close()

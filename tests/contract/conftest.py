@@ -1,5 +1,6 @@
 """The engines that the store's tests run on. Another engine joins by one more entry here."""
 
+import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -27,19 +28,27 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def empty_store(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
     """Each call gives another node's engine on the same store, which has no tables yet."""
-    return _store(engine_name, request, tmp_path, "template1")
+    if engine_name == "sqlite":
+        return lambda: SqliteEngine(tmp_path / "store" / "bullion.db")
+    return _new_database(request, "template1")
 
 
 @pytest.fixture
 def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
-    """Each call gives another node's engine on the same store. One of them has to migrate it."""
-    template = "" if engine_name == "sqlite" else request.getfixturevalue("schema_template")
-    return _store(engine_name, request, tmp_path, template)
-
-
-def _store(engine_name: str, request: pytest.FixtureRequest, folder: Path, template: str) -> MakeEngine:
+    """Each call gives another node's engine on the same store, which has its tables and no rows."""
     if engine_name == "sqlite":
-        return lambda: SqliteEngine(folder / "store" / "bullion.db")
+        return new_file(request, tmp_path)
+    return _new_database(request, request.getfixturevalue("schema_template"))
+
+
+def new_file(request: pytest.FixtureRequest, folder: Path) -> MakeEngine:
+    path = folder / "store" / "bullion.db"
+    path.parent.mkdir()
+    shutil.copy(request.getfixturevalue("migrated_file"), path)
+    return lambda: SqliteEngine(path)
+
+
+def _new_database(request: pytest.FixtureRequest, template: str) -> MakeEngine:
     server: Postgres = request.getfixturevalue("postgres")
     address = server.new_database(template)
     request.addfinalizer(lambda: server.drop(address))
@@ -50,7 +59,6 @@ def _store(engine_name: str, request: pytest.FixtureRequest, folder: Path, templ
 async def engine(make_engine: MakeEngine) -> AsyncIterator[Engine]:
     engine = make_engine()
     await engine.open()
-    await engine.migrate()
     yield engine
     await engine.close()
 
