@@ -34,7 +34,7 @@ from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import rows
 from tests.support.servers import Postgres
 
-SMALL, GROWN = 20, 240
+SMALL, GROWN = 10, 120
 """Accounts."""
 ORDERS = 256
 """How many orders each account has: spans of either store end at the same distance from its end."""
@@ -252,7 +252,7 @@ def test_a_search_costs_the_same_however_many_accounts_there_are(places: list[Pa
 
     small, grown = (
         asyncio.run(measure(place, accounts))
-        for place, accounts in zip(places, (15 * SMALL, 15 * GROWN), strict=True)
+        for place, accounts in zip(places, (30 * SMALL, 30 * GROWN), strict=True)
     )
     assert grown[1] < 2 * small[1]
     # The names are read once.
