@@ -5,19 +5,22 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
 from tests.support.command import PROGRAM, bullion, environment
+from tests.support.forked_process import Process, start
 from tests.support.node import until
 
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0", "BULLION_CONSOLE_PORT": "0"}
 LAST_LINE = "Ctrl+C stops the demo."
+Launch = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes], IO[bytes]], Process]
+"""Of a command, in a folder, with an environment and two streams: a process."""
 
 
 def caller(url: str, headers: dict[str, str]) -> httpx.Client:
@@ -27,7 +30,7 @@ def caller(url: str, headers: dict[str, str]) -> httpx.Client:
 
 @dataclass
 class Demo:
-    process: subprocess.Popen[bytes]
+    process: Process
     out: Path
     log: Path
 
@@ -77,15 +80,20 @@ class Demo:
         return self.process.wait(30)
 
 
+def interpreter(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: IO[bytes], stderr: IO[bytes]
+) -> Process:
+    """One that has imported nothing."""
+    return subprocess.Popen([*PROGRAM, *words], cwd=folder, env=environment, stdout=stdout, stderr=stderr)
+
+
 @contextmanager
-def launched(folder: Path, **settings: str) -> Iterator[Demo]:
+def launched(folder: Path, launch: Launch = start, /, **settings: str) -> Iterator[Demo]:
     """The demo, just started."""
     number = len(list(folder.glob("out*")))
     out, log = folder / f"out{number}", folder / f"log{number}"
     with out.open("wb") as stdout, log.open("wb") as stderr:
-        process = subprocess.Popen(
-            [*PROGRAM, "demo"], cwd=folder, env=environment(**FREE | settings), stdout=stdout, stderr=stderr
-        )
+        process = launch(["demo"], folder, environment(**FREE | settings), stdout, stderr)
     demo = Demo(process, out, log)
     try:
         yield demo
@@ -94,9 +102,9 @@ def launched(folder: Path, **settings: str) -> Iterator[Demo]:
 
 
 @contextmanager
-def running(folder: Path, **settings: str) -> Iterator[Demo]:
+def running(folder: Path, launch: Launch = start, /, **settings: str) -> Iterator[Demo]:
     """The demo with its banner printed."""
-    with launched(folder, **settings) as demo:
+    with launched(folder, launch, **settings) as demo:
         until(lambda: LAST_LINE in demo.banner or demo.process.poll() is not None, 30)
         assert demo.process.poll() is None, demo.log.read_text()
         yield demo
@@ -127,7 +135,7 @@ def works(demo: Demo) -> None:
 
 
 def test_the_banners_lines_work_and_the_next_start_prints_the_same_keys(tmp_path: Path) -> None:
-    with running(tmp_path) as demo:
+    with running(tmp_path, interpreter) as demo:
         works(demo)
         keys, token = demo.keys, demo.desk_token
         demo.desk("PATCH", "/accounts/aurum", {"firm_name": "Renamed"})
@@ -173,7 +181,7 @@ def test_the_demo_trades_round_the_clock_in_the_sizes_of_its_market(tmp_path: Pa
 
 def test_a_start_killed_early_leads_to_a_working_one(tmp_path: Path) -> None:
     for seconds in (0.1, 0.25, 0.4, 0.55, 0.7):
-        with launched(tmp_path) as demo:
+        with launched(tmp_path, interpreter) as demo:
             time.sleep(seconds)
             demo.stop(signal.SIGKILL)
     with running(tmp_path) as demo:

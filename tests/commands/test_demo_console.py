@@ -76,6 +76,7 @@ def answers(url: str) -> bool:
 
 
 def console_pid(demo: Demo) -> int:
+    until(lambda: entries(demo, "console_started"), 20)  # The log is written by a thread, after the banner.
     pid: int = entries(demo, "console_started")[-1]["pid"]
     assert is_running(pid)
     return pid

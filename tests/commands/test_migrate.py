@@ -4,7 +4,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
@@ -19,6 +18,7 @@ from bullion.store import schema
 from bullion.wiring.store import StoreEngine, make_engine
 from tests.booking.fixtures import rows
 from tests.support.command import bullion, environment, sentence
+from tests.support.forked_process import CHECKOUT, run
 from tests.support.node import SECRET
 from tests.support.servers import Postgres
 
@@ -26,15 +26,6 @@ from tests.support.servers import Postgres
 
 STORE = Path("var/bullion.db")
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
-NEWER = """
-from bullion.store import schema
-from bullion.__main__ import main
-
-released = schema.steps
-added = schema.Step(9999, "added", "CREATE TABLE added (one BIGINT NOT NULL);")
-schema.steps = lambda engine: (*released(engine), added)
-main()
-"""
 LEVEL = schema.code_level("sqlite")
 TAKEN = re.compile(r"The schema is up to date; (\d+) steps? (was|were) taken\.\n")
 
@@ -144,15 +135,9 @@ async def _make_store(settings: Mapping[str, str]) -> None:
 
 
 def _newer_bullion(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """The command line of a later version, whose schema has one more step."""
-    return subprocess.run(
-        [sys.executable, "-c", NEWER, *words],
-        cwd=folder,
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """The command line of a later version: see `newer_version.py`."""
+    given = environment(PYTHONPATH=str(CHECKOUT), **settings)
+    return run(words, folder, given, module="tests.commands.newer_version")
 
 
 async def _contents(settings: Mapping[str, str]) -> list[list[tuple[object, ...]]]:

@@ -1,7 +1,7 @@
 """The demo as a reader starts it: what its banner prints is what the examples use."""
 
 import re
-import subprocess
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.support.command import PROGRAM, environment
+from tests.support.command import environment
+from tests.support.forked_process import start
 from tests.support.node import own_address, until
 
 _LAST_LINE = "Ctrl+C stops the demo."
@@ -87,12 +88,12 @@ def demo_in(folder: Path, **settings: str) -> Iterator[Demo]:
     out, log = folder / "demo.out", folder / "demo.log"
     given = environment(BULLION_PORT="0", BULLION_DESK_PORT="0", BULLION_CONSOLE_PORT="0", **settings)
     with out.open("wb") as stdout, log.open("wb") as stderr:
-        process = subprocess.Popen([*PROGRAM, "demo"], cwd=folder, env=given, stdout=stdout, stderr=stderr)
+        process = start(["demo"], folder, given, stdout, stderr)
     try:
         until(lambda: _LAST_LINE in out.read_text("utf-8") or process.poll() is not None, within_s=60)
         assert process.poll() is None, log.read_text("utf-8")
         time.sleep(_TIME_TO_PASTE_S)
         yield Demo(out.read_text("utf-8"))
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)

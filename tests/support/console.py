@@ -3,8 +3,7 @@
 import contextlib
 import json
 import re
-import subprocess
-import sys
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from .command import environment
+from .forked_process import Process, serving
 from .node import own_address, until
 
 _ON_LOOPBACK = "127.0.0.1"
@@ -23,7 +23,7 @@ _ON_LOOPBACK = "127.0.0.1"
 
 @dataclass
 class ConsoleProcess:
-    process: subprocess.Popen[str]
+    process: Process
     log: list[str]
     url: str
 
@@ -38,17 +38,9 @@ def running_console(folder: Path, **settings: str) -> Iterator[ConsoleProcess]:
     It believes what its callers say of their addresses, so that the throttles of tests do not mix.
     """
     given = environment(**{"BULLION_CONSOLE_PORT": "0", "BULLION_TRUSTED_PROXIES": _ON_LOOPBACK} | settings)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bullion", "console"],
-        cwd=folder,
-        env=given,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process, stream = serving("bullion", folder, given, "console")
     log: list[str] = []
-    assert process.stderr is not None
-    reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
+    reader = threading.Thread(target=log.extend, args=(stream,), daemon=True)
     reader.start()
     console = ConsoleProcess(process, log, "")
     try:
@@ -57,10 +49,10 @@ def running_console(folder: Path, **settings: str) -> Iterator[ConsoleProcess]:
         console.url = console.entries("listening")[0]["console"]
         yield console
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
         reader.join(timeout=5)
-        process.stderr.close()
+        stream.close()
 
 
 def _entry(line: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
 of processes. So each test process has a fork server (see `fork_server.py`), which imports it once. A forked
 process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
-interpreter: those of `serve`, `demo` and workers.
+interpreter, and workers and the demo's console always do.
 """
 
 import atexit
@@ -144,24 +144,40 @@ def forked_bullion() -> Iterator[tuple[str, int, dict[str, str]]]:
         yield folder, descriptor, {SERVER: str(descriptor)}
 
 
-def serving(module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
-    """Start `serve`, and return it with the stream of its log."""
+def start(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: IO[bytes], stderr: IO[bytes]
+) -> Process:
+    """Start `bullion <words>` with these streams, as `subprocess.Popen` would do it."""
+    with Path(os.devnull).open("rb") as nothing:
+        request = StartRequest("bullion", words, str(folder), environment)
+        return ForkedProcess(request, nothing.fileno(), stdout.fileno(), stderr.fileno())
+
+
+def serving(
+    module: str, folder: Path, environment: Mapping[str, str], command: str = "serve"
+) -> tuple[Process, IO[str]]:
+    """Start a command that serves, and return it with the stream of its log."""
     reading, writing = os.pipe()
     with Path(os.devnull).open("r+b") as nothing:
-        request = StartRequest(module, ["serve"], str(folder), environment)
+        request = StartRequest(module, [command], str(folder), environment)
         process = ForkedProcess(request, nothing.fileno(), nothing.fileno(), writing)
     os.close(writing)
     return process, os.fdopen(reading, encoding="utf-8")
 
 
 def run(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: str = "", timeout_s: float = 60
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    stdin: str = "",
+    timeout_s: float = 60,
+    module: str = "bullion",
 ) -> subprocess.CompletedProcess[str]:
-    """`bullion <words>` to its end, as `subprocess.run` would do it."""
+    """`python -m <module> <words>` to its end, as `subprocess.run` would do it."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
-        request = StartRequest("bullion", words, str(folder), environment)
+        request = StartRequest(module, words, str(folder), environment)
         process = ForkedProcess(request, given.fileno(), out.fileno(), err.fileno())
         try:
             code = process.wait(timeout_s)
@@ -172,4 +188,4 @@ def run(
         for file in (out, err):
             file.seek(0)
             said.append(file.read().decode())
-    return subprocess.CompletedProcess(["bullion", *words], code, *said)
+    return subprocess.CompletedProcess([module, *words], code, *said)
