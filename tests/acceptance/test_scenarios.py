@@ -17,7 +17,7 @@ from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Retry
 from tests.support import production
-from tests.support.node import Node, own_address, until
+from tests.support.node import Node, own_transport, until
 from tests.support.orders import BASE, ORDERS, Market, Trader, booked, refused, replayed
 from tests.support.production import LiveMarket, opened, rejected
 
@@ -372,7 +372,7 @@ def counted(node: Node) -> Iterator[dict[str, float]]:
 
 
 def _counters(node: Node) -> dict[str, float]:
-    transport = httpx.HTTPTransport(verify=False, local_address=own_address())
+    transport = own_transport()
     with httpx.Client(transport=transport) as client:
         text = client.get(f"{node.desk_url}/metrics").text
     found = re.findall(r"(?m)^(bullion_(?:calls|refusals)_total\{.*\}) (\S+)$", text)

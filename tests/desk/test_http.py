@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.support.desk import Office
-from tests.support.node import Node, own_address
+from tests.support.node import Node, own_transport
 
 OPEN = ["/health/live", "/health/ready", "/metrics"]
 METHODS = {
@@ -54,7 +54,7 @@ METHODS = {
 @pytest.fixture(scope="module")
 def stranger(node: Node) -> Iterator[httpx.Client]:
     """Somebody without a token."""
-    transport = httpx.HTTPTransport(verify=False, local_address=own_address())
+    transport = own_transport()
     with httpx.Client(base_url=node.desk_url, transport=transport, timeout=20) as client:
         yield client
 

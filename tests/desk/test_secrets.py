@@ -14,7 +14,7 @@ from bullion.settings import read_settings
 from tests.support.command import bullion, environment
 from tests.support.console import ConsoleProcess, running_console
 from tests.support.desk import KEY, Caller, first_caller
-from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, until
+from tests.support.node import DESK_TOKEN, SECRET, Node, own_transport, running, until
 from tests.support.otlp import Receiver, running_receiver
 from tests.support.servers import Postgres, Redis
 
@@ -114,7 +114,7 @@ def misuse(desk: Caller, secrets: dict[str, str]) -> None:
 
 
 def open_pages(node: Node) -> str:
-    with httpx.Client(transport=httpx.HTTPTransport(verify=False, local_address=own_address())) as client:
+    with httpx.Client(transport=own_transport()) as client:
         urls = [f"{node.api_url}{path}" for path in ("/openapi.json", "/docs", "/health/ready", "/nowhere")]
         return "".join(client.get(url).text for url in [*urls, f"{node.desk_url}/health/ready"])
 

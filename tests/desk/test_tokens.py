@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.support.desk import KEY, SYMBOL, Caller, Office, nothing_changed, refusal
-from tests.support.node import Node, own_address
+from tests.support.node import Node, own_address, own_transport
 
 READS = ["/brokers", "/symbols", "/groups", "/accounts", "/accounts/client", "/switches", "/tokens", "/audit"]
 READS += ["/accounts/client/keys", "/rates", "/duties", "/orders", "/traces"]
@@ -281,7 +281,7 @@ def test_name_and_role_must_be_there(standing: Office, missing: str) -> None:
 
 def stranger(node: Node, address: str | None = None) -> httpx.Client:
     """Somebody without a token."""
-    transport = httpx.HTTPTransport(verify=False, local_address=address or own_address())
+    transport = own_transport(address)
     return httpx.Client(base_url=f"{node.desk_url}/desk/v1", transport=transport, timeout=20)
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from tests.support.command import environment
 from tests.support.forked_process import start
-from tests.support.node import own_address, until
+from tests.support.node import own_transport, until
 
 _LAST_LINE = "Ctrl+C stops the demo."
 _TIME_TO_PASTE_S = 1.0
@@ -54,7 +54,7 @@ class Demo:
         address = f"{variables['API']}/api/trading/v1/quotes?symbol_code=GOLD"
         with httpx.Client(
             headers={"X-API-Key": variables["LIVE_KEY"]},
-            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            transport=own_transport(),
         ) as client:
             until(lambda: client.get(address).json()["items"][0]["tradable"], within_s=20)
 
@@ -72,7 +72,7 @@ class Demo:
         return httpx.Client(
             base_url=self._found(r"Desk API +(\S+)"),
             headers={"Authorization": f"Bearer {token}"},
-            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            transport=own_transport(),
             timeout=20,
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 
 from tests.docs.demo import demo_in
-from tests.support.node import own_address
+from tests.support.node import own_transport
 
 TEST = "/api/trading/test/v1"
 
@@ -18,7 +18,7 @@ def test_the_demo_takes_the_orders_that_the_description_shows(tmp_path: Path) ->
         with httpx.Client(
             base_url=variables["API"],
             headers={"X-API-Key": variables["KEY"]},
-            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            transport=own_transport(),
         ) as client:
             description = client.get("/openapi.json").json()
             orders = description["components"]["schemas"]["PlaceOrder"]["examples"]

@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 
 from tests.support import production_invariants
-from tests.support.node import DeskClient, Node, own_address
+from tests.support.node import DeskClient, Node, own_transport
 from tests.support.orders import GOLD, SILVER
 from tests.support.production_invariants import Row, Rows
 
@@ -55,7 +55,7 @@ class Client:
     wishes: list["Wish"] = field(default_factory=list)
 
     def http(self, node: Node) -> httpx.Client:
-        transport = httpx.HTTPTransport(verify=False, local_address=own_address())
+        transport = own_transport()
         headers = {"Host": f"{self.broker}.example"}
         return httpx.Client(base_url=node.api_url, headers=headers, transport=transport, timeout=30)
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx
 
-from .node import DESK_TOKEN, DeskClient, Node, own_address
+from .node import DESK_TOKEN, DeskClient, Node, own_transport
 
 SYMBOL: dict[str, Any] = {
     "metal": "gold",
@@ -42,7 +42,7 @@ class Caller(DeskClient):
             self,
             base_url=f"{url}/desk/v1",
             headers={"Authorization": f"Bearer {token}"},
-            transport=httpx.HTTPTransport(verify=False, local_address=own_address()),
+            transport=own_transport(),
             timeout=20,
         )
         self.audit_trail: list[Any] | None = None
@@ -174,7 +174,7 @@ class Office:
         with httpx.Client(
             base_url=self.node.api_url,
             headers={"X-API-Key": key, "Host": f"{self.broker}.example"},
-            transport=httpx.HTTPTransport(verify=False, local_address=address or own_address()),
+            transport=own_transport(address),
             timeout=20,
         ) as client:
             return client.get(f"/api/{environment}/v1/me")
