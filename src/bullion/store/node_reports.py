@@ -38,10 +38,10 @@ class NodeReports:
             report = self._report(self._now_us())
             before = self._written
             if before is None or report.at_us - before.at_us >= _EVERY_US or _differ(report, before):
-                await self._write(report)
+                await self.write(report)
             await asyncio.sleep(_LOOK_S)
 
-    async def _write(self, report: NodeReport) -> None:
+    async def write(self, report: NodeReport) -> None:
         async def body(transaction: Transaction) -> None:
             if self._written is None:
                 await _delete_forgotten(transaction, report.at_us)
