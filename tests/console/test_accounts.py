@@ -264,3 +264,21 @@ def test_an_account_that_is_not_there_is_told_so(someone: Visitor, office: Offic
     someone.expect_trouble("404")
     page = someone.open(admin, "accounts/nobody")
     expect(page.locator("#main")).to_contain_text("There is no such account on this broker.")
+
+
+def test_one_client_works_on_a_telephone(visit: Callable[..., Visitor], office: Office, admin: str) -> None:
+    """At 360 px nothing scrolls sideways, and every button of the page can be pressed."""
+    office.desk.account("asha", firm_name="Asha Jewels and Bullion Traders")
+    office.desk.key("asha")
+    page = visit(viewport={"width": 360, "height": 780}).open(admin, "accounts")
+    for path in ("accounts", "accounts/asha"):
+        page.goto(f"{page.url.split('/accounts')[0]}/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for each in page.locator(".turn button, .test-book button, .heading button").all():
+        box = each.bounding_box()
+        assert box is not None
+        assert (box["x"] >= 0, box["x"] + box["width"] <= 360, box["height"] >= 40) == (True, True, True)
+    page.get_by_role("button", name="Deactivate").click()
+    page.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
+    expect(page.locator(".heading")).to_contain_text("inactive")
+    assert office.desk.do("GET", "/accounts/asha")["active"] is False

@@ -265,8 +265,15 @@ def test_hours_that_are_over_close_the_market(
     expect(page.locator("#hours")).to_contain_text("open around the clock")
     someone.expect_trouble("422")
     dialog = asked(page, "Change the hours")
-    expect(dialog.get_by_label("The market is open")).to_have_value("always")
-    dialog.get_by_label("The market is open").select_option("week")
+    choice = dialog.get_by_label("The market is open")
+    expect(choice).to_have_value("always")
+    # Hours beside a forgotten choice are asked about, and stay.
+    dialog.get_by_label("Monday").fill("10:00 - 11:00")
+    save(dialog)
+    expect(dialog.locator(".wrong")).to_contain_text("Choose “by the week” for them")
+    expect(dialog.get_by_label("Monday")).to_have_value("10:00 - 11:00")
+    dialog.get_by_label("Monday").fill("")
+    choice.select_option("week")
     # Two days from now, whatever it is: closed today.
     day = (datetime.now(INDIA) + timedelta(days=2)).strftime("%A")
     dialog.get_by_label(day).fill("9:00 - 25:30")

@@ -241,6 +241,15 @@ def test_what_hurts_is_asked_about(shell: Shell, line: str) -> None:
     assert shell.desk(f"orders show {order['id']}")["status"] in ("open", "closing")
 
 
+def test_a_closing_price_with_a_digit_too_many_needs_a_second_word(shell: Shell) -> None:
+    order = shell.place("a")
+    shell.desk(f"orders close {order['id']}")
+    words = shell.refused(f"orders complete {order['id']} --price 712400 --yes")
+    assert "You lose 641170.00 rupees per 10 g." in words
+    assert "--confirm" in words
+    assert shell.desk(f"orders show {order['id']}")["status"] == "closing"
+
+
 def test_refusals_are_sentences(shell: Shell) -> None:
     order = shell.place("a")
     assert "There is no such order" in shell.refused(f"orders close {NEVER}")
