@@ -6,7 +6,9 @@ import pytest
 
 from bullion.console.forms import FormErrors, read_fields
 from bullion.console.pages.market.groups import EDIT, turn_sign
+from bullion.console.pages.rates.board_page import shown_groups
 from bullion.console.pages.rates.offers import BoardRow, board_rows, margin_changes
+from bullion.console.pages.rates.stepper import OLD_NOTE, stepper
 from bullion.metals.symbol import Side
 
 QUOTE = {"symbol_code": "GOLD", "bid": "150463.00", "ask": "150480.50", "crossed": []}
@@ -74,3 +76,22 @@ def test_what_is_no_margin_is_refused(typed: str) -> None:
         read_fields(EDIT.fields, {"sell_premium": typed})
     assert set(refused.value.by_field) == {"sell_premium"}
     assert read_fields(EDIT.fields, {"sell_premium": "1,50,000.50"})["sell_premium"] == "-150000.50"
+
+
+def test_a_board_shows_as_many_groups_as_have_room_and_always_the_chosen_one() -> None:
+    groups = [{"code": code} for code in "abcde"]
+
+    def shown(chosen: str, room: int) -> str:
+        return "".join(each["code"] for each in shown_groups(groups, chosen, room))
+
+    assert [shown("", 3), shown("b", 3), shown("e", 3), shown("e", 9)] == ["abc", "abc", "abe", "abcde"]
+    assert [shown("", 0), shown("d", 0), shown("d", 1), shown("nobody", 2)] == ["a", "d", "d", "ab"]
+
+
+def test_a_stepper_is_locked_with_its_reason_while_prices_are_old() -> None:
+    def made(*, locked: bool) -> str:
+        return stepper("retail", "GOLD", Side.SELL, 46_350, 1_000, changed=False, locked=locked)
+
+    assert "disabled" not in made(locked=False)
+    assert made(locked=True).count(f'aria-disabled="true" aria-describedby="{OLD_NOTE}"') == 2
+    assert ">463.5<" in made(locked=True)

@@ -3,7 +3,9 @@
 "use strict";
 
 (() => {
+  const STALE_MS = 3000; // For so long, the page may still show a margin that this page has replaced.
   const waiting = []; // Presses that were not sent yet, in paise, by cell.
+  const stepped = new Map(); // By cell: the margin after our last step, those that it replaced, and when.
   let working = false;
 
   function press(button, times) {
@@ -26,7 +28,8 @@
 
   async function send(step) {
     const form = dialog.querySelector("form");
-    const path = `${step.cell}&by=${rupees(step.by)}&seen=${rupees(step.seen)}`;
+    const seen = currentMargin(step.cell, step.seen);
+    const path = `${step.cell}&by=${rupees(step.by)}&seen=${rupees(seen)}`;
     const csrf = new URLSearchParams({ csrf: form.elements.csrf.value });
     const answer = await sent(path, { method: "POST", body: csrf });
     if (!answer) return false;
@@ -35,20 +38,27 @@
       askAgain(form, answer.ask_again);
       return false;
     }
-    // What the page shows may be older than this answer: the next press must name the margin of now.
-    if (!answer.refused) setSeen(step);
+    if (!answer.refused) remember(step.cell, seen, seen + step.by);
     else toast(answer.refused, "bad");
     shown.main = null;
     look();
     return !answer.refused;
   }
 
-  function setSeen(step) {
-    const now = step.seen + step.by;
-    for (const each of document.querySelectorAll(`[data-step="${CSS.escape(step.cell)}"]`)) each.dataset.seen = now;
-    for (const each of waiting) {
-      if (each.cell === step.cell && each.seen === step.seen) each.seen = now;
-    }
+  function isRecent(last) {
+    return last !== undefined && Date.now() - last.at < STALE_MS;
+  }
+
+  // Of two presses in a row, the second is about the margin that the first has made.
+  function currentMargin(cell, seen) {
+    const last = stepped.get(cell);
+    return isRecent(last) && last.replaced.has(seen) ? last.margin : seen;
+  }
+
+  function remember(cell, was, margin) {
+    const last = stepped.get(cell);
+    const replaced = isRecent(last) ? last.replaced : new Set();
+    stepped.set(cell, { margin, replaced: replaced.add(was), at: Date.now() });
   }
 
   function rupees(paise) {
@@ -68,6 +78,7 @@
 
   new MutationObserver(lock).observe(body, { attributes: true, attributeFilter: ["class"] });
   document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-act]")) stepped.clear(); // It may take a step back.
     const button = event.target.closest("[data-step]");
     if (button && button.getAttribute("aria-disabled") !== "true") press(button, event.shiftKey ? 5 : 1);
   });

@@ -33,14 +33,17 @@ from bullion.console.widgets.formatting import age, grouped, weight
 from bullion.desk.actions.quotes import LIVE
 from bullion.desk.desk import View
 from bullion.metals.rupees import rupees_text
+from bullion.refusals.refusal import RefusalError
 
-from .changes import Change, amount, changes_line, recent_changes
+from .changes import Change, changes_line, recent_changes
 from .margin_step import CLIENT, STEP
 from .offers import SIDES, BoardRow, Cell, board_rows
+from .stepper import OLD_NOTE, amount, stepper
 
 OLD_S = 3
 """Prices that were read longer ago are grey, and no margin is stepped by them."""
-_OLD_NOTE = "old-prices"
+_CELLS_MAX = 400
+"""So many prices are on one page, so that it stays quick to make and to read."""
 _AWAY_NOTE = "away-prices"
 DaySummaries = Mapping[str, View]
 """By symbol: today's `open`, `high`, `low`, `change` and `change_percent`, as texts or None."""
@@ -66,12 +69,14 @@ async def rate_board(
     aside: Child = None,
 ) -> Html:
     """The card of the board; `groups_max` is how many groups there is room for."""
-    reading, found, symbols = await asyncio.gather(
-        visit.watch.quotes.get(visit.actor), groups_of(visit), symbols_of(visit)
-    )
+    reading = await visit.watch.quotes.get(visit.actor)
     quotes, total = reading.value or ([], 0)
     if reading.value is None:
         return card("Rates", not_read(reading), name="rates")
+    try:
+        found, symbols = await asyncio.gather(groups_of(visit), symbols_of(visit))
+    except RefusalError as refused:
+        return card("Rates", empty(refused.message, "It is tried again every second."), name="rates")
     if not quotes:
         next_step = [
             "A symbol defines what clients trade and at which price. Create one under Market, or with ",
@@ -80,15 +85,16 @@ async def rate_board(
         ]
         return card("Rates", empty("There are no symbols yet.", next_step), name="rates")
     trading = [each for each in found if each["trading"]]
-    groups = trading[:groups_max]
+    groups = shown_groups(trading, visit.param("group"), groups_max or _CELLS_MAX // (2 * len(quotes)))
     by_code = {each["code"]: each for each in symbols}
     changes = await recent_changes(visit, by_code)
     view = _Board(visit, groups, reading, changes, day_summaries or {})
+    codes = [each["code"] for each in trading]
     rows = board_rows(quotes, by_code, groups)
     return card(
         "Rates",
         view.notes(),
-        view.group_links(),
+        view.group_links(codes, needed=groups_max is None and len(groups) < len(trading)),
         view.table(rows),
         aside=[
             freshness(reading),
@@ -98,6 +104,13 @@ async def rate_board(
         ],
         name="rates",
     )
+
+
+def shown_groups(groups: Sequence[View], chosen: str, room: int) -> Sequence[View]:
+    """The first ones, and the one that was chosen in the address."""
+    first = groups[: max(1, room)]
+    found = [each for each in groups if each["code"] == chosen and each not in first]
+    return [*first[: max(0, room - 1)], *found] if found else first
 
 
 def _left_out(shown: int, total: int, groups: int) -> Child:
@@ -152,24 +165,24 @@ class _Board:
         notes = [el("p", mark(WARN), away, class_="old-data away", id=_AWAY_NOTE)]
         if self._old:
             text = f"Prices are {age(self._age_s)} old. Margins are locked until new ones are read."
-            notes.append(el("p", mark(WARN), text, class_="old-data", id=_OLD_NOTE))
+            notes.append(el("p", mark(WARN), text, class_="old-data", id=OLD_NOTE))
         return notes
 
-    def group_links(self) -> Html | None:
-        """Chooses the one group that a narrow window has room for."""
-        if len(self._groups) < 2:
+    def group_links(self, codes: Sequence[str], *, needed: bool) -> Html | None:
+        """Chooses the group that a narrow window shows; `needed`: a wide one cannot show all either."""
+        if len(codes) < 2:
             return None
         path = self._visit.request.path.removeprefix("/live").strip("/")
         links = [
             el(
                 "a",
-                each["code"],
-                href=page_path(path, {"group": each["code"]}),
-                aria_current="true" if each["code"] == self._chosen else None,
+                each,
+                href=page_path(path, {"group": each}),
+                aria_current="true" if each == self._chosen else None,
             )
-            for each in self._groups
+            for each in codes
         ]
-        return el("nav", links, class_="group-links", aria_label="Group")
+        return el("nav", links, class_="group-links needed" if needed else "group-links", aria_label="Group")
 
     def table(self, rows: Sequence[BoardRow]) -> Html:
         css = "board old" if self._old else "board"
@@ -253,45 +266,14 @@ class _Board:
         wrong = "price wrong" if cell.problem else "price"
         problem = el("span", mark(BAD), cell.problem, class_="problem") if cell.problem else None
         shown = el("span", _price(cell.price_paise), class_=wrong if tradable else f"{wrong} old")
-        return [label, problem, shown, self._stepper(row, cell, cell.margin_paise)]
+        return [label, problem, shown, self._margin(row, cell, cell.margin_paise)]
 
-    def _stepper(self, row: BoardRow, cell: Cell, margin_paise: int) -> Html:
-        name = f"{cell.group} {cell.symbol}, {CLIENT[cell.side]}"
-        margin = amount(margin_paise)
+    def _margin(self, row: BoardRow, cell: Cell, margin_paise: int) -> Html:
         step_paise = row.step_paise
         if not self._steps or step_paise is None:
-            return el("small", f"margin {margin}", class_="margin")
-        edit = group_forms.EDIT.button(
-            self._visit,
-            {"group": cell.group, "symbol": cell.symbol},
-            text=margin,
-            kind="margin",
-            label=f"Margin {margin}, {name}: edit the terms",
-        )
-        return el(
-            "span",
-            self._step(cell, margin_paise, -step_paise, f"Earn {amount(step_paise)} less: {name}"),
-            edit,
-            self._step(cell, margin_paise, step_paise, f"Earn {amount(step_paise)} more: {name}"),
-            class_="step changed-here" if cell.key in self._changed else "step",
-            role="group",
-            aria_label=f"Margin, {name}",
-        )
-
-    def _step(self, cell: Cell, margin_paise: int, by_paise: int, label: str) -> Html:
-        about = {"group": cell.group, "symbol": cell.symbol, "side": cell.side.value}
-        sign = "+" if by_paise > 0 else ""
-        return el(
-            "button",
-            f"{sign}{amount(by_paise)}",
-            type="button",
-            data_step=STEP.path("actions", about),
-            data_seen=margin_paise,
-            data_by=by_paise,
-            aria_label=label,
-            aria_disabled="true" if self._old else None,
-            aria_describedby=_OLD_NOTE if self._old else None,
-        )
+            return el("small", f"margin {amount(margin_paise)}", class_="margin")
+        changed = cell.key in self._changed
+        return stepper(*cell.key, margin_paise, step_paise, changed=changed, locked=self._old)
 
     def _actions(self, row: BoardRow) -> Child:
         if row.symbol is None:

@@ -8,16 +8,15 @@ from bullion.console.html import Html, el
 from bullion.console.page import Visit
 from bullion.console.pages.market.undo_line import UNDO
 from bullion.console.paths import MARKET
-from bullion.console.widgets.formatting import grouped, trim_zeros
 from bullion.desk.actions.undo import list_undoable
 from bullion.desk.desk import View
 from bullion.desk.registry import audit_text_of
-from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.records.token import Role
 
 from .margin_step import CLIENT
 from .offers import margin_changes
+from .stepper import amount
 
 _SHOWN = 2
 _OF_GROUPS = ("step_margin", "patch_group", "put_group")
@@ -59,11 +58,6 @@ def _change(visit: Visit, each: View, symbols: list[str]) -> Change:
         (((symbol, side), (was, now)),) = moved.items()
         text = f"{subject} {symbol}, {CLIENT[side]}: margin {amount(was)} → {amount(now)}"
     return Change(each["number"], text, left_s, frozenset((subject, *cell) for cell in moved))
-
-
-def amount(paise: int) -> str:
-    """Rupees without needless zeros."""
-    return grouped(trim_zeros(rupees_text(paise)))
 
 
 def changes_line(changes: Iterable[Change]) -> Html:
