@@ -96,6 +96,10 @@ def test_a_telephone_finds_too(visit: Callable[..., Visitor], dealing: Dealing, 
         page.goto(f"{someone.console.url}/{path}")
         expect(page.locator("h1")).to_have_count(1)
         assert fits(page), path
+    # Refusals are read without scrolling sideways.
+    page.goto(f"{someone.console.url}/refusals")
+    region = "document.querySelector('#refusals-table').parentElement"
+    assert page.evaluate(f"{region}.scrollWidth <= {region}.clientWidth")
 
 
 def test_any_text_is_searched_for(someone: Visitor, office: Office, admin: str) -> None:
@@ -128,6 +132,10 @@ def test_refusals_are_listed_counted_and_narrowed_down(
     expect(rows).to_have_count(1)
     rows.get_by_role("link", name="limit exceeded").click()
     expect(page).to_have_url(f"{someone.console.url}/orders/decision/{second}")
+    # A decision leads to others like it.
+    expect(page.locator("h1")).to_have_text("Refused: limit exceeded")
+    page.get_by_role("link", name="of all accounts").click()
+    expect(rows).to_have_count(2)
     page.goto(f"{someone.console.url}/refusals?symbol=GOLD&since=15m")
     expect(rows.get_by_role("link", name="limit exceeded")).to_have_attribute(
         "href", f"/orders/decision/{first}"

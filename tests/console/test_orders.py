@@ -159,7 +159,7 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
     request_id = answer.headers["x-request-id"]
     search(page, request_id)
     page.wait_for_url(f"**/orders/decision/{request_id}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Refused: limit_exceeded")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refused: limit exceeded")
     expect(page.locator("#meaning")).to_contain_text(detail["message"])
     expect(page.locator("#meaning")).to_contain_text("past the weight allocation")
     expect(page.locator("#asked")).to_contain_text("buy 9,00,000 g GOLD")

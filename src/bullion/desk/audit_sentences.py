@@ -326,7 +326,8 @@ def _account(told: Told) -> Iterator[Sentence]:
     if not told.before:
         firm = told.after.get("firm_name")
         yield ["account ", ref, f" created in group {told.after['group']}", f", {firm}" if firm else ""]
-        shown = told._replace(before={"active": True, "group": told.after["group"], "firm_name": firm})
+        usual = {"active": True, "api_access": False, "production_trading": False, "scenarios": False}
+        shown = told._replace(before={**usual, "group": told.after["group"], "firm_name": firm})
     else:
         shown = told
     yield from _flags(

@@ -3,7 +3,7 @@
 from bullion.console.forms import Dialog, field_of
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
-from bullion.console.paths import OVERVIEW, order_path
+from bullion.console.paths import OVERVIEW, account_path, order_path
 from bullion.console.shared_read import Reading
 from bullion.console.watch import Listed
 from bullion.console.widgets.components import BAD, NOTHING, Column, card, hint, state, table
@@ -32,6 +32,10 @@ def _side_and_size(each: View, what: str) -> Child:
     side, unit = each["trade_type"], each["unit"]
     size = each["quantity"] if unit is None else weight(each["quantity"], unit)
     return [el("b", side, class_=f"side {side}"), f" {size} {what}"]
+
+
+def _account_link(login_id: str | None) -> Child:
+    return NOTHING if login_id is None else el("a", login_id, href=account_path(login_id))
 
 
 def _settle_button(visit: Visit, each: View) -> Child:
@@ -66,8 +70,8 @@ _COLUMNS = (
         "Order or execution",
         lambda _, each: order_link(each) if each["status"] else _side_and_size(each, each["instrument"]),
     ),
-    Column("Account", lambda _, each: each["login_id"] or NOTHING),
-    Column("Order state", lambda _, each: each["status"] or NOTHING),
-    Column("Venue answer", lambda _, each: each["words"] or NOTHING),
+    Column("Account", lambda _, each: _account_link(each["login_id"])),
+    Column("Our order", lambda _, each: each["status"] or NOTHING),
+    Column("What the venue says", lambda _, each: each["words"] or NOTHING),
     Column("", _settle_button),
 )

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Page, Redirect, Visit
 from bullion.console.paths import AUDIT, FIND, account_path, decision_path, order_path, page_path
-from bullion.console.widgets.components import BAD, OFF, card, empty, hint, search_form, state
+from bullion.console.widgets.components import BAD, OFF, card, empty, hint, state
 from bullion.console.widgets.formatting import moment, rupees
 from bullion.desk.actions.search import FOUND_MAX, TEXT_MAX, search
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
 
-from .orders.order_format import deal_number, environment, order_text, status
+from .orders.order_format import environment, order_text, status
 
 _HELP = (
     "a deal number: 3, deal 3 or #3",
@@ -24,15 +24,20 @@ _HELP = (
 async def find_page(visit: Visit) -> Html:
     typed = visit.param("q").replace("\0", "").strip()[:TEXT_MAX]
     content: Child = _help() if not typed else await _results(visit, typed)
-    box = search_form(
-        f"/{FIND}",
-        "q",
+    box = el(
+        "input",
+        type="search",
+        name="q",
         value=typed,
         placeholder="Deal, firm, order id, key …",
-        label="Find",
-        button=el("button", "Find", class_="primary"),
+        aria_label="Find",
+        maxlength=TEXT_MAX,
+        autocomplete="off",
+        spellcheck="false",
     )
-    return el("div", el("h1", "Find", class_="unseen"), box, content, class_="find-page")
+    # For narrow windows, where the bar has no search box.
+    form = el("form", box, el("button", "Find", class_="primary"), action=f"/{FIND}", role="search")
+    return el("div", el("h1", "Find", class_="unseen"), form, content, class_="find-page")
 
 
 def _help() -> Html:
@@ -93,7 +98,7 @@ def _hit(row: Row, each: View) -> Html:
 
 
 def _order(visit: Visit, each: View) -> Row:
-    number = "" if each["deal_no"] is None and each["deal_label"] is None else f"{deal_number(each)} "
+    number = f"Deal {each['deal_no']} " if each["deal_no"] else f"{each['deal_label'] or ''} ".lstrip()
     what = [el("b", number), order_text(each)]
     named = each["client_order_id"]
     more = [

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.paths import DECISION, ORDERS, decision_path, order_path
+from bullion.console.paths import (
+    DECISION,
+    ORDERS,
+    REFUSALS,
+    account_path,
+    decision_path,
+    order_path,
+    page_path,
+)
 from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, state
 from bullion.console.widgets.formatting import moment
 from bullion.desk.actions import orders, traces
@@ -59,7 +67,7 @@ async def decision_page(visit: Visit) -> Html:
     trace, unit = reading.require()
     return el(
         "div",
-        el("p", el("a", "‹ Orders", href=f"/{ORDERS}"), class_="back"),
+        el("p", _back(trace), class_="back"),
         el("div", el("h1", _title(trace)), environment(trace["environment"]), class_="title"),
         el(
             "div",
@@ -69,6 +77,12 @@ async def decision_page(visit: Visit) -> Html:
         ),
         class_="orders-page",
     )
+
+
+def _back(trace: View) -> Html:
+    if trace["outcome"] in _REFUSALS:
+        return el("a", "‹ Refusals", href=f"/{REFUSALS}")
+    return el("a", "‹ Orders", href=f"/{ORDERS}")
 
 
 def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
@@ -106,13 +120,17 @@ def _order_link(trace: View, text: str) -> Child:
 def _outcome(trace: View) -> Html:
     outcome = trace["outcome"]
     if outcome not in _NAMES:
-        return state(BAD, f"refused: {outcome}")
+        return state(BAD, f"refused: {_words(outcome)}")
     return state(WARN if outcome in (_REPLAYED, _SCENARIO) else GOOD, _NAMES[outcome])
 
 
 def _title(trace: View) -> Child:
     outcome = trace["outcome"]
-    return _NAMES[outcome].capitalize() if outcome in _NAMES else ["Refused: ", el("code", outcome)]
+    return _NAMES[outcome].capitalize() if outcome in _NAMES else f"Refused: {_words(outcome)}"
+
+
+def _words(code: str) -> str:
+    return code.replace("_", " ")
 
 
 def _meaning(trace: View) -> Html:
@@ -125,10 +143,21 @@ def _meaning(trace: View) -> Html:
         ("Message to the client", trace["message"] or refusal.message),
         ("What the client can do", _NEXT[refusal.retry]),
         ("Idempotency-Key", _key_text(refusal)),
-        ("HTTP status", str(refusal.status)),
+        ("Code", [el("code", refusal.code), f", HTTP status {refusal.status}"]),
+        ("More like it", _more_like(trace)),
         ("Order", None if trace["order_id"] is None else _order_link(trace, trace["order_id"])),
     ]
     return card("Why", facts(pairs), name="meaning")
+
+
+def _more_like(trace: View) -> list[Child]:
+    code, login_id = trace["outcome"], trace["login_id"]
+    own = page_path(REFUSALS, {"code": code, "login": login_id})
+    return [
+        el("a", f"of {login_id}", href=own),
+        " · ",
+        el("a", "of all accounts", href=page_path(REFUSALS, {"code": code})),
+    ]
 
 
 def _key_text(refusal: RefusalCode) -> str:
@@ -155,10 +184,17 @@ def _request(visit: Visit, trace: View, unit: str | None) -> Html:
         ("Client order id", None if asked is None else asked["client_order_id"]),
         ("Expected price", None if asked is None else asked["expected_price"]),
         ("Idempotency-Key", trace["idempotency_key"]),
-        ("API key", trace["key_id"] or "none: placed by the desk"),
+        ("API key", _key_link(trace)),
         ("Request id", el("a", el("code", request_id), href=decision_path(request_id))),
     ]
     return card("Request", facts(pairs), name="asked")
+
+
+def _key_link(trace: View) -> Child:
+    key_id = trace["key_id"]
+    if key_id is None:
+        return "none: placed by the desk"
+    return el("a", el("code", key_id), href=f"{account_path(trace['login_id'])}#keys")
 
 
 @dataclass(frozen=True, slots=True)
