@@ -1,5 +1,6 @@
 """Sessions that outlive a console: restarts, several consoles, and two deployments on one host."""
 
+import signal
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ def test_a_restart_keeps_the_session_and_an_open_dialog(
             page.get_by_role("button", name="New account").click()
             dialog = page.get_by_role("dialog")
             dialog.get_by_label("Login").fill("typed-before")
-            before.process.terminate()
+            before.process.send_signal(signal.SIGTERM)
             before.process.wait(timeout=30)
             expect(page.locator("#banner")).to_contain_text("The console does not answer")
             dialog.get_by_role("button", name="Create").click()

@@ -10,10 +10,11 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Page, Visit
 from bullion.console.pages.breaks import SETTLE, breaks_card, order_link
 from bullion.console.pages.market.market_data import unreadable_rows
-from bullion.console.pages.orders.order_actions import CONFIRM, REFUSE
-from bullion.console.pages.orders.order_format import deal_number, order_text, status
-from bullion.console.pages.rates.board_page import press, rate_board
-from bullion.console.paths import ORDERS, OVERVIEW, REFUSALS, account_path, order_path, page_path
+from bullion.console.pages.orders.order_actions import queue_actions
+from bullion.console.pages.orders.order_format import row_name
+from bullion.console.pages.orders.order_list import recent_orders_card
+from bullion.console.pages.rates.board_page import rate_board
+from bullion.console.paths import ORDERS, OVERVIEW, REFUSALS, account_path, page_path
 from bullion.console.shared_read import Reading
 from bullion.console.watch import MINUTES, Listed
 from bullion.console.widgets.charts import bar_chart
@@ -29,7 +30,6 @@ from bullion.console.widgets.components import (
     small,
     state,
     table,
-    table_card,
     unreadable_card,
 )
 from bullion.console.widgets.components import SIMULATED as SIMULATED_MARK
@@ -42,21 +42,15 @@ from bullion.console.widgets.formatting import (
     rupees,
     signed_weight,
     times_text,
-    weight,
-    zone_name,
 )
-from bullion.desk.actions.orders import list_orders
-from bullion.desk.desk import Desk, View
+from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.hedge.venue import BY_HAND, SIMULATED
 from bullion.orders.status import Status
-from bullion.records.page import Page as RecordsPage
-from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
 
 _GROUPS_MAX = 3
 """So many groups of the rate board have room. The rates page shows all."""
-_ORDERS_SHOWN = 20
 _ACCEPTED = frozenset(Status)
 _NOT_COUNTED = frozenset({"replayed", "scenario"})
 """Neither accepted nor refused: an answer that was repeated, or a scenario that a client asked for."""
@@ -69,7 +63,7 @@ async def _render(visit: Visit) -> Html:
     watch, actor = visit.watch, visit.actor
     board, orders, exposure, queue, breaks, activity = await asyncio.gather(
         rate_board(visit, groups_max=_GROUPS_MAX),
-        _blotter(visit),
+        recent_orders_card(visit),
         watch.exposure.get(actor),
         watch.queue.get(actor),
         watch.breaks.get(actor),
@@ -102,48 +96,6 @@ async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
     with contextlib.suppress(RefusalError):  # The store cannot be reached: the banner says so.
         return await unreadable_rows(visit)
     return []
-
-
-async def _blotter(visit: Visit) -> Html:
-    """The newest production orders."""
-    production = Environment.PRODUCTION.value
-
-    async def read(desk: Desk, actor: Actor) -> Listed:
-        return await list_orders(desk, actor, {"environment": production}, RecordsPage(_ORDERS_SHOWN, 0))
-
-    reading = await visit.read((OVERVIEW, "orders"), read)
-    rows, total = reading.value or ([], 0)
-    path = page_path(ORDERS, {"environment": production})
-    aside = el("a", f"all {count(total)}", href=path) if rows else None
-    zone = zone_name(visit.now.astimezone(visit.zone))
-    shown = table_card(
-        visit,
-        "Blotter",
-        "blotter",
-        (Column(f"Time {zone}", _time), *_ORDER_COLUMNS),
-        rows,
-        key="id",
-        nothing=("There are no orders yet.", "Production orders appear here as they arrive."),
-        aside=aside,
-        reading=reading,
-    )
-    return el("div", shown, class_="blotter", data_density="compact")
-
-
-def _time(visit: Visit, each: View) -> Html:
-    local = datetime.fromisoformat(each["created_at"]).astimezone(visit.zone)
-    today = local.date() == visit.now.astimezone(visit.zone).date()
-    return el("time", f"{local:%H:%M:%S}" if today else f"{local:%d %b %H:%M}", datetime=each["created_at"])
-
-
-_ORDER_COLUMNS = (
-    Column("Deal", lambda _, each: deal_number(each), number=True),
-    Column("Client", lambda _, each: el("a", each["login_id"], href=account_path(each["login_id"]))),
-    Column("Order", lambda _, each: el("a", order_text(each), class_="order", href=order_path(each["id"]))),
-    Column("Price ₹", lambda _, each: grouped(each["price"]), number=True),
-    Column("Total ₹", lambda _, each: grouped(each["total"]), number=True),
-    Column("State", lambda _, each: status(each["status"])),
-)
 
 
 def _exposure(visit: Visit, reading: Reading[list[View]]) -> Html:
@@ -235,24 +187,10 @@ def _waiting_row(visit: Visit, each: View, *, late: bool) -> Html:
             ),
             el("div", said, class_="said") if said else None,
         ),
-        _queue_buttons(visit, each),
+        queue_actions(visit, each),
         class_="late" if late else None,
         data_key=each["order_id"],
-        data_row=f"{each['trade_type']} {weight(each['quantity'], each['unit'])} {each['symbol_code']}",
-    )
-
-
-def _queue_buttons(visit: Visit, each: View) -> Child:
-    """Where the desk is the venue: one press confirms the order."""
-    by_hand = visit.desk.hedge == BY_HAND and each["status"] == Status.PENDING
-    if not by_hand or not visit.has_role(CONFIRM.role):
-        return None
-    about, name = {"id": each["order_id"]}, f"{each['symbol_code']} of {each['login_id']}"
-    return el(
-        "span",
-        press(visit, CONFIRM, about, "Confirm", kind="primary", label=f"Confirm {name}"),
-        REFUSE.button(visit, about, text="Refuse …", label=f"Refuse {name}"),
-        class_="acts",
+        data_row=row_name(each),
     )
 
 

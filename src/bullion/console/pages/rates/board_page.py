@@ -11,7 +11,7 @@ from bullion.console.pages.market import rates as rate_forms
 from bullion.console.pages.market.market_data import groups_of, switches_of, symbols_of
 from bullion.console.pages.market.symbol_text import price_state
 from bullion.console.pages.market.symbols import FREEZE, UNFREEZE
-from bullion.console.paths import RATES, page_path
+from bullion.console.paths import RATES, page_path, rate_path
 from bullion.console.shared_read import Reading
 from bullion.console.watch import HISTORY_S, Listed
 from bullion.console.widgets.charts import line_chart
@@ -65,11 +65,11 @@ async def rate_board(
     visit: Visit,
     *,
     groups_max: int | None,
-    day_summaries: DaySummaries | None = None,
     aside: Child = None,
 ) -> Html:
     """The card of the board; `groups_max` is how many groups there is room for."""
     reading = await visit.watch.quotes.get(visit.actor)
+    days = await visit.watch.day_summaries.get(visit.actor)
     quotes, total = reading.value or ([], 0)
     if reading.value is None:
         return card("Rates", not_read(reading), name="rates")
@@ -88,7 +88,7 @@ async def rate_board(
     groups = shown_groups(trading, visit.param("group"), groups_max or _CELLS_MAX // (2 * len(quotes)))
     by_code = {each["code"]: each for each in symbols}
     changes = await recent_changes(visit, by_code)
-    view = _Board(visit, groups, reading, changes, day_summaries or {})
+    view = _Board(visit, groups, reading, changes, days.value or {})
     codes = [each["code"] for each in trading]
     rows = board_rows(quotes, by_code, groups)
     return card(
@@ -192,7 +192,7 @@ class _Board:
     def _head(self) -> Html:
         first: list[Child] = [
             el("th", "Symbol", rowspan=2, scope="col"),
-            el("th", f"Last {HISTORY_S // 60} min", rowspan=2, scope="col", class_="roomy"),
+            el("th", "Last hour", rowspan=2, scope="col", class_="roomy"),
             el(
                 "th",
                 "Reference ₹",
@@ -303,7 +303,8 @@ def _symbol(quote: View) -> Child:
     about = None
     if quote["unit"] is not None:
         about = el("small", f"{quote['metal']}, per {weight(quote['quoted_weight'], quote['unit'])}")
-    return [el("b", quote["symbol_code"]), about, None if quiet else price_state(quote)]
+    chart = el("a", quote["symbol_code"], href=rate_path(quote["symbol_code"]))
+    return [el("b", chart), about, None if quiet else price_state(quote)]
 
 
 def _history(visit: Visit, quote: View) -> Html:
@@ -314,7 +315,7 @@ def _history(visit: Visit, quote: View) -> Html:
         span=HISTORY_S,
         width=88,
         height=28,
-        label=f"{code} over the last minutes",
+        label=f"{code} over the last hour",
     )
 
 
