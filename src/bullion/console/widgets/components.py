@@ -14,6 +14,8 @@ from .formatting import age, zone_name
 GOOD, WAIT, WARN, BAD, HOLD, OFF, DONE, SIMULATED = "ok", "wait", "warn", "bad", "hold", "off", "done", "sim"
 """Well, waiting, look soon, act now, stopped by us, switched off, finished, simulated: each has a shape."""
 NOTHING = "–"
+_ACTIONS = el("span", "Actions", class_="unseen")
+"""The title of a column that needs none to be seen."""
 
 
 def mark(kind: str) -> Html:
@@ -105,7 +107,7 @@ def table(
     css: Callable[[Any], str | None] = lambda _: None,
 ) -> Html:
     """`css` is the class of a row."""
-    head = el("tr", [el("th", each.head(visit), scope="col", class_=each.css) for each in columns])
+    head = el("tr", [el("th", each.head(visit) or _ACTIONS, scope="col", class_=each.css) for each in columns])
     body = [
         el(
             "tr",
