@@ -1,11 +1,13 @@
 """Searches decision traces from the newest to older ones, within bounds on the bytes that are read.
 
 Traces are stored many to a row. The store itself leaves out rows that lack a text that every wanted trace
-has. Of the other rows, only those with a match are decoded whole.
+has. Of the other rows, only the traces that match are decoded whole.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from bullion.orders.trace import Trace
 from bullion.records.refusals import RefusalFilter, TracePlace
@@ -13,15 +15,19 @@ from bullion.records.refusals import RefusalFilter, TracePlace
 from .engine import Row, Transaction
 from .trace_reader import DecisionHead, decode_heads, decode_traces
 
-SEARCHED_BYTES_MAX = 16 * 1024 * 1024
-"""So much of the newest traces one search reads: about fifty thousand decisions."""
-LISTED_BYTES_MAX = 8 * 1024 * 1024
+SEARCHED_BYTES_MAX = 4 * 1024 * 1024
+"""So much of the newest traces one search reads: about twelve thousand decisions."""
+LISTED_BYTES_MAX = 4 * 1024 * 1024
 """So much one page of refusals reads. The next page goes on from there."""
 _WINDOW_BYTES = 2 * 1024 * 1024
 _WINDOW_ROWS = 4_096
 _LATE_ROWS = 200
 """Nodes write at about the same time, but not in one order: a range of times is widened by so many rows."""
 _TEXTS_IN_QUERY = 2
+
+_decode_raw = msgspec.json.Decoder(list[msgspec.Raw]).decode
+"""Finds where each trace of a row begins and ends, without decoding them."""
+_decode_one = msgspec.json.Decoder(Trace).decode
 
 Matches = Callable[[Trace], bool]
 Placed = tuple[TracePlace, Trace]
@@ -67,8 +73,11 @@ async def newest_matching(
     found: list[Trace] = []
     async for window in windows(transaction, 0, None, SEARCHED_BYTES_MAX):
         for row in await _rows(transaction, window, [f'"{broker}"', *texts]):
-            newest_first = reversed(decode_traces(row["traces"]))
-            found += [each for each in newest_first if each.broker == broker and matches(each)]
+            needles = [each.encode() for each in texts]
+            for raw in reversed(_decode_raw(row["traces"])):
+                if all(needle in bytes(raw) for needle in needles):
+                    trace = _decode_one(raw)
+                    found += [trace] if trace.broker == broker and matches(trace) else []
         if len(found) >= limit:
             break
     return found[:limit]
@@ -147,11 +156,12 @@ def _refusals_in(row: Row, broker: str, account_id: int | None, wanted: RefusalF
     indexes = [index for index, head in enumerate(heads) if _is_wanted(head, broker, account_id, wanted)]
     if not indexes:
         return
-    traces = decode_traces(row["traces"])
+    raws = _decode_raw(row["traces"])
     for index in reversed(indexes):
-        asked, code = traces[index].asked, wanted.symbol_code
+        trace = _decode_one(raws[index])
+        asked, code = trace.asked, wanted.symbol_code
         if code is None or (asked is not None and asked.symbol_code == code):
-            yield TracePlace(row["ordinal"], index), traces[index]
+            yield TracePlace(row["ordinal"], index), trace
 
 
 def _is_wanted(head: DecisionHead, broker: str, account_id: int | None, wanted: RefusalFilter) -> bool:
