@@ -15,11 +15,6 @@ HOLDING = ("pending", "open", "closing")
 LIVE = "/api/trading/v1"
 
 
-def sent_by_default(what: str) -> dict[str, str] | None:
-    """The least body that the desk's action on an order takes: only a deletion must give a reason."""
-    return {"reason": "entered twice"} if what == "delete" else None
-
-
 class Dealing:
     """An office with gold and silver at fixed prices, and a client `client` to deal for."""
 
@@ -58,7 +53,7 @@ class Dealing:
         return order
 
     def do(self, order: dict[str, Any], what: str, body: Any = None) -> Any:
-        return self.desk.do("POST", f"/orders/{order['id']}/{what}", body or sent_by_default(what))
+        return self.desk.do("POST", f"/orders/{order['id']}/{what}", body)
 
     def order(self, order: dict[str, Any]) -> Any:
         return self.desk.do("GET", f"/orders/{order['id']}")

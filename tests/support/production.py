@@ -16,7 +16,6 @@ from referencing.jsonschema import DRAFT202012
 
 from bullion.api.openapi import openapi
 
-from .dealing import sent_by_default
 from .node import Node, own_address, until
 from .orders import REPLAYED, UNBOUNDED, Market, Trader, refused
 from .simple_query import query
@@ -263,9 +262,7 @@ class LiveMarket(Market):
 
     def act(self, order_id: str, what: str, **body: Any) -> dict[str, Any]:
         """Close, complete, delete, confirm or refuse."""
-        done: dict[str, Any] = self.desk.do(
-            "POST", f"/orders/{order_id}/{what}", body or sent_by_default(what)
-        )
+        done: dict[str, Any] = self.desk.do("POST", f"/orders/{order_id}/{what}", body or None)
         return done
 
     def complete(self, order_id: str, close_price: str) -> None:

@@ -29,6 +29,8 @@ class Option:
     bounds: tuple[int, int] | None = None
     default: Any = None
     """The default of the command line, if the body has none."""
+    required: bool = False
+    """People must give it. Programs may leave it out if the body lets them."""
     none: str | None = None
     """The text for null."""
 
@@ -302,7 +304,10 @@ class ConfirmBody(ReasonBody, kw_only=True):
 
 
 class DeletionBody(Body, kw_only=True):
-    reason: Annotated[Words, Option("Why it should not exist. Kept with the order.", metavar="TEXT")]
+    reason: Annotated[
+        Words | None,
+        Option("Why it should not exist. Kept with the order.", metavar="TEXT", required=True),
+    ] = None
 
 
 class NoteBody(Body, kw_only=True):

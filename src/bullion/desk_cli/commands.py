@@ -92,7 +92,7 @@ def _parameter(field: BodyField, option: Option) -> click.Parameter:
         field.name,
         option,
         kind=field.items or field.kinds[0],
-        required=field.required and option.default is None,
+        required=option.required or (field.required and option.default is None),
         multiple=field.items is not None,
         default=field.default if isinstance(field.default, str | int) else None,
     )

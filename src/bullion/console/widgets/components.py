@@ -107,7 +107,9 @@ def table(
     css: Callable[[Any], str | None] = lambda _: None,
 ) -> Html:
     """`css` is the class of a row."""
-    head = el("tr", [el("th", each.head(visit) or _ACTIONS, scope="col", class_=each.css) for each in columns])
+    head = el(
+        "tr", [el("th", each.head(visit) or _ACTIONS, scope="col", class_=each.css) for each in columns]
+    )
     body = [
         el(
             "tr",

@@ -29,7 +29,11 @@ _FAR_PERCENT = 10
 _REASON_HINT = "Optional, up to 500 characters. It is kept with the order."
 _REASON = field_of(ReasonBody, "reason", "Reason", _REASON_HINT)
 _WHY_DELETED = field_of(
-    DeletionBody, "reason", "Reason", "Required, up to 500 characters. It is kept with the order."
+    DeletionBody,
+    "reason",
+    "Reason",
+    "Required, up to 500 characters. It is kept with the order.",
+    required=True,
 )
 _COVER = (
     field_of(ConfirmBody, "cover_price", "Cover price", "Optional: the price that you dealt at."),
