@@ -10,7 +10,6 @@ from bullion.console.paths import MARKET
 from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import (
     BAD,
-    OFF,
     SIMULATED,
     WARN,
     Column,
@@ -31,13 +30,13 @@ from bullion.desk.unreadable import is_unreadable
 from .market_data import symbols_of, venue_of
 
 _MODES = {
-    "fill": (OFF, "fills", "Every order is confirmed, and no metal is bought or sold for it."),
+    "fill": (SIMULATED, "fills", "Every order is confirmed, and no metal is bought or sold for it."),
     "refuse": (BAD, "refuses", "Every order is refused, and becomes rejected."),
     "hold": (WARN, "holds", "Orders wait until the behaviour is changed."),
     "down": (BAD, "is down", "It cannot be reached: orders wait, and are sent again."),
 }
 _STATES = {
-    "tradable": (OFF, "tradable", "orders are accepted"),
+    "tradable": (SIMULATED, "tradable", "orders are accepted"),
     "suspended": (WARN, "suspended", "new production orders are refused for now"),
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
@@ -59,8 +58,8 @@ async def render(visit: Visit) -> Html:
     if found["mode"] in _WITH_DELAY:
         ms = found["delay_ms"]
         delay = f" It takes {count(ms)} ms for each." if ms else " It decides at once."
-    simulated = el("p", el("span", mark(SIMULATED), NOTHING_COVERED, class_="simulated"), class_="inside")
-    now = el("p", state(kind, f"The venue {name}"), hint(f"{meaning}{delay}"), class_="inside now")
+    simulated = el("span", mark(SIMULATED), NOTHING_COVERED, class_="simulated")
+    now = el("p", simulated, state(kind, f"The venue {name}"), hint(f"{meaning}{delay}"), class_="inside now")
     traded: dict[str, list[str]] = {}
     for each in symbols:
         pricing = each["pricing"]
@@ -73,7 +72,7 @@ async def render(visit: Visit) -> Html:
     instruments = table(visit, "venue-table", _COLUMNS, rows, key=0)
     return el(
         "div",
-        card("Simulated venue", simulated, now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
+        card("Simulated venue", now, aside=BEHAVIOUR.button(visit, kind="small"), name="venue"),
         card("Instruments at the venue", instruments, name="instruments") if rows else None,
         class_="stack",
     )
