@@ -1,8 +1,16 @@
 """The desk's list of orders sorted, with firms and covers, and their sums."""
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
-from bullion.desk.actions.order_sorting import SORTS
+from bullion.desk.actions.order_sorting import SORTED_MAX, SORTS, sorted_page
+from bullion.records.orders import AccountOrder, OrderFilter
+from bullion.records.page import Page
+from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 from tests.support.dealing import Dealing
 
 FIRM = "Kalyani Jewellers"
@@ -69,3 +77,18 @@ def test_sums_by_metal_and_side(orders: Dealing) -> None:
     assert (bought["total"], bought["realized_pnl"]) == ("320580.00", "-240.00")
     assert {each["environment"] for each in found["items"]} == {"production"}
     assert orders.desk.do("GET", "/orders/totals?login_id=client&status=deleted")["items"] == []
+
+
+@pytest.mark.parametrize(("sort", "filters"), [("-weight", {}), ("time", {"status": "open"})])
+def test_too_many_orders_are_counted_and_not_read(sort: str, filters: dict[str, Any]) -> None:
+    asked: list[Page] = []
+
+    async def orders(_broker: str, _wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
+        asked.append(page)
+        return [], SORTED_MAX + 1
+
+    records = cast("Records", SimpleNamespace(orders=orders))
+    with pytest.raises(RefusalError) as refused:
+        asyncio.run(sorted_page(records, "main", OrderFilter(**filters), Page(50, 0), sort))
+    assert "takes at most 1000 orders, and 1001 match" in refused.value.message
+    assert [page.limit for page in asked] == [0]
