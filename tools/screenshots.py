@@ -1,8 +1,7 @@
-"""Pictures of the console's pages, in both themes and two sizes, over a demo with a busy morning's data.
+"""Pictures of the console's pages over a demo with a busy morning's data: both themes, desk and phone.
 
-Pages about one thing, such as an order, are taken in the smaller size alone.
-
-`python -m tools.screenshots` writes docs/pictures/console-<page>-<width>-<theme>.png.
+`python -m tools.screenshots` writes docs/pictures/console-<page>-<width>-<theme>.png, and the page that
+shows them.
 """
 
 import re
@@ -20,22 +19,39 @@ from uuid import uuid4
 import httpx
 from playwright.sync_api import Browser, Page
 
-from bullion.console.pages import PAGES
 from tests.support.browser import chromium
 from tests.support.command import environment
 from tests.support.node import until
 from tools import small_png
 
 _FOLDER = Path(__file__).resolve().parents[1] / "docs/pictures"
-_SIZES = ((1280, 800), (1920, 1080))
+_SIZES = ((1280, 800), (390, 844))
+_LARGE = (1920, 1080)
+"""Of the overview alone."""
 _THEMES = ("light", "dark")
 _LAST_LINE = "Ctrl+C stops the demo."
 _ROUNDS = 60
 _BETWEEN_ROUNDS_S = 2.0
 """Meanwhile the overview is open, for its small charts to have a course."""
 _BETWEEN_HEDGES_S = 12.0
-_MORE = {"account": "accounts/kalyani"}
-"""Pictures of what stands behind a page, by their names and paths."""
+_PAGES = {
+    "overview": ("overview", "The overview"),
+    "rates": ("rates", "The rate board"),
+    "chart": ("rates/GOLD?span=1d", "The chart of a symbol"),
+    "ticket": ("ticket?login=kalyani&symbol=GOLD&side=buy&quantity=100", "The order ticket"),
+    "orders": ("orders?environment=production", "The blotter"),
+    "order": ("orders/{deal}", "One order"),
+    "decision": ("orders/decision/{refused}", "A refusal, and why"),
+    "refusals": ("refusals", "Refusals"),
+    "find": ("find?q=ka", "The search"),
+    "accounts": ("accounts", "Accounts"),
+    "account": ("accounts/kalyani", "One account"),
+    "market": ("market", "The market's symbols"),
+    "audit": ("audit", "The audit trail"),
+    "users": ("users", "Users"),
+}
+"""By the name of the picture: the path and the title."""
+_GALLERY = _FOLDER.parent / "console-pictures.md"
 _CLIENTS = {
     "kalyani": ("Kalyani Jewels", "retail"),
     "shubham": ("Shubham & Sons", "trade"),
@@ -122,13 +138,13 @@ class Demo:
             self.order(keys[1], "COIN10", "buy", 10)
             self.order(keys[4], "GOLDMUMBAI", "buy", 10)
 
-    def deeper(self) -> dict[str, str]:
-        """By name, the paths of pages about one thing each: a deal that is being closed, and a refusal."""
+    def about_one_thing(self) -> dict[str, str]:
+        """The ids of a deal that is being closed, and of a refused request."""
         about = "/orders?environment=production&symbol_code=GOLDLANDED&status=open&limit=1"
         deal = self.desk("GET", about)["items"][0]["id"]
         self.desk("POST", f"/orders/{deal}/close")
         refused = self.desk("GET", "/traces?outcome=limit_exceeded&limit=1")["items"][0]["request_id"]
-        return {"order": f"orders/{deal}", "decision": f"orders/decision/{refused}"}
+        return {"deal": deal, "refused": refused}
 
 
 @contextmanager
@@ -171,7 +187,7 @@ def _check_trail(demo: Demo, page: Page) -> None:
     page.goto(f"{demo.console}/audit")
     page.get_by_role("button", name="Check the trail").click()
     page.get_by_role("dialog").get_by_role("button", name="Check the trail").click()
-    page.wait_for_selector("#outcome .state.good")
+    page.wait_for_selector("#outcome .state.ok")
 
 
 def _market_pictures(browser: Browser, demo: Demo, page: Page) -> None:
@@ -197,11 +213,33 @@ def _market_pictures(browser: Browser, demo: Demo, page: Page) -> None:
     demo.desk("PATCH", "/switches", {"trading_hours": None})
 
 
+def _gallery() -> str:
+    """The page that shows every picture."""
+    lines = [
+        "# Pictures of the console",
+        "",
+        "Every page in both themes, on a desk and on a phone. `make screenshots`",
+    ]
+    lines += ["takes them over a [demo](../README.md) with made-up clients and a simulated market.", ""]
+    for name, (_, title) in _PAGES.items():
+        lines += [f"## {title}", ""]
+        for width, _height in _SIZES:
+            where = "on a phone" if width < 500 else "on a desk"
+            for theme in _THEMES:
+                alt = f"{title} {where}, {theme} theme"
+                lines += [f"![{alt}](pictures/console-{name}-{width}-{theme}.png)", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def main() -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
         keys = demo.add_sample_data()
-        pages = {(size, theme): _opened(browser, demo, size, theme) for size in _SIZES for theme in _THEMES}
+        pages = {
+            (size, theme): _opened(browser, demo, size, theme)
+            for size in (*_SIZES, _LARGE)
+            for theme in _THEMES
+        }
         for number in range(_ROUNDS):
             demo.trade(keys, number)
             time.sleep(_BETWEEN_ROUNDS_S)
@@ -213,13 +251,15 @@ def main() -> None:
             demo.order(keys[1], "GOLD", "buy", 10)
             time.sleep(_BETWEEN_HEDGES_S)
         _check_trail(demo, next(iter(pages.values())))
-        deeper = demo.deeper()
-        for name, path in [*((each.name, each.name) for each in PAGES), *_MORE.items(), *deeper.items()]:
+        about = demo.about_one_thing()
+        for name, (path, _) in _PAGES.items():
             for (size, theme), page in pages.items():
-                if name not in deeper or size == _SIZES[0]:
-                    page.goto(f"{demo.console}/{path}")
-                    page.wait_for_timeout(1500)
-                    _picture(browser, page, name, size, theme)
+                if size == _LARGE and name != "overview":
+                    continue
+                page.goto(f"{demo.console}/{path.format(**about)}")
+                page.wait_for_timeout(1500)
+                _picture(browser, page, name, size, theme)
+        _GALLERY.write_text(_gallery(), "utf-8")
         _market_pictures(browser, demo, pages[_SIZES[0], _THEMES[0]])
         demo.desk("PATCH", "/hedge", {"mode": "fill"})
 

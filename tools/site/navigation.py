@@ -44,6 +44,9 @@ READERS = (
         "Clients and their keys, symbols, rates, limits, and the orders of the day.",
         (
             Page("docs/console.md", "The console", "the desk in a browser"),
+            Page(
+                "docs/console-pictures.md", "Pictures of the console", "every page, on a desk and on a phone"
+            ),
             Page("docs/desk.md", "Guide for the desk", "settings, commands and calls"),
             Page("docs/handbook.md", "Handbook", "opening production, daily checks, incidents"),
         ),
