@@ -16,11 +16,12 @@ from bullion.console.widgets.components import (
     card,
     empty,
     hint,
-    mark,
     state,
     table,
 )
+from bullion.console.widgets.cover import simulated_note
 from bullion.console.widgets.formatting import count
+from bullion.desk.actions.health import NOTHING_COVERED
 from bullion.desk.actions.hedge import get_hedge, patch_hedge
 from bullion.desk.bodies import HedgeBody
 from bullion.desk.conversion import Changes
@@ -40,7 +41,6 @@ _STATES = {
     "suspended": (WARN, "suspended", "new production orders are refused for now"),
     "unknown": (BAD, "unknown", "the venue does not know it: new production orders are refused"),
 }
-NOTHING_COVERED = "SIMULATED: nothing is covered"
 _WITH_DELAY = ("fill", "refuse")
 _STATE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _STATES.items()]
 
@@ -58,8 +58,13 @@ async def render(visit: Visit) -> Html:
     if found["mode"] in _WITH_DELAY:
         ms = found["delay_ms"]
         delay = f" It takes {count(ms)} ms for each." if ms else " It decides at once."
-    simulated = el("span", mark(SIMULATED), NOTHING_COVERED, class_="simulated")
-    now = el("p", simulated, state(kind, f"The venue {name}"), hint(f"{meaning}{delay}"), class_="inside now")
+    now = el(
+        "p",
+        simulated_note(visit),
+        state(kind, f"The venue {name}"),
+        hint(f"{meaning}{delay}"),
+        class_="inside now",
+    )
     traded: dict[str, list[str]] = {}
     for each in symbols:
         pricing = each["pricing"]
