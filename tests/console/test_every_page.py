@@ -146,7 +146,7 @@ def test_a_page_and_its_dialogs(sweep: Sweep, view: str) -> None:
 def test_the_menu_of_a_telephone_and_the_log_in(sweep: Sweep, browser: Browser) -> None:
     sweep.open("/overview")
     sweep.page.set_viewport_size({"width": 360, "height": 740})
-    sweep.page.get_by_role("button", name="More").click()
+    sweep.page.get_by_role("button", name="More", exact=True).click()
     assert sweep.barriers() == []
     assert sweep.page.evaluate(TOO_WIDE) == []
     small = """all => all.map(each => [each.innerText, each.getBoundingClientRect()])
