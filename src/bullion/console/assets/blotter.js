@@ -39,13 +39,21 @@ const chosenRows = () => [...document.querySelectorAll("[data-choose]:checked")]
 function tellChosen() {
   const bar = document.getElementById("batch");
   if (!bar) return;
-  const ids = chosenRows().map((each) => each.dataset.choose);
+  const chosen = chosenRows();
+  const ids = chosen.map((each) => each.dataset.choose);
   bar.hidden = ids.length === 0;
   const words = `${ids.length} chosen`;
   const told = bar.querySelector(".chosen");
   if (told.textContent !== words) told.textContent = words;
+  const about = new URLSearchParams({ ids: ids.join(",") });
+  for (const box of chosen) {
+    for (const field of box.closest("[data-row]").querySelectorAll("input.cover")) {
+      if (field.value.trim()) about.set(`${field.name} ${box.dataset.choose}`, field.value);
+    }
+  }
   for (const button of bar.querySelectorAll("[data-batch]")) {
-    button.dataset.dialog = `${button.dataset.batch}?${new URLSearchParams({ ids: ids.join(",") })}`;
+    if (ids.length) button.dataset.dialog = `${button.dataset.batch}?${about}`;
+    else delete button.dataset.dialog;
     button.querySelector("span").textContent = `${button.dataset.verb} ${ids.length} …`;
   }
 }
@@ -224,8 +232,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   field.closest("[data-row]").querySelector("[data-row-act]")?.click();
 });
-document.addEventListener("change", (event) => {
-  if (event.target.matches("[data-choose]")) tellChosen();
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-choose], input.cover")) tellChosen();
 });
 document.addEventListener("refresh", (event) => {
   if (event.detail.name === "main") holdNewRows(event.detail.fresh);
