@@ -14,7 +14,7 @@ from tests.support.console import ConsoleProcess, Visitor, running_console, sess
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
-from tests.support.orders import ORDERS, booked
+from tests.support.orders import GOLD, ORDERS, booked
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -193,9 +193,14 @@ def test_several_are_answered_each_by_itself(desk: Desk) -> None:
     for order in orders[:2]:
         row(page, order).get_by_role("checkbox").check()
     expect(page.locator("#batch")).to_contain_text("Confirm 3 …")
+    # What is typed into a row goes with its order.
+    row(page, orders[0]).get_by_label("Cover price of").fill("71,200.50")
+    row(page, orders[0]).get_by_label("Cover reference of").fill("OWN-1")
+    page.keyboard.press("Escape")
     page.keyboard.press("c")
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Confirm 3 orders, ₹ 42,744.00?")
+    expect(dialog).to_contain_text("Confirm 3 orders, ₹42,744.00?")
+    expect(dialog).to_contain_text("cover ₹71,200.50, OWN-1")
     dialog.get_by_label("Reference of the cover").fill("BLOCK-7")
     desk.dealing.do(orders[1], "refuse", {"reason": "a colleague was faster"})
     dialog.get_by_role("button", name="Confirm 3 orders").click()
@@ -205,7 +210,9 @@ def test_several_are_answered_each_by_itself(desk: Desk) -> None:
     expect(failed).to_contain_text("this one is rejected, by an admin")
     dialog.get_by_role("button", name="Close").click()
     assert [desk.dealing.order(each)["status"] for each in orders] == ["open", "rejected", "open"]
-    assert desk.dealing.order(orders[2])["hedge"]["cover_reference"] == "BLOCK-7"
+    own, shared = (desk.dealing.order(orders[number])["hedge"] for number in (0, 2))
+    assert (own["cover_price"], own["cover_reference"]) == ("71200.50", "OWN-1")
+    assert (shared["cover_price"], shared["cover_reference"]) == (None, "BLOCK-7")
     # Each has its own entry in the trail.
     entries = [each["action"] for each in desk.dealing.desk.do("GET", "/audit?limit=3")["items"]]
     assert entries == ["confirm_order", "confirm_order", "refuse_order"]
@@ -266,21 +273,21 @@ def test_totals_results_and_the_market_at_closing(desk: Desk) -> None:
     page = desk.open("orders?login_id=client")
     expect(page.locator("#totals")).to_contain_text("bought 10 g gold")
     expect(page.locator("#totals")).to_contain_text("sold 4 g gold")
-    expect(page.locator("#totals")).to_contain_text("value ₹ 99,732.00")
+    expect(page.locator("#totals")).to_contain_text("value ₹99,732.00")
     row(page, bought).hover()
     row(page, bought).get_by_role("button", name="Close").click()
     dialog = page.get_by_role("dialog")
     # The client bought at 71,240 and would sell at 71,230 now.
-    expect(dialog).to_contain_text("the client sells at ₹ 71,230.00. The client loses ₹ 10.00.")
+    expect(dialog).to_contain_text("the client sells at ₹71,230.00. The client loses ₹10.00.")
     dialog.get_by_role("button", name="Close the deal").click()
     row(page, bought).get_by_role("button", name="Complete").click()
-    expect(dialog).to_contain_text("the client sells at ₹ 71,230.00. The client loses ₹ 10.00.")
+    expect(dialog).to_contain_text("the client sells at ₹71,230.00. The client loses ₹10.00.")
     dialog.get_by_label("Closing price").fill("71,300")
-    expect(dialog.locator(".preview")).to_contain_text("The client gains ₹ 60.00.")
+    expect(dialog.locator(".preview")).to_contain_text("The client gains ₹60.00.")
     dialog.get_by_role("button", name="Complete at this price").click()
     expect(row(page, bought).locator("td.c-closed")).to_have_text("71,300.00")
     expect(row(page, bought).locator("td.c-result")).to_have_text("+60.00")
-    expect(page.locator("#totals")).to_contain_text("clients' result ₹ 60.00")
+    expect(page.locator("#totals")).to_contain_text("clients' result ₹60.00")
 
 
 def test_a_deletion_in_the_row_needs_a_reason(desk: Desk) -> None:
@@ -425,3 +432,14 @@ def test_a_viewer_has_no_actions(desk: Desk) -> None:
     expect(row(page, order).get_by_role("button")).to_have_count(0)
     expect(row(page, order).locator("input")).to_have_count(0)
     expect(page.locator("#batch")).to_have_count(0)
+
+
+def test_a_key_takes_the_last_price_change_back(desk: Desk) -> None:
+    symbol = {**GOLD, "pricing": {**GOLD["pricing"], "buy": "71250.00"}}
+    page = desk.open("market")
+    desk.dealing.desk.do("PUT", "/symbols/GOLD", symbol)
+    expect(page.locator("#undo")).to_contain_text("GOLD")
+    page.keyboard.press("u")
+    toast(page, "Taken back")
+    (gold,) = [each for each in desk.dealing.desk.all("/symbols") if each["code"] == "GOLD"]
+    assert gold["pricing"]["buy"] == GOLD["pricing"]["buy"]

@@ -114,7 +114,7 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     state_of(page, "open")
     expect(page.locator("#life")).to_contain_text("bought at the exchange")
     expect(page.locator("#hedge")).to_contain_text("DESK-")
-    expect(page.locator("#hedge")).to_contain_text("₹ 71,200.50")
+    expect(page.locator("#hedge")).to_contain_text("₹71,200.50")
     expect(page.locator("#hedge")).to_contain_text("LM-88214112")
     expect(page.get_by_role("button", name="Close", exact=True)).to_be_enabled()
     assert dealing.order(held)["deal_no"] is not None

@@ -208,6 +208,7 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
         "deal_label": None,
         "realized_pnl": None,
         "created_at": "2026-11-15T04:31:21.924000+00:00",
+        "source": "web",
     }
     asked: list[Any] = []
 
@@ -221,6 +222,7 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
             frame=SimpleNamespace(queue=Reading(([], 0))),
             desk=SimpleNamespace(hedge="simulated"),
             has_role=Role.DEALER.includes,
+            actor=Actor("a dealer", Role.DEALER, "main"),
             request=SimpleNamespace(first_part="overview", query={}),
             settings=SimpleNamespace(late_s=30),
             param=lambda _name: "",
@@ -237,3 +239,8 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
     assert "Kalyani Jewellers" in shown
     assert 'aria-label="Close BUY 5\N{NO-BREAK SPACE}g GOLD for Kalyani Jewellers"' in shown
     assert "There are no orders yet." in str(asyncio.run(_recent(visit([]))))
+    # Rows are kept in memory, by all that changes them.
+    closing = str(asyncio.run(_recent(visit([{**order, "status": "closing"}]))))
+    assert "Complete BUY" in closing
+    assert "Close BUY" not in closing
+    assert "Laxmi Coins" in str(asyncio.run(_recent(visit([{**order, "firm_name": "Laxmi Coins"}]))))

@@ -52,9 +52,9 @@ def booked(page: Page) -> None:
 
 
 def test_a_telephone_order_by_keyboard(
-    someone: Visitor, dealing: Dealing, dealer: str, capsys: pytest.CaptureFixture[str]
+    someone: Visitor, dealing: Dealing, dealer: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """From the client's name to the deal: what is pressed is counted, and the time is printed."""
+    """From the client's name to the deal: what is pressed is counted, and the time is noted in the report."""
     page = someone.open(dealer, "ticket")
     expect(page.locator("#client")).to_be_focused()
     started, pressed = monotonic(), 0
@@ -92,8 +92,7 @@ def test_a_telephone_order_by_keyboard(
     assert (entry["action"], entry["subject"]) == ("place_order", order["id"])
     assert entry["actor"].startswith("a dealer (")
     assert pressed == 12
-    with capsys.disabled():
-        print(f"\na telephone order: {pressed} keys, {took_s:.1f} s")
+    record_property("a telephone order", f"{pressed} keys, {took_s:.1f} s")
     # The next order of the same client is one key away, and nothing more can be booked on this ticket.
     expect(page.locator(".foot")).to_be_hidden()
     press("Enter")

@@ -106,3 +106,9 @@ async def test_the_desk_reads_its_own_candles(desk: Desk, candles: StoredCandles
         "candles", lambda records: records.candles("main", SYMBOL, Step.MINUTE, NOW_S + 60)
     )
     assert found == [each.candle for each in parts[1:]]
+
+
+async def test_the_highest_price_is_kept_exactly(engine: Engine, candles: StoredCandles) -> None:
+    most = 2**63 - 1
+    assert await candles.write("one", 60, [row(candle(most))])
+    assert [each.high_e4 for each in await stored(engine)] == [most]

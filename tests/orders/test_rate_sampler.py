@@ -1,11 +1,14 @@
 """Samples of prices become candles. One node at a time writes them, and no minute is lost between two."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import time
+from datetime import date, time, timedelta
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
+from structlog.testing import capture_logs
 
 from bullion.accounts.trading_hours import Opening, TradingHours
 from bullion.faults import StoreUnavailable
@@ -14,13 +17,19 @@ from bullion.metals.symbol import Side
 from bullion.orders.rate_sampler import LEASE_S, MINUTES_KEPT, RateSampler
 from bullion.rates.board import MARKET, Board
 from bullion.rates.candle import Candle, Step, SymbolCandle
+from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
 
-from .market_place import NOW_US, SWITCHES, SYMBOL, Memory, S
+from .market_place import LANDED, NOW_US, SWITCHES, SYMBOL, Memory, S
 
 pytestmark = pytest.mark.anyio
 
 MINUTE_S = NOW_US // S
+
+
+def finish(work: Iterator[None]) -> None:
+    for _ in work:
+        pass
 
 
 class Store:
@@ -62,7 +71,7 @@ class Node:
     def sample(self, after_s: int = 0) -> None:
         self.memory.clock.now_us += after_s * S
         self.memory.put()
-        self.sampler.sample()
+        finish(self.sampler.sample())
 
     async def write(self) -> None:
         await self.sampler.write(self.now_us // S // 60 * 60)
@@ -168,7 +177,7 @@ async def test_a_node_that_lost_its_store_does_not_sample() -> None:
     node = Node()
     node.quote(70_000, 70_000)
     node.memory.clock.now_us += 3 * S
-    node.sampler.sample()
+    finish(node.sampler.sample())
     await node.sampler.stop()
     assert node.store.rows == []
 
@@ -179,3 +188,65 @@ async def test_a_symbol_with_one_side_has_its_price() -> None:
     pricing = Fixed(buy_paise=7_000_050, sell_paise=None)
     node.memory.change(SYMBOL, pricing=pricing, sides=frozenset({Side.BUY}))
     assert await sampled(node) == [700_005_000]
+
+
+async def test_others_get_their_turn_between_many_symbols() -> None:
+    node = Node()
+    node.memory.put(*(replace(SYMBOL, code=f"GOLD{number}") for number in range(200)))
+    node.quote(70_000, 70_000)
+    turns = len(list(node.sampler.sample()))
+    assert turns == 4
+    await node.sampler.stop()
+    assert len(node.store.candles()) == 201
+
+
+async def test_a_price_changes_with_its_duty() -> None:
+    node = Node()
+    ticks = [Tick(name, 100 * S, 100 * S, node.now_us, node.now_us) for name in ("XAUUSD", "USDINR")]
+    node.board.apply([(MARKET, tick) for tick in ticks], 1)
+    free = replace(
+        LANDED, premium_usd=Decimal(0), interbank=Decimal(0), conversion=Decimal(1), margin_paise=0
+    )
+    node.memory.put(replace(SYMBOL, pricing=free, rate_age_s_max=None))
+    node.sample()
+    today = date(2026, 6, 10)
+    duties = (Duty(today, 100), Duty(today + timedelta(days=1), 500))
+    node.memory.put(DutyTable("main", "gold", duties))
+    node.sample(1)
+    node.sample(13 * 3600)
+    await node.sampler.stop()
+    assert [each.close_e4 for each in node.store.candles()] == [100_010_000, 100_050_000]
+
+
+async def test_a_price_beyond_all_bounds_is_not_sampled() -> None:
+    node = Node()
+    node.quote(1, 1)
+    most_paise = (2**63 - 1) // 100
+    most = Fixed(buy_paise=most_paise, sell_paise=most_paise)
+    node.memory.change(SYMBOL, pricing=most)
+    assert await sampled(node) == [most_paise * 100]
+    node.store.rows.clear()
+    node.memory.change(SYMBOL, pricing=replace(most, buy_paise=most_paise + 1))
+    assert await sampled(node) == []
+
+
+async def test_an_error_of_ours_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    node, turns = Node(), 0
+
+    async def broken(*_: object) -> bool:
+        nonlocal turns
+        turns += 1
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(node.store, "write", broken)
+    monkeypatch.setattr("bullion.orders.rate_sampler._EVERY_S", 0)
+    with capture_logs() as logs:
+        running = asyncio.create_task(node.sampler.run())
+        while turns < 3:
+            node.memory.clock.now_us += 60 * S
+            await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.wait([running])
+        await node.sampler.stop()
+    assert [each["event"] for each in logs] == ["rate_samples_failed"]
+    assert running.cancelled()

@@ -52,9 +52,13 @@ def test_samples_and_candles_merge_in_any_order(found: list[tuple[int, int]]) ->
     for order in permutations(found):
         candle = Candle.of(0, *order[0])
         for price, when in order[1:]:
-            candle = candle.add(price, when)
+            candle = candle.merge(Candle.of(0, price, when))
         assert candle == expected
         assert candle.merge(candle) == candle
+    candle = Candle.of(0, *in_time[0])
+    for price, when in in_time[1:]:
+        candle = candle.add(price, when)
+    assert candle == expected
 
 
 def test_candles_are_joined_to_longer_ones() -> None:

@@ -1,5 +1,6 @@
 """The data that pages show of a broker, read once for all pages that are open."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
@@ -119,13 +120,15 @@ class BrokerWatch:
     async def frame_state(self, actor: Actor) -> FrameState:
         switches = await self.switches.get(actor)
         broker = await self.broker.get(actor)
+        # Together: while the store hangs, a page waits once for both.
+        opening, queue = await asyncio.gather(self.opening.get(actor), self.queue.get(actor))
         return FrameState(
             broker=broker.value or actor.broker,
             switches=switches,
             api=await self._api.get(actor),
-            opening=await self.opening.get(actor),
+            opening=opening,
             health=await self.health.get(actor),
-            queue=await self.queue.get(actor),
+            queue=queue,
             refused=await self._refused_by_venue(actor),
         )
 

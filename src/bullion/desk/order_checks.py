@@ -42,7 +42,12 @@ CHECKS = (
     Check("group", "The client's group may trade", "Turn trading on for the group under Market."),
     Check("group_price", "The group has a price", "Give the group terms for this symbol.", PRICE),
     Check("crossed", "The prices are not crossed", "Correct the group's premiums or the rate.", PRICE),
-    Check("allocation", "The allocation is enough", "Choose a smaller weight, or raise it.", QUANTITY),
+    Check(
+        "allocation",
+        "The allocation is enough",
+        "Choose a smaller weight, or raise the account's allocation.",
+        QUANTITY,
+    ),
     Check("stock", "The stock is enough", "Choose a smaller weight, or enter more stock.", QUANTITY),
 )
 """In the order in which an order is refused for them."""

@@ -6,6 +6,7 @@ that two nodes wrote is right.
 """
 
 import asyncio
+from collections.abc import Iterator
 
 import msgspec
 import structlog
@@ -22,21 +23,26 @@ from bullion.rates.freshness import frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.refusals.refusal import RefusalCode
 
+from .bounds import PAISE_MAX
+
 _EVERY_S = 1.0
 LEASE_S = 150.0
 """Longer than two turns of the writer. If it dies, another node takes over after this long."""
 MINUTES_KEPT = 5
 """More minutes than a lease lasts, so that no minute is lost when another node takes over."""
+_SYMBOLS_AT_ONCE = 50
 _MEMORY_AGE_NS_MAX = 2_000_000_000
 """A node that has lost its store does not know the prices."""
 _E4_PER_PAISA = 100
+_PAISE_MAX = PAISE_MAX // _E4_PER_PAISA
+"""The store could not keep a higher price, nor the other candles that are written with it."""
 
 _log = structlog.get_logger("rate_samples")
 
 
-class _Sampled(msgspec.Struct, frozen=True):
-    symbol: Symbol
-    price_e4: int
+class _Priced(msgspec.Struct, frozen=True):
+    price_e4: int | None
+    """None without a price, or if its source hangs."""
     stale_after_us: int | None
     valid_until_us: int | None
 
@@ -49,7 +55,7 @@ class RateSampler:
         self._holder = holder
         self._candles: dict[int, dict[tuple[str, str], Candle]] = {}
         """By minute, then by broker and symbol."""
-        self._priced: list[_Sampled] = []
+        self._priced: dict[tuple[str, str], _Priced] = {}
         self._made_from: tuple[int | None, int] = (None, -1)
         self._written_s = 0
         self._failing = False
@@ -58,36 +64,55 @@ class RateSampler:
         """Run for as long as the node does."""
         while True:
             await asyncio.sleep(_EVERY_S)
-            self.sample()
-            minute_s = minute_begin_s(self._catalogue.now_us())
-            if minute_s > self._written_s:
-                await self.write(minute_s)
-                self._written_s = minute_s
-            if not self._failing:
-                note_success("rate_samples")
+            try:
+                await self._take_turn()
+            except Exception:  # noqa: BLE001 - the node must not stop because of its charts
+                self._log_failure()
+            else:
+                if not self._failing:
+                    note_success("rate_samples")
 
     async def stop(self) -> None:
         """Write the minute that has begun, and leave the lease to the next node."""
-        await self.write(None, lease_s=0)
+        try:
+            await self.write(None, lease_s=0)
+        except Exception:  # noqa: BLE001 - as above
+            self._log_failure()
 
-    def sample(self) -> None:
+    async def _take_turn(self) -> None:
+        for _ in self.sample():
+            await asyncio.sleep(0)
+        minute_s = minute_begin_s(self._catalogue.now_us())
+        if minute_s > self._written_s:
+            self._written_s = minute_s
+            await self.write(minute_s)
+
+    def _log_failure(self) -> None:
+        if not self._failing:
+            _log.exception("rate_samples_failed")
+        self._failing = True
+
+    def sample(self) -> Iterator[None]:
+        """Yields now and then, so that calls need not wait until every symbol is sampled."""
         now_us = self._catalogue.now_us()
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX) or not self._board.ready:
             return
         begins_s = minute_begin_s(now_us)
         candles = self._candles.setdefault(begins_s, {})
         is_open: dict[str, bool] = {}
-        for each in self._prices(now_us):
-            broker, code = each.symbol.broker, each.symbol.code
+        for number, symbol in enumerate(list(self._catalogue.symbols.values()), 1):
+            if number % _SYMBOLS_AT_ONCE == 0:
+                yield
+            broker = symbol.broker
             if broker not in is_open:
                 is_open[broker] = _is_open(self._catalogue.switches_of(broker), now_us)
-            if not is_open[broker] or (each.stale_after_us is not None and now_us > each.stale_after_us):
+            price_e4 = self._price_e4(symbol, now_us) if symbol.trading and is_open[broker] else None
+            if price_e4 is None:
                 continue
-            known = candles.get((broker, code))
-            candles[broker, code] = (
-                Candle.of(begins_s, each.price_e4, now_us)
-                if known is None
-                else known.add(each.price_e4, now_us)
+            name = (broker, symbol.code)
+            known = candles.get(name)
+            candles[name] = (
+                Candle.of(begins_s, price_e4, now_us) if known is None else known.add(price_e4, now_us)
             )
 
     async def write(self, until_s: int | None, *, lease_s: float = LEASE_S) -> None:
@@ -119,20 +144,20 @@ class RateSampler:
                     rows[name] = rows[name].merge(part) if name in rows else part
         return [SymbolCandle(broker, code, step, each) for (broker, code, step, _), each in rows.items()]
 
-    def _prices(self, now_us: int) -> list[_Sampled]:
-        """Computed again only if something behind a price has changed."""
+    def _price_e4(self, symbol: Symbol, now_us: int) -> int | None:
+        """Computed again only if something behind a price may have changed. None if it is too old."""
         made_from = (self._catalogue.version, self._board.serial)
-        expired = any(
-            each.valid_until_us is not None and now_us >= each.valid_until_us for each in self._priced
-        )
-        if made_from != self._made_from or expired:
-            sampled = (self._price(each, now_us) for each in self._catalogue.symbols.values() if each.trading)
-            self._priced = [each for each in sampled if each is not None]
+        if made_from != self._made_from:
+            self._priced.clear()
             self._made_from = made_from
-        return self._priced
+        name = (symbol.broker, symbol.code)
+        priced = self._priced.get(name)
+        if priced is None or (priced.valid_until_us is not None and now_us >= priced.valid_until_us):
+            priced = self._priced[name] = self._price(symbol, now_us)
+        stale = priced.stale_after_us is not None and now_us > priced.stale_after_us
+        return None if stale else priced.price_e4
 
-    def _price(self, symbol: Symbol, now_us: int) -> _Sampled | None:
-        """None without a price, or if its source hangs."""
+    def _price(self, symbol: Symbol, now_us: int) -> _Priced:
         broker = symbol.broker
         price = symbol_price(
             symbol,
@@ -140,20 +165,21 @@ class RateSampler:
             lambda duty: self._catalogue.duties.get((broker, duty)),
             now_us,
         )
-        if isinstance(price, RefusalCode) or frozen(price.ticks, symbol.freeze_after_s):
-            return None
-        middle_e4 = middle_price_e4(price)
-        if middle_e4 is None:
-            return None
+        if isinstance(price, RefusalCode):
+            # A duty that comes into force may be what is missing.
+            return _Priced(None, None, valid_until_us=now_us)
+        if frozen(price.ticks, symbol.freeze_after_s):
+            return _Priced(None, None, None)
         stale_us = stale_after_us(price.ticks, symbol.rate_age_s_max)
-        return _Sampled(symbol, middle_e4, stale_us, price.valid_until_us)
+        return _Priced(middle_price_e4(price), stale_us, price.valid_until_us)
 
 
 def middle_price_e4(price: SymbolPrice) -> int | None:
     """Between bid and ask, each in whole paise; the only side of a symbol that has one."""
     sides = [account_price_paise(each, 0) for each in (price.bid, price.ask) if each is not None]
-    middle_e4 = sum(sides) * _E4_PER_PAISA // len(sides) if sides else 0
-    return middle_e4 if middle_e4 > 0 else None
+    if not sides or not all(0 < side <= _PAISE_MAX for side in sides):
+        return None
+    return sum(sides) * _E4_PER_PAISA // len(sides)
 
 
 def _is_open(switches: Switches, now_us: int) -> bool:

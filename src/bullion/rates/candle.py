@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, time
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
@@ -22,12 +23,18 @@ class Step(StrEnum):
 
     def begin_s(self, at_s: int, zone: ZoneInfo) -> int:
         """When the candle that contains this time begins, by the clocks of the zone."""
-        if self is Step.MINUTE:
-            return at_s - at_s % _MINUTE_S
-        if self is Step.DAY:
-            today = datetime.fromtimestamp(at_s, zone).date()
-            return int(datetime.combine(today, time(0), zone).timestamp())
-        return at_s - (at_s + _ahead_s(at_s, zone)) % _HOUR_S
+        return _begin_s(self, at_s, zone)
+
+
+@lru_cache(maxsize=256)
+def _begin_s(step: Step, at_s: int, zone: ZoneInfo) -> int:
+    """Cached: the candles of all symbols begin at the same times."""
+    if step is Step.MINUTE:
+        return at_s - at_s % _MINUTE_S
+    if step is Step.DAY:
+        today = datetime.fromtimestamp(at_s, zone).date()
+        return int(datetime.combine(today, time(0), zone).timestamp())
+    return at_s - (at_s + _ahead_s(at_s, zone)) % _HOUR_S
 
 
 def _ahead_s(at_s: int, zone: ZoneInfo) -> int:
@@ -71,7 +78,16 @@ class Candle(msgspec.Struct, frozen=True):
         )
 
     def add(self, price_e4: int, at_us: int) -> "Candle":
-        return self.merge(Candle.of(self.begins_s, price_e4, at_us))
+        """With a later price. Like `merge`, but faster: it is done for every symbol each second."""
+        return Candle(
+            self.begins_s,
+            self.open_e4,
+            price_e4 if price_e4 > self.high_e4 else self.high_e4,  # noqa: FURB136
+            price_e4 if price_e4 < self.low_e4 else self.low_e4,  # noqa: FURB136
+            price_e4,
+            self.opened_at_us,
+            at_us,
+        )
 
     def within(self, step: Step, zone: ZoneInfo) -> "Candle":
         """The same prices as a part of a longer candle."""

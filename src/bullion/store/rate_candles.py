@@ -35,7 +35,7 @@ class StoredCandles:
                 await transaction.run("delete_old_candles", step.value, oldest_s, most)
             return True
 
-        return await self._engine.write("rate_candles", body)
+        return await self._engine.write("rate_candles", body, custom_plans=True)
 
 
 async def merge_candles(transaction: Transaction, candles: Sequence[SymbolCandle]) -> None:

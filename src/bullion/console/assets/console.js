@@ -142,8 +142,9 @@ function keepLooking() {
   const every = Number(body.dataset.liveS || 0);
   // A page without live data still refreshes the health strip and the switches: trouble is seen within 5 s.
   setInterval(() => {
-    // A hidden page refreshes once a minute, to keep its session.
-    if (!document.hidden || Date.now() - askedAt > 60000) look();
+    // A hidden page refreshes once a minute, to keep its session; with the sound on, soon enough to be heard.
+    const hiddenMs = localStorage.getItem("bullion-sound") === "on" ? 5000 : 60000;
+    if (!document.hidden || Date.now() - askedAt > hiddenMs) look();
   }, 1000 * (every || 2));
   // Also while a request hangs.
   setInterval(() => document.hidden || tellAway(), 1000);

@@ -14,6 +14,7 @@
   let pending = null; // An order that was sent, and whose outcome is not known yet.
   let locking = false;
   let booked = false;
+  let leaving = false;
   let searches = 0;
   let soon = null;
   let lastTyped = "";
@@ -126,7 +127,8 @@
         signal: AbortSignal.timeout(15000),
       });
       if (answer.status === 401) {
-        toLogin(); // What is pending is asked for again after the log-in.
+        leaving = true; // What is pending is asked for again after the log-in.
+        toLogin();
         return null;
       }
       return { status: answer.status, json: await answer.json() };
@@ -337,7 +339,7 @@
     }
   });
   addEventListener("beforeunload", (event) => {
-    if (pending) event.preventDefault();
+    if (pending && !leaving) event.preventDefault();
   });
   new MutationObserver(() => {
     showBook();

@@ -1,12 +1,13 @@
 """Confirms or refuses several waiting orders: each by its own call of the desk, with its own result."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bullion.console.forms import Dialog, Fields, field_of
+from bullion.console.forms import Dialog, Fields, field_of, read_fields
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ORDERS
+from bullion.console.widgets.components import hint
 from bullion.console.widgets.formatting import rupees
 from bullion.desk.actions import order_life
 from bullion.desk.actions.orders import ORDER_ID, get_order
@@ -20,6 +21,10 @@ from bullion.refusals.refusal import RefusalError
 from .order_format import row_name
 
 _MAX = 100
+_ROW_COVER = (
+    field_of(ConfirmBody, "cover_price", "Cover price"),
+    field_of(ConfirmBody, "cover_reference", "Cover reference"),
+)
 _UNKNOWN = "The store did not answer: look whether it was done before you repeat it."
 _NOT_TRIED = "Not tried."
 
@@ -38,13 +43,25 @@ def _order_ids(visit: Visit) -> list[str]:
     return ids
 
 
+def _row_cover(visit: Visit, order_id: str) -> dict[str, str | None]:
+    """What was typed into the row of this order; the script sends it with the ids."""
+    typed = {each.name: visit.param(f"{each.name} {order_id}") for each in _ROW_COVER}
+    return read_fields(_ROW_COVER, typed)
+
+
 def _ask(verb: str, explanation: str, *, danger: bool) -> Callable[[Visit], Awaitable[Dialog]]:
     async def ask(visit: Visit) -> Dialog:
         orders = [await get_order(visit.desk, visit.actor, each) for each in _order_ids(visit)]
         total = rupees(rupees_text(sum(paise(each["total"]) for each in orders)))
         count = f"{len(orders)} orders" if len(orders) > 1 else "1 order"
         rows = [
-            el("li", row_name(each), el("span", rupees(each["total"]), class_="number")) for each in orders
+            el(
+                "li",
+                row_name(each),
+                None if danger else hint(_cover_text(_row_cover(visit, each["id"]))),
+                el("span", rupees(each["total"]), class_="number"),
+            )
+            for each in orders
         ]
         return Dialog(
             title=f"{verb} {count}, {total}?",
@@ -55,6 +72,12 @@ def _ask(verb: str, explanation: str, *, danger: bool) -> Callable[[Visit], Awai
         )
 
     return ask
+
+
+def _cover_text(cover: Mapping[str, str | None]) -> str:
+    price, reference = cover["cover_price"], cover["cover_reference"]
+    parts = [f"cover {rupees(price)}" if price else "", reference or ""]
+    return ", ".join(filter(None, parts))
 
 
 async def _each(
@@ -108,10 +131,13 @@ def _reveal(summary: str, outcomes: Sequence[_Outcome]) -> Html:
 
 
 async def _confirm_all(visit: Visit) -> Result:
-    body = ConfirmBody(**visit.values)
+    bodies = {}
+    for order_id in _order_ids(visit):
+        noted = {name: value for name, value in _row_cover(visit, order_id).items() if value is not None}
+        bodies[order_id] = ConfirmBody(**{**visit.values, **noted})
     outcomes = await _each(
         visit,
-        lambda order_id: order_life.confirm_order(visit.desk, visit.actor, order_id, body),
+        lambda order_id: order_life.confirm_order(visit.desk, visit.actor, order_id, bodies[order_id]),
         lambda order: f"deal {order['deal_no']}",
     )
     return _result(outcomes, "confirmed")
@@ -129,7 +155,12 @@ async def _refuse_all(visit: Visit) -> Result:
 
 _SAME_FOR_ALL = "Optional. It is kept with each of the orders."
 _COVER_FIELDS: Fields = (
-    field_of(ConfirmBody, "cover_reference", "Reference of the cover", _SAME_FOR_ALL),
+    field_of(
+        ConfirmBody,
+        "cover_reference",
+        "Reference of the cover",
+        "Optional. It is kept with each order that has none in its row.",
+    ),
     field_of(ConfirmBody, "reason", "Where and how they were covered", _SAME_FOR_ALL),
 )
 CONFIRM_ALL = Action(

@@ -1,6 +1,7 @@
 """The columns of the blotter: which there are, which are shown, and the cells of a row."""
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -210,6 +211,34 @@ class Shown:
 
 
 def row_html(blotter: Blotter, columns: Sequence[BlotterColumn], order: View) -> Html:
+    """From memory where it is the same as at the last refresh: making fifty rows takes 15 ms."""
+    if order["status"] == Status.PENDING or blotter.age_s(order) < _NEW_S:
+        return _make_row(blotter, columns, order)  # It shows an age.
+    visit = blotter.visit
+    key = (
+        *(order[name] for name in ("id", "status", "firm_name", "source")),
+        visit.now.astimezone(visit.zone).date(),
+        visit.zone.key,
+        visit.actor.role,
+        blotter.back,
+        *(each.name for each in columns),
+    )
+    row = _ROWS.get(key)
+    if row is None:
+        row = _ROWS[key] = _make_row(blotter, columns, order)
+        while len(_ROWS) > _ROWS_MAX:
+            _ROWS.popitem(last=False)
+    else:
+        _ROWS.move_to_end(key)
+    return row
+
+
+_ROWS: OrderedDict[Hashable, Html] = OrderedDict()
+"""Rows of orders that do not wait. An order's other fields change only with its status."""
+_ROWS_MAX = 3_000
+
+
+def _make_row(blotter: Blotter, columns: Sequence[BlotterColumn], order: View) -> Html:
     waits = blotter.waits_for_desk(order)
     name = row_name(order)
     acts = row_actions(blotter.visit, order, by_hand=waits)

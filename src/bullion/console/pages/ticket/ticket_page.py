@@ -9,12 +9,10 @@ from fractions import Fraction
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
-from bullion.console.paths import ORDERS, TICKET, account_path, order_path, page_path
+from bullion.console.paths import TICKET
 from bullion.console.shared_read import Reading
-from bullion.console.watch import Listed
-from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, freshness, mark, not_read, state
-from bullion.console.widgets.formatting import age, grouped, moment, trim_zeros, weight
-from bullion.desk.actions import orders
+from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, mark, state
+from bullion.console.widgets.formatting import age, weight
 from bullion.desk.actions.preview_order import preview_order
 from bullion.desk.bodies import PreviewOrderBody
 from bullion.desk.conversion import convert
@@ -22,7 +20,6 @@ from bullion.desk.desk import Desk, View
 from bullion.desk.order_checks import PASSED, REFUSED
 from bullion.desk.problems import find_problems
 from bullion.hedge.venue import SIMULATED
-from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
 
@@ -31,18 +28,12 @@ from .ticket_format import (
     FIELDS,
     client_name,
     order_of,
-    pays,
-    price_text,
-    quoted_for,
-    sentence,
-    total_text,
-    verb,
 )
+from .ticket_price import last_deals, quote
 
 _SIDES = (("buy", "Client buys"), ("sell", "Client sells"))
 _SYMBOLS_AS_BUTTONS = 8
 _WEIGHTS = {"g": ("10", "50", "100", "500", "1000"), "kg": ("1", "5", "10", "30")}
-_LAST_DEALS = 3
 _BAR_WIDTH = 400
 _NEARLY_USED = Fraction(8, 10)
 _MARKS = {PASSED: GOOD, REFUSED: BAD}
@@ -79,8 +70,8 @@ async def ticket_page(visit: Visit) -> Html:
     beside = el(
         "aside",
         el("div", id="locked", data_keep=True, aria_live="polite"),
-        _quote(preview, reading),
-        await _last_deals(visit, preview),
+        quote(preview, reading),
+        await last_deals(visit, preview),
         aria_label="Price",
     )
     # The buttons follow the form, so that Tab leads from the weight to them. Style sheets place them below.
@@ -235,7 +226,7 @@ def _allocation(preview: View | None) -> Child:
     if held["free_after"] is not None:
         text += f", {weight(held['free_after'], unit)} after this"
     used_px, after_px = ((_BAR_WIDTH - _share(each, limit)) for each in (max(free, after), min(free, after)))
-    nearly = limit > 0 and limit - after > limit * _NEARLY_USED
+    nearly = limit > 0 and limit - after > limit * _NEARLY_USED and preview["refused_for"] is None
     return el(
         "div",
         el("div", text, class_="label", id="free"),
@@ -284,90 +275,6 @@ def _check(each: View) -> Html:
         class_="refused-check" if refused else None,
         data_key=each["check"],
         data_state=each["state"],
-    )
-
-
-def _quote(preview: View | None, reading: Reading[View] | None) -> Html:
-    if preview is None:
-        told = el("p", "The client’s price appears here.", class_="hint")
-        shown: Child = not_read(reading) if reading is not None and reading.refused is None else told
-        return el("div", shown, id="quote")
-    side = preview["trade_type"]
-    other = "sell" if side == "buy" else "buy"
-    name = client_name(preview)
-    age_s = preview["age_s"]
-    fresh = "fixed by the desk" if age_s is None else f"rate {age(age_s)} old"
-    return el(
-        "div",
-        el("span", f"{name} {verb(side)} at", class_="label"),
-        el("div", el("span", price_text(preview["price"]), class_=f"hero price {side}", id="live-price")),
-        el("p", f"{quoted_for(preview) if preview['unit'] else ''} · {fresh}", class_="hint"),
-        el(
-            "p",
-            f"{name} {verb(other)} at ",
-            el("b", price_text(preview[f"{other}_price"]), class_=f"side {other}"),
-            id="other-price",
-        ),
-        _sum(preview) if preview["total"] is not None else None,
-        sentence(preview) if preview["total"] is not None else None,
-        freshness(reading) if reading is not None else None,
-        id="quote",
-    )
-
-
-def _sum(preview: View) -> Html:
-    side = preview["trade_type"]
-    ask_or_bid = "ask" if side == "buy" else "bid"
-    pairs: list[tuple[str, Child]] = [
-        (f"Reference {ask_or_bid}", grouped(preview["reference"])),
-        (f"Premium of {preview['group']}", grouped(preview["premium"])),
-        ("Weight", weight(preview["quantity"], preview["unit"])),
-    ]
-    return el(
-        "dl",
-        [[el("dt", name), el("dd", value)] for name, value in pairs],
-        el("dt", f"Client {pays(side)}", class_="all"),
-        el("dd", total_text(preview["total"]), class_="all", id="total"),
-        el("dt", "We earn"),
-        el("dd", total_text(preview["earned"]).replace("₹\N{MINUS SIGN}", "\N{MINUS SIGN}₹")),
-        class_="sum",
-    )
-
-
-async def _last_deals(visit: Visit, preview: View | None) -> Child:
-    if preview is None:
-        return None
-    login = preview["login_id"]
-    filters: dict[str, str | None] = {"login_id": login, "environment": "production"}
-
-    async def read(desk: Desk, actor: Actor) -> Listed:
-        return await orders.list_orders(desk, actor, filters, Page(_LAST_DEALS, 0))
-
-    reading = await visit.read((TICKET, "deals", login), read, every_s=5)
-    found = reading.value[0] if reading.value else []
-    links = [
-        el("a", "Account", href=account_path(login)),
-        " · ",
-        el("a", "All its orders", href=page_path(ORDERS, {"login_id": login})),
-    ]
-    return el(
-        "div",
-        el("p", links, class_="label"),
-        el("ul", [_deal(visit, each) for each in found], class_="checks") if found else None,
-        id="last-deals",
-    )
-
-
-def _deal(visit: Visit, each: View) -> Html:
-    side = each["trade_type"]
-    size = f"{weight(each['quantity'], each['unit'])} {each['symbol_code']}"
-    what = [el("span", side, class_=f"side {side}"), f" {size} at {grouped(trim_zeros(each['price']))}"]
-    return el(
-        "li",
-        mark(GOOD if each["status"] == "open" else OFF),
-        el("a", what, href=order_path(each["id"])),
-        el("span", moment(each["created_at"], visit.zone, visit.now), class_="hint"),
-        data_key=each["id"],
     )
 
 
