@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bullion.console.page import Visit
-from bullion.console.pages import rate_chart
+from bullion.console.pages.rates import rate_chart
 from bullion.console.shared_read import Reading
 from bullion.desk.desk import View
 

@@ -121,7 +121,7 @@ def sweep(browser: Browser, console: ConsoleProcess, node: Node, first: Caller) 
     dealing.venue(mode="hold")
     dealing.placed(quantity="1000")
     request_id = answer.headers["x-request-id"]
-    names = {"order_id": order["id"], "login_id": "client", "request_id": request_id}
+    names = {"order_id": order["id"], "login_id": "client", "request_id": request_id, "symbol_code": "GOLD"}
     # Without motion: a colour that is on its way has no contrast of its own.
     with visitor(browser, console, reduced_motion="reduce") as someone:
         someone.expect_trouble("404")

@@ -174,7 +174,7 @@ def test_a_waiting_order_is_confirmed_from_the_overview_with_one_press(
     first, second = (dealing.placed(quantity=quantity) for quantity in ("5", "6"))
     page = someone.open(str(dealing.office.admin_token["token"]))
     row = page.locator(f"#pending-table [data-key='{first['id']}']")
-    row.get_by_role("button", name="Confirm GOLD of client").click()
+    row.get_by_role("button", name="Confirm BUY 5 g GOLD for client").click()
     expect(row).to_have_count(0)
     assert dealing.order(first)["status"] == "open"
     expect(page.locator(f"#blotter-table tr[data-key='{first['id']}']")).to_contain_text("open")

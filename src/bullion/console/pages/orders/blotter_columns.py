@@ -31,6 +31,8 @@ class Blotter:
     """The ids of orders that wait for the desk itself."""
     back: str = ""
     """The query of the list, to which an order's page leads back."""
+    acts: bool = True
+    """Whether orders can be chosen and acted on in their rows."""
 
     def waits_for_desk(self, order: View) -> bool:
         return order["status"] == Status.PENDING and (
@@ -188,12 +190,14 @@ class Shown:
             id="columns",
         )
 
-    def heading(self, visit: Visit) -> Html:
+    def heading(self, visit: Visit, *, acts: bool) -> Html:
         zone = zone_name(visit.now.astimezone(visit.zone))
         cells = []
         for each in self.columns:
             title = f"{each.title} {zone}" if each.name == "time" else each.title
-            cells.append(self._head(each, title))
+            cells.append(self._head(each, title) if acts else el("th", title, scope="col", class_=each.css))
+        if not acts:
+            return el("tr", cells)
         choose = el("th", el("span", "Choose", class_="unseen"), scope="col", class_="choose")
         actions = el("th", "Actions", scope="col", class_="act")
         return el("tr", choose, cells, actions)
@@ -221,6 +225,7 @@ def row_html(blotter: Blotter, columns: Sequence[BlotterColumn], order: View) ->
         visit.zone.key,
         visit.actor.role,
         blotter.back,
+        blotter.acts,
         *(each.name for each in columns),
     )
     row = _ROWS.get(key)
@@ -241,7 +246,7 @@ _ROWS_MAX = 3_000
 def _make_row(blotter: Blotter, columns: Sequence[BlotterColumn], order: View) -> Html:
     waits = blotter.waits_for_desk(order)
     name = row_name(order)
-    acts = row_actions(blotter.visit, order, by_hand=waits)
+    acts = row_actions(blotter.visit, order, by_hand=waits) if blotter.acts else None
     choose = None
     if waits and acts:
         choose = el("input", type="checkbox", data_choose=order["id"], aria_label=f"Choose {name}")
@@ -253,9 +258,9 @@ def _make_row(blotter: Blotter, columns: Sequence[BlotterColumn], order: View) -
     ]
     return el(
         "tr",
-        el("td", choose, class_="choose"),
+        el("td", choose, class_="choose") if blotter.acts else None,
         [el("td", each.cell(blotter, order), class_=each.css) for each in columns],
-        el("td", acts, class_="act"),
+        el("td", acts, class_="act") if blotter.acts else None,
         data_key=order["id"],
         data_row=name,
         class_=" ".join(filter(None, css)) or None,

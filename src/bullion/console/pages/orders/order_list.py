@@ -112,7 +112,7 @@ async def list_page(visit: Visit) -> Html:
 
 
 async def recent_orders_card(visit: Visit, rows: int = 16) -> Html:
-    """The newest production orders, for another page: rows of the blotter with their actions."""
+    """The newest production orders, for another page: rows of the blotter, without their actions."""
     filters: dict[str, str | None] = {"environment": Environment.PRODUCTION.value}
     reading = await _read_list(visit, {**filters, "sort": NEWEST}, Page(rows, 0))
     path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "since": "today"})
@@ -125,15 +125,13 @@ async def recent_orders_card(visit: Visit, rows: int = 16) -> Html:
     else:
         columns = [each for each in COLUMNS if each.name in _RECENT]
         shown = Shown(columns, NEWEST, {"environment": Environment.PRODUCTION.value})
-        content = _table(visit, shown, reading.value.orders, name="blotter-table")
+        content = _table(visit, shown, reading.value.orders, name="blotter-table", acts=False)
     return card(
         "Blotter", el("div", content, class_="blotter", data_density="compact"), aside=aside, name="blotter"
     )
 
 
-_RECENT = frozenset(
-    {"time", "deal", "client", "side", "weight", "symbol", "price", "total", "state", "result"}
-)
+_RECENT = frozenset({"time", "deal", "client", "side", "weight", "symbol", "price", "total", "state"})
 
 
 async def _read_list(visit: Visit, filters: Mapping[str, str | None], page: Page) -> Reading[_Listed]:
@@ -318,15 +316,16 @@ def _table(
     *,
     newest_first: bool = False,
     name: str = "orders-table",
+    acts: bool = True,
 ) -> Html:
     queue, _ = visit.frame.queue.value or ([], 0)
     by_hand = frozenset(each["order_id"] for each in queue if each["venue"] == BY_HAND)
     back = urlencode(visit.request.query) if visit.request.first_part in (ORDERS, "live") else ""
-    blotter = Blotter(visit, by_hand, back)
+    blotter = Blotter(visit, by_hand, back, acts)
     rows = [row_html(blotter, shown.columns, each) for each in found]
     content = el(
         "table",
-        el("thead", shown.heading(visit)),
+        el("thead", shown.heading(visit, acts=acts)),
         el("tbody", rows, data_rows=True, data_newest_first=newest_first),
         id=name,
         class_="chosen" if visit.param("columns") else None,

@@ -202,7 +202,7 @@ class _Board:
                 class_="number reference",
             ),
             el("th", "Day", rowspan=2, scope="col", class_="number day"),
-            el("th", "Low to high ₹", rowspan=2, scope="col", class_="number roomy"),
+            el("th", "Low to high ₹", rowspan=2, scope="col", class_="number roomy range"),
         ]
         second = []
         for group in self._groups:
@@ -249,7 +249,7 @@ class _Board:
             el("td", _history(self._visit, quote), class_="roomy"),
             el("td", _reference(quote, "bid"), _reference(quote, "ask"), class_="number reference"),
             el("td", _day_change(day), class_="number day"),
-            el("td", _day_range(day), class_="number roomy"),
+            el("td", _day_range(day), class_="number roomy range"),
             [
                 el("td", self._cell(row, cell), class_=self._css(cell.group, f"number cell {cell.side}"))
                 for cell in row.cells
@@ -337,11 +337,12 @@ def _day_change(day: View) -> Child:
     percent, change = day.get("change_percent"), day.get("change")
     if percent is None or change is None:
         return NOTHING
+    if not change.strip("-0."):
+        return "unchanged"
     down = change.startswith("-")
-    sign = "" if down or not change.strip("0.") else "+"
-    mark_text = "▼" if down else "▲"
+    sign, mark_text, css = ("", "▼", "down") if down else ("+", "▲", "up")
     return [
-        el("b", f"{sign}{grouped(percent)} %", class_="down" if down else "up"),
+        el("b", f"{sign}{grouped(percent)} %", class_=css),
         el("small", f"{mark_text} {grouped(change.removeprefix('-'))}"),
     ]
 
