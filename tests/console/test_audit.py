@@ -32,7 +32,7 @@ def test_an_entry_shows_what_was_before_and_after(
     said = entry.locator(".said p")
     expect(said).to_have_text(["asha: deactivated", "asha: gold allocation 0 g → 5 g"])
     expect(entry).to_contain_text("an admin")
-    expect(page.locator("#audit-table thead")).to_contain_text("When (IST)")
+    expect(page.locator("#audit-table thead")).to_contain_text("When, IST")
     expect(said.first.get_by_role("link", name="asha")).to_have_attribute("href", "/accounts/asha")
     # Every field before and after is there for whoever wants to look.
     changes = entry.locator(".change")

@@ -118,7 +118,7 @@ def test_refusals_are_listed_counted_and_narrowed_down(
     page = someone.open(hire("viewer"), "refusals")
     rows = page.locator("#refusals-table tbody tr")
     expect(rows).to_have_count(2)
-    expect(page.locator("#refusals-table thead")).to_contain_text("Time (IST)")
+    expect(page.locator("#refusals-table thead")).to_contain_text("Time, IST")
     counted = page.locator("#refusal-counts tbody tr")
     expect(counted).to_have_count(1)
     expect(counted).to_contain_text("limit exceeded")

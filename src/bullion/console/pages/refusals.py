@@ -21,8 +21,7 @@ from bullion.console.widgets.components import (
     small,
     table,
 )
-from bullion.console.widgets.formatting import count, moment
-from bullion.console.widgets.time_column import time_column
+from bullion.console.widgets.formatting import count, moment, moment_in_column
 from bullion.desk.actions.refusals import CODES, count_refusals, list_refusals
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
@@ -179,8 +178,7 @@ def _found(visit: Visit, reading: Reading[View], chosen: Mapping[str, str], befo
         ("Older →", page_path(REFUSALS, {**chosen, "before": older})) if older else None,
     )
     if found["items"]:
-        columns = (time_column(visit, "Time", "at"), *_COLUMNS)
-        return [table(visit, "refusals-table", columns, found["items"], key="request_id"), links]
+        return [table(visit, "refusals-table", _COLUMNS, found["items"], key="request_id"), links]
     if older is not None:
         text = "No matching refusals among the newest decisions."
         return [empty(text, "Many decisions are searched in parts: continue with Older."), links]
@@ -203,6 +201,7 @@ def _reason(_visit: Visit, each: View) -> Child:
 
 
 _COLUMNS = (
+    Column("Time", lambda visit, each: moment_in_column(each["at"], visit.zone, visit.now), time=True),
     Column("Reason", _reason),
     Column("Order", _order),
     Column("Account", lambda _, each: el("a", each["login_id"], href=account_path(each["login_id"]))),

@@ -39,8 +39,7 @@ from bullion.console.widgets.components import (
     state,
     table,
 )
-from bullion.console.widgets.formatting import clock, count, moment
-from bullion.console.widgets.time_column import time_column
+from bullion.console.widgets.formatting import clock, count, moment, moment_in_column
 from bullion.desk.actions.audit import AuditSearch, AuditSearchResult, audit_head, find_audit
 from bullion.desk.audit_sentences import Ref, sentences
 from bullion.desk.desk import Desk, View
@@ -196,7 +195,7 @@ def _entries(
         shown = table(
             visit,
             "audit-table",
-            (_ENTRY, time_column(visit, "When", "at"), *_COLUMNS),
+            _COLUMNS,
             rows,
             key="ordinal",
             css=lambda each: "late" if each["broken"] else None,
@@ -312,4 +311,9 @@ def _line(name: str, was: str | None, now: str | None) -> Html:
 
 
 _ENTRY = Column("Entry", _ordinal, number=True)
-_COLUMNS = (Column("Who", _actor), Column("What was done", sentences_html))
+_COLUMNS = (
+    _ENTRY,
+    Column("When", lambda visit, each: moment_in_column(each["at"], visit.zone, visit.now), time=True),
+    Column("Who", _actor),
+    Column("What was done", sentences_html),
+)

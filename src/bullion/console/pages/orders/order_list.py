@@ -1,20 +1,19 @@
 """The blotter: the live list of orders. Filters, columns and sort are in the address."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NoReturn
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from bullion.console.forms import Choice, Field, Options, fields_html
 from bullion.console.html import Child, Html, el
-from bullion.console.page import Redirect, Visit
-from bullion.console.paths import ORDERS, decision_path, order_path, page_path
+from bullion.console.page import Visit
+from bullion.console.paths import ORDERS, page_path
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import card, empty, freshness, hint, not_read
 from bullion.console.widgets.formatting import count, is_zero, rupees, weight, zone_name
-from bullion.desk.actions import accounts, orders, symbols, traces
+from bullion.desk.actions import orders, symbols
 from bullion.desk.actions.order_sorting import NEWEST
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
@@ -23,7 +22,6 @@ from bullion.metals.rupees import paise, rupees_text
 from bullion.orders.status import Status
 from bullion.records.page import Page
 from bullion.records.token import Actor
-from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 from .batch_actions import batch_bar
@@ -74,8 +72,6 @@ class _Listed:
 
 
 async def list_page(visit: Visit) -> Html:
-    if typed := visit.param("find").strip():
-        await find(visit, typed)
     chosen = {name: visit.param(name).strip() for name in (*_DESK_FILTERS, "since", _FROM)}
     number = _page_number(visit.param("page"))
     shown = Shown.of(visit)
@@ -95,7 +91,6 @@ async def list_page(visit: Visit) -> Html:
             el("span", shown.column_links(), _SWITCHES, _aside(reading), class_="tools"),
             class_="toolbar",
         ),
-        _also_account(visit, chosen),
         _found(visit, reading, chosen, number, shown),
         el(
             "div",
@@ -271,15 +266,6 @@ def _filters(visit: Visit, chosen: Mapping[str, str], codes: list[str], shown: S
     )
 
 
-def _also_account(visit: Visit, chosen: Mapping[str, str]) -> Child:
-    if visit.param("also") != "account":
-        return None
-    login_id = chosen["client_order_id"]
-    path = page_path(ORDERS, {"login_id": login_id})
-    link = el("a", f"the orders of the account {login_id}", href=path)
-    return el("p", "An account has this name too: see ", link, ".", class_="note", id="also")
-
-
 def _aside(reading: Reading[_Listed]) -> Child:
     if reading.value is None:
         return None
@@ -417,50 +403,3 @@ def _signed_paise(plain: str) -> int:
 
 
 _ONE = Page(1, 0)
-
-
-async def find(visit: Visit, typed: str) -> NoReturn:
-    """Sends the browser to the order, the decision or the list that was meant.
-
-    A client order id may look like an order id. So what does not exist as an id is searched for as a client
-    order id.
-    """
-    lower = typed.lower()
-    if orders.ORDER_ID.fullmatch(lower) and await _exists(orders.get_order(visit.desk, visit.actor, lower)):
-        raise Redirect(order_path(lower))
-    if traces.REQUEST_ID.fullmatch(lower):
-        await _find_request(visit, lower)
-    named = await _count(visit, typed)
-    account = await _exists(accounts.get_account(visit.desk, visit.actor, typed))
-    if account and not named:
-        raise Redirect(page_path(ORDERS, {"login_id": typed}))
-    also = "account" if account else ""
-    raise Redirect(page_path(ORDERS, {"client_order_id": typed, "also": also}))
-
-
-async def _find_request(visit: Visit, request_id: str) -> None:
-    found, _ = await orders.list_orders(visit.desk, visit.actor, {"request_id": request_id}, _ONE)
-    if found:
-        raise Redirect(order_path(found[0]["id"]))
-    try:
-        await traces.get_trace(visit.desk, visit.actor, request_id)
-    except RefusalError as refused:
-        if refused.refusal is not NOT_FOUND or await _count(visit, request_id):
-            return
-    raise Redirect(decision_path(request_id))
-
-
-async def _count(visit: Visit, client_order_id: str) -> int:
-    filters: dict[str, str | None] = {"client_order_id": client_order_id}
-    _, total = await orders.list_orders(visit.desk, visit.actor, filters, _ONE)
-    return total
-
-
-async def _exists(read: Awaitable[View]) -> bool:
-    try:
-        await read
-    except RefusalError as refused:
-        if refused.refusal is NOT_FOUND:
-            return False
-        raise
-    return True
