@@ -4,13 +4,15 @@
 shows them.
 """
 
+import random
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,32 @@ def _demo(folder: Path) -> Iterator[Demo]:
         process.wait(timeout=30)
 
 
+def _store_past_rates(folder: Path) -> None:
+    """A day of made-up minutes for the charts, in the demo's store. The demo itself has just begun."""
+    (store,) = folder.rglob("bullion.db")
+    steps = random.Random(1)  # noqa: S311 - no secret
+    now_s = int(time.time()) // 60 * 60
+    rows = []
+    for symbol, price in (
+        ("GOLD", 150_450),
+        ("GOLD995", 149_850),
+        ("GOLDLANDED", 150_560),
+        ("SILVER", 299_900),
+    ):
+        close = price
+        for minute in range(1, 24 * 60):
+            opened = close + steps.randint(-30, 30)
+            high, low = max(opened, close) + steps.randint(0, 9), min(opened, close) - steps.randint(0, 9)
+            begins_s = now_s - minute * 60
+            prices = [10_000 * each for each in (opened, high, low, close)]
+            rows.append(("main", symbol, "minute", begins_s, *prices, begins_s * 10**6, begins_s * 10**6 + 1))
+            close = opened
+    with closing(sqlite3.connect(store, timeout=30)) as connection, connection:
+        connection.executemany(
+            "INSERT OR IGNORE INTO rate_candles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+        )
+
+
 def _opened(browser: Browser, demo: Demo, size: tuple[int, int], theme: str) -> Page:
     width, height = size
     context = browser.new_context(
@@ -223,8 +251,8 @@ def _gallery() -> str:
     lines += ["takes them over a [demo](../README.md) with made-up clients and a simulated market.", ""]
     for name, (_, title) in _PAGES.items():
         lines += [f"## {title}", ""]
-        for width, _height in _SIZES:
-            where = "on a phone" if width < 500 else "on a desk"
+        for width, _height in (*_SIZES, _LARGE) if name == "overview" else _SIZES:
+            where = {390: "on a phone", 1280: "on a desk", 1920: "on a large screen"}[width]
             for theme in _THEMES:
                 alt = f"{title} {where}, {theme} theme"
                 lines += [f"![{alt}](pictures/console-{name}-{width}-{theme}.png)", ""]
@@ -234,6 +262,7 @@ def _gallery() -> str:
 def main() -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _demo(Path(folder)) as demo, chromium() as browser:
+        _store_past_rates(Path(folder))
         keys = demo.add_sample_data()
         pages = {
             (size, theme): _opened(browser, demo, size, theme)

@@ -124,7 +124,8 @@ def test_as_many_are_booked_as_were_meant_and_each_is_known(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    caplog.set_level(logging.DEBUG)
+    for name in (None, "httpx", "httpcore"):  # Other tests in this process may have made them quiet.
+        caplog.set_level(logging.DEBUG, name)
     monkeypatch.setattr(retry, "_LONGEST_PAUSE_S", 0.5)  # For the time that the tests take.
     login, count = deployment.account(), ORDERS // 4
     key = deployment.key(login, environment)

@@ -237,10 +237,10 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
     assert 'id="blotter-table"' in shown
     assert f'href="/orders/{order["id"]}"' in shown
     assert "Kalyani Jewellers" in shown
-    assert 'aria-label="Close BUY 5\N{NO-BREAK SPACE}g GOLD for Kalyani Jewellers"' in shown
+    assert "<button" not in shown
     assert "There are no orders yet." in str(asyncio.run(_recent(visit([]))))
     # Rows are kept in memory, by all that changes them.
     closing = str(asyncio.run(_recent(visit([{**order, "status": "closing"}]))))
-    assert "Complete BUY" in closing
-    assert "Close BUY" not in closing
+    assert "closing" in closing
+    assert "closing" not in shown
     assert "Laxmi Coins" in str(asyncio.run(_recent(visit([{**order, "firm_name": "Laxmi Coins"}]))))

@@ -13,7 +13,7 @@ from tests.booking.fixtures import rows
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("desk")]
 
 KEPT = {Step.MINUTE: 7, Step.HOUR: 400, Step.DAY: 3660}
-DAY_S = 86_400
+HOUR_S, DAY_S = 3600, 86_400
 NOW_S = int(time.time()) // 60 * 60
 SYMBOL = "GOLD"
 
@@ -75,11 +75,11 @@ async def test_old_candles_are_deleted_each_kind_after_its_own_time(
     engine: Engine, candles: StoredCandles
 ) -> None:
     for step, days in KEPT.items():
-        old, kept = (candle(days, NOW_S - days * DAY_S + off_s) for off_s in (-600, 600))
+        old, kept = (candle(days, NOW_S - days * DAY_S + off_s) for off_s in (-HOUR_S, HOUR_S))
         await candles.write("one", 60, [row(old, step), row(kept, step)])
     await candles.write("one", 60, [])
     for step, days in KEPT.items():
-        assert [each.begins_s for each in await stored(engine, step)] == [NOW_S - days * DAY_S + 600]
+        assert [each.begins_s for each in await stored(engine, step)] == [NOW_S - days * DAY_S + HOUR_S]
 
 
 async def test_some_at_a_time_are_deleted(engine: Engine, candles: StoredCandles) -> None:

@@ -37,6 +37,7 @@ BOOK_OF = {
     "open_weights": "book_id",
     "order_events": "book_id",
     "hedge_requests": "book_id",
+    "hand_covers": "book_id",
 }
 """The tables that grow with orders, and the column of each that names the book."""
 NOT_THE_ACCOUNTS = {

@@ -23,9 +23,11 @@ class StoredCandles:
         self._days_kept = days_kept
 
     async def write(self, holder: str, lease_s: float, candles: Sequence[SymbolCandle]) -> bool:
+        """False: another node holds the lease. With a lease of 0 s, the next node can take it at once."""
+
         async def body(transaction: Transaction) -> bool:
             now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
-            until_us = now_us + round(lease_s * _US_PER_S)
+            until_us = now_us + round(lease_s * _US_PER_S) if lease_s else 0
             if await transaction.one("take_lease", _LEASE, holder, until_us, now_us) is None:
                 return False
             await merge_candles(transaction, candles)

@@ -31,7 +31,12 @@
       },
       grid: { vertLines: { visible: false }, horzLines: { color: colour("hair") } },
       rightPriceScale: { borderColor: colour("line") },
-      timeScale: { borderColor: colour("line"), timeVisible: "clock" in holder.dataset, secondsVisible: false },
+      timeScale: {
+        borderColor: colour("line"),
+        timeVisible: "clock" in holder.dataset,
+        secondsVisible: false,
+        maxBarSpacing: 40,
+      },
       crosshair: { mode: 0 },
     };
   }

@@ -25,14 +25,13 @@ from bullion.console.widgets.components import (
     empty,
     freshness,
     hint,
-    mark,
     not_read,
     small,
     state,
     table,
     unreadable_card,
 )
-from bullion.console.widgets.components import SIMULATED as SIMULATED_MARK
+from bullion.console.widgets.cover import is_simulated, simulated_note
 from bullion.console.widgets.formatting import (
     age,
     clock,
@@ -100,14 +99,13 @@ async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
 
 def _exposure(visit: Visit, reading: Reading[list[View]]) -> Html:
     """Of production. The one number of each metal is what clients hold."""
-    simulated = visit.desk.hedge == SIMULATED
+    simulated = is_simulated(visit)
     title, aside = "Clients' position", [freshness(reading), hint("production; + = client long")]
     if reading.value is None:
         return card(title, not_read(reading), name="exposure")
-    note = el("p", mark(SIMULATED_MARK), "SIMULATED: nothing is covered", class_="simulated")
     metals = [_metal(each, simulated=simulated) for each in reading.value]
     shown = el("div", metals, class_="metals", id="exposure-table")
-    return card(title, shown, note if simulated else None, aside=aside, name="exposure")
+    return card(title, shown, simulated_note(visit), aside=aside, name="exposure")
 
 
 def _metal(each: View, *, simulated: bool) -> Html:

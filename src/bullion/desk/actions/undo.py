@@ -28,11 +28,7 @@ async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
     """Take back the price change that entry NUMBER of the audit trail records, within a minute.
 
     The one who made it may do so, and every admin, as long as nothing has changed it since. It asks only if
-    earlier prices would be crossed or losing now.
-
-    \b
-    Example:
-      bullion desk undo 412
+    earlier prices would be crossed or losing now. The change itself prints the number.
     """
     if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS_MAX):
         raise invalid_field(("number",), "must be a whole number", "not_an_integer", within="path")

@@ -217,7 +217,7 @@ STAGES = (
     Stage("The group's terms allow it and give a price", codes.PRICING_UNAVAILABLE),
     Stage("It fits the client's allocation and the stock", codes.OUT_OF_STOCK),
     Stage("The price is within tolerance of what the client expected", codes.PRICE_MOVED),
-    Stage("It is recorded, and in production sent to the hedge", codes.BOOKING_OUTCOME_UNKNOWN),
+    Stage("It is recorded, and passed on in production", codes.BOOKING_OUTCOME_UNKNOWN),
 )
 _PLACES = {refusal.code: place for place, refusal in enumerate(CATALOGUE)}
 _PASSED, _FAILED, _NOT_REACHED = ("passed", "✓"), ("failed", "✗"), ("unreached", "·")

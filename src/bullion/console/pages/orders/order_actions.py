@@ -185,7 +185,7 @@ async def _ask_refuse(visit: Visit) -> Dialog:
         text=[
             _summary(order),
             "The order is rejected for good: nothing is booked, and it leaves the client's position.",
-            "The client sees that the hedge refused it.",
+            "The client sees that it was refused.",
             _AT_ONCE,
         ],
         confirm="Refuse the order",

@@ -14,11 +14,11 @@ from bullion.orders.status import Status
 
 _STATES: dict[str, tuple[str, str]] = {
     Status.FILLED: (GOOD, "simulated, nothing was booked"),
-    Status.PENDING: (WAIT, "waiting for the hedge"),
+    Status.PENDING: (WAIT, "waiting for the venue"),
     Status.OPEN: (GOOD, "a deal"),
     Status.CLOSING: (WAIT, "the desk is closing it"),
     Status.CLOSED: (DONE, "closed, with the client's result below"),
-    Status.REJECTED: (BAD, "refused by the hedge, nothing was booked"),
+    Status.REJECTED: (BAD, "refused by the venue, nothing was booked"),
     Status.DELETED: (OFF, "deleted by the desk"),
 }
 

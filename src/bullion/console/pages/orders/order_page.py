@@ -8,8 +8,9 @@ from bullion.console.paths import ORDERS, decision_path, page_path
 from bullion.console.widgets.components import BAD, GOOD, WARN, card, empty, facts, freshness, state
 from bullion.console.widgets.formatting import is_zero, moment, rupees, times_text, weight
 from bullion.desk.actions import hedge, orders
+from bullion.desk.actions.health import NOTHING_COVERED
 from bullion.desk.desk import Desk, View
-from bullion.hedge.venue import BY_HAND
+from bullion.hedge.venue import BY_HAND, SIMULATED
 from bullion.orders.status import Status
 from bullion.records.hedges import BROKEN, WAITING
 from bullion.records.page import Page
@@ -22,10 +23,10 @@ from .price_breakdown import price_card
 
 _EXECUTIONS = Page(50, 0)
 _BACK_MAX = 1_000
-_FIRST_EVENTS = {Status.FILLED: "Recorded and filled", Status.PENDING: "Recorded and sent to the hedge"}
+_FIRST_EVENTS = {Status.FILLED: "Recorded and filled", Status.PENDING: "Recorded and sent to the venue"}
 _LATER_EVENTS = {
-    Status.OPEN: "Hedge confirmed: a deal",
-    Status.REJECTED: "Refused by the hedge",
+    Status.OPEN: "Confirmed: a deal",
+    Status.REJECTED: "Refused by the venue",
     Status.CLOSING: "Closing started",
     Status.CLOSED: "Closed",
     Status.DELETED: "Deleted",
@@ -127,19 +128,22 @@ def _history(visit: Visit, order: View) -> Html:
     return card("History", el("ol", items, class_="timeline"), name="life")
 
 
+_VENUES = {BY_HAND: "the desk itself", SIMULATED: NOTHING_COVERED}
+
+
 def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
     if is_test(order):
         return None
     held = order["hedge"]
     if held is None:
-        return card("Hedge", empty("Nothing is recorded about its hedge.", ""), name="hedge")
+        return card("Venue", empty("Nothing is recorded about the venue.", ""), name="hedge")
 
     def when(at: str | None) -> Child:
         return None if at is None else moment(at, visit.zone, visit.now)
 
     by_hand = held["venue"] == BY_HAND
     pairs: list[tuple[str, Child]] = [
-        ("Hedged by", "the desk itself" if by_hand else f"the {held['venue']} venue"),
+        ("Venue", _VENUES.get(held["venue"], held["venue"])),
         ("Instrument", held["instrument"]),
         ("Cover price", held["cover_price"] and rupees(held["cover_price"])),
         ("Cover reference", held["cover_reference"]),
@@ -159,7 +163,7 @@ def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
         for each in executions
     ]
     shown = el("div", el("h3", "Executions"), el("ul", items, class_="executions"), class_="said")
-    return card("Hedge", facts(pairs), shown if items else None, aside=_hedge_state(held), name="hedge")
+    return card("Venue", facts(pairs), shown if items else None, aside=_hedge_state(held), name="hedge")
 
 
 def _hedge_state(held: View) -> Html:

@@ -10,6 +10,7 @@ from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ORDERS, TICKET, order_path, page_path
 from bullion.console.widgets.components import BAD, GOOD, WAIT, state
+from bullion.console.widgets.cover import simulated_note
 from bullion.console.widgets.formatting import weight
 from bullion.desk.actions.account_summaries import list_account_summaries
 from bullion.desk.actions.place_order import Placed, place_order
@@ -19,7 +20,6 @@ from bullion.desk.conversion import convert
 from bullion.desk.desk import View
 from bullion.desk.order_checks import remedy_of
 from bullion.desk.unreadable import is_unreadable
-from bullion.hedge.venue import SIMULATED
 from bullion.refusals.catalogue import ACCOUNT_INACTIVE, BOOKING_CONFLICT
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Proof, RefusalCode, RefusalError
@@ -38,7 +38,6 @@ from .ticket_format import (
 _CLIENTS_SHOWN = 8
 _RING_RADIUS = 22
 SOURCE = "desk"
-NOT_COVERED = "SIMULATED: nothing is covered"
 
 
 async def _no_dialog(_visit: Visit) -> Dialog:
@@ -181,19 +180,18 @@ def _booked(visit: Visit, placed: Placed) -> Html:
     order = placed.order
     login = order["login_id"]
     if placed.pending:
-        kind, heading = WAIT, "Waiting for cover"
+        kind, heading = WAIT, "Waiting for the venue"
     else:
         kind, heading = GOOD, f"Booked: deal {order['deal_no']}"
     what = el("a", f"Order {order['id']}", href=order_path(order["id"]))
     size = f"{weight(order['quantity'], order['unit'])} {order['symbol_code']}"
     text = f"{login} {order['trade_type']}s {size} at {price_text(order['price'])}"
-    simulated = el("p", NOT_COVERED, class_="simulated") if visit.desk.hedge == SIMULATED else None
     return el(
         "div",
         el("p", state(kind, el("b", heading, class_="focal"))),
         el("p", f"{text}, in all {total_text(order['total'])}."),
-        el("p", "It is in the queue until its cover is confirmed.") if placed.pending else None,
-        simulated,
+        el("p", "It is in the queue until it is confirmed.") if placed.pending else None,
+        simulated_note(visit),
         el("p", what),
         el(
             "div",

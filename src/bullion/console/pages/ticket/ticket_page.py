@@ -12,6 +12,7 @@ from bullion.console.page import Visit
 from bullion.console.paths import TICKET
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, mark, state
+from bullion.console.widgets.cover import simulated_note
 from bullion.console.widgets.formatting import age, weight
 from bullion.desk.actions.preview_order import preview_order
 from bullion.desk.bodies import PreviewOrderBody
@@ -19,11 +20,10 @@ from bullion.desk.conversion import convert
 from bullion.desk.desk import Desk, View
 from bullion.desk.order_checks import PASSED, REFUSED
 from bullion.desk.problems import find_problems
-from bullion.hedge.venue import SIMULATED
 from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
 
-from .ticket_actions import BOOK, FIND_CLIENTS, LOCK, NOT_COVERED
+from .ticket_actions import BOOK, FIND_CLIENTS, LOCK
 from .ticket_format import (
     FIELDS,
     client_name,
@@ -52,7 +52,7 @@ async def ticket_page(visit: Visit) -> Html:
     heading = el(
         "header",
         el("div", el("h1", "Order by telephone"), el("p", _by(visit), class_="hint")),
-        el("p", mark("sim"), NOT_COVERED, class_="simulated") if visit.desk.hedge == SIMULATED else None,
+        simulated_note(visit),
     )
     form = el(
         "form",
