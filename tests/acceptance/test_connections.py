@@ -57,6 +57,7 @@ def test_one_connection_too_many_of_an_address_is_closed_at_once(tmp_path: Path,
         assert [answers(each) for each in mine] == [True] * MOST
         mine.pop().close()
         until(lambda: comes_in(url, address), within_s=5)
+        until(lambda: node.entries("connections_refused"), within_s=5)
         (refused,) = node.entries("connections_refused")
         assert (refused["address"], refused["open"]) == (address, MOST)
         for each in (*mine, *others):

@@ -31,7 +31,8 @@ def test_a_deal_is_found_by_its_number(dealing: Dealing) -> None:
     for text in (str(number), f"deal {number}", f"Deal #{number}", f"#{number}", f" deal  no. {number} "):
         answer = search(dealing.office, text)
         assert answer["opens"] == {"kind": "orders", "id": order["id"]}, text
-        assert [(each["id"], each["matched"]) for each in answer["orders"]] == [(order["id"], "deal number")]
+        exact = [(each["id"], each["matched"]) for each in answer["orders"] if each["exact"]]
+        assert exact == [(order["id"], "deal number")]  # An Idempotency-Key may begin with the number.
     assert search(dealing.office, f"deal {first['deal_no']}")["opens"]["id"] == first["id"]
     assert found(dealing.office, "deal 999999") == {}
 
