@@ -184,7 +184,7 @@ def _store_past_rates(folder: Path) -> None:
             high, low = max(opened, close) + steps.randint(0, 9), min(opened, close) - steps.randint(0, 9)
             begins_s = now_s - minute * 60
             prices = [10_000 * each for each in (opened, high, low, close)]
-            rows.append(("main", symbol, "minute", begins_s, *prices, begins_s * 10**6, begins_s * 10**6 + 1))
+            rows.append(("demo", symbol, "minute", begins_s, *prices, begins_s * 10**6, begins_s * 10**6 + 1))
             close = opened
     with closing(sqlite3.connect(store, timeout=30)) as connection, connection:
         connection.executemany(
