@@ -171,15 +171,21 @@ def test_a_waiting_order_is_confirmed_from_the_overview_with_one_press(
     by_hand: tuple[Dealing, Visitor],
 ) -> None:
     dealing, someone = by_hand
-    first, second = (dealing.placed(quantity=quantity) for quantity in ("5", "6"))
+    first, second, third = (dealing.placed(quantity=quantity) for quantity in ("5", "6", "7"))
     page = someone.open(str(dealing.office.admin_token["token"]))
     row = page.locator(f"#pending-table [data-key='{first['id']}']")
     row.get_by_role("button", name="Confirm BUY 5 g GOLD for client").click()
     expect(row).to_have_count(0)
     assert dealing.order(first)["status"] == "open"
     expect(page.locator(f"#blotter-table tr[data-key='{first['id']}']")).to_contain_text("open")
-    # To refuse cannot be undone either, and the client is told: it asks.
-    page.locator(f"#pending-table [data-key='{second['id']}']").get_by_role("button", name="Refuse").click()
-    page.get_by_role("dialog").get_by_role("button", name="Refuse the order").click()
+    # By keyboard: arrows begin at the oldest order that waits, which is the usher's, and C confirms.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
     expect(page.locator(f"#pending-table [data-key='{second['id']}']")).to_have_count(0)
-    assert dealing.order(second)["status"] == "rejected"
+    assert dealing.order(second)["status"] == "open"
+    # To refuse cannot be undone either, and the client is told: it asks.
+    page.locator(f"#pending-table [data-key='{third['id']}']").get_by_role("button", name="Refuse").click()
+    page.get_by_role("dialog").get_by_role("button", name="Refuse the order").click()
+    expect(page.locator(f"#pending-table [data-key='{third['id']}']")).to_have_count(0)
+    assert dealing.order(third)["status"] == "rejected"

@@ -15,10 +15,15 @@ const KEYS = [
 ];
 const LETTERS_OFF = "bullion-letters-off";
 let lastIndex = -1; // Of the row that was marked last, for when it is gone.
-let heldRow = null; // The key of the row that has the focus while the page is refreshed.
+let heldRow = null; // The key of the row that has the focus while the page is refreshed,
+let heldList = null; // and the id of its list.
 
 const lettersOff = () => localStorage.getItem(LETTERS_OFF) === "yes";
-const allRows = () => [...document.querySelectorAll("[data-rows] > [data-row]")];
+// Orders that wait come first: on the overview the first press of an arrow marks the oldest of them.
+const allRows = () => [
+  ...document.querySelectorAll(".queue[data-rows] > [data-row]"),
+  ...document.querySelectorAll("[data-rows]:not(.queue) > [data-row]"),
+];
 const markedRow = () => document.activeElement?.closest?.("[data-rows] > [data-row]") ?? null;
 
 function mark(row) {
@@ -123,10 +128,13 @@ document.addEventListener("click", (event) => {
 
 // A refresh may take away the button that has the focus: then its row keeps the mark.
 document.addEventListener("refresh", () => {
-  heldRow = markedRow()?.dataset.key ?? heldRow;
+  const row = markedRow();
+  if (row) [heldRow, heldList] = [row.dataset.key, row.closest("[id]:not([data-row])").id];
 });
 document.addEventListener("refreshed", () => {
-  const row = heldRow && document.querySelector(`[data-rows] > [data-row][data-key="${CSS.escape(heldRow)}"]`);
+  // In the same list: an order may be in two.
+  const rows = heldRow ? document.querySelectorAll(`[data-rows] > [data-key="${CSS.escape(heldRow)}"]`) : [];
+  const row = [...rows].find((each) => each.closest("[id]:not([data-row])").id === heldList);
   if (row && document.activeElement === document.body) row.querySelector("a[href], button")?.focus({ preventScroll: true });
   heldRow = null;
 });
