@@ -362,7 +362,9 @@ def test_a_production_order_is_pending_and_is_to_be_hedged() -> None:
 def test_what_the_venue_is_asked_for_is_what_the_client_was_promised() -> None:
     (to_hedge,) = decided(REAL, real(side="sell", quantity_e4=70_000)).to_hedge
     order = to_hedge.order
-    assert to_hedge.request() == HedgeRequest(order.id, "main", "XAUUSD", "sell", 70_000, 7_000_000)
+    assert to_hedge.request() == HedgeRequest(
+        order.id, "main", "XAUUSD", "sell", 70_000, 7_000_000, "gold", 6_993
+    )
 
 
 def test_nothing_of_the_test_environment_is_hedged_or_takes_stock() -> None:

@@ -30,6 +30,7 @@ from bullion.orders.life import after
 from bullion.orders.order import Order
 from bullion.orders.status import Event, Status
 from tests.orders.orders import BOOKED_AT_US, order_in
+from tests.support.venues import ScriptedAbilities
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ HANGS = "it hangs"
 FILL, REFUSAL, WAITS = Confirmed("E1"), Declined("E1", "no"), Unconfirmed("later")
 
 
-class Venue:
+class Venue(ScriptedAbilities):
     """It says what it is told to, one word after the other, the last one for ever."""
 
     def __init__(self) -> None:

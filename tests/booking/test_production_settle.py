@@ -33,6 +33,7 @@ from bullion.orders.status import Event
 from bullion.store.engine import Engine
 from tests.contract.conftest import MakeEngine
 from tests.contract.dealings import Dealings
+from tests.support.venues import ScriptedAbilities
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ LATER_US = LEASE_US + 1
 Act = Callable[[HedgeRequest], Awaitable[Any]]
 
 
-class ScriptedVenue:
+class ScriptedVenue(ScriptedAbilities):
     """Executes each id once, unless a script says what else happens to the next calls."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from bullion.allocation.book import Book
 from bullion.booking.attempt import OrderAttempt, QueueEntry, StockName, ToHedge
 from bullion.booking.decide import Plan, decide
 from bullion.booking.ledger import Ledger, Recorded
-from bullion.hedge.venue import Confirmed, Declined
+from bullion.hedge.venue import Confirmed, Declined, FinalAnswer
 from bullion.metals.metal import Metal
 from bullion.orders import life
 from bullion.orders.order import Order
@@ -165,7 +165,7 @@ class Dealings:
 
         return await self.engine.write("change", body)
 
-    async def answer(self, order: Order, word: Confirmed | Declined | None = None) -> Order:
+    async def answer(self, order: Order, word: FinalAnswer | None = None) -> Order:
         """As the node does that got the venue's word: a confirmation unless it is another."""
         return await self.requests.answer(await self.to_hedge(order), word or Confirmed(f"E{next(_numbers)}"))
 

@@ -30,6 +30,7 @@ from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.support.venues import ScriptedAbilities
 
 from .dealings import Dealings
 
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.anyio
 INSTRUMENTS = {"XAUUSD": Metal.GOLD, "XAGUSD": Metal.SILVER}
 
 
-class ListingVenue:
+class ListingVenue(ScriptedAbilities):
     """It lists what a test puts there."""
 
     def __init__(self) -> None:
@@ -495,7 +496,7 @@ async def test_brokers_without_executions_share_their_questions(
     order = await books.order("deleted")  # So that there is a number after all those cursors.
     book = StoredVenueBook(dealings.engine, lambda: 1)
     venue = SimulatedVenue(book, lambda: dealings.now_us)
-    await venue.submit(HedgeRequest(order.id, "main", "XAUUSD", "buy", 5, 100))
+    await venue.submit(HedgeRequest(order.id, "main", "XAUUSD", "buy", 5, 100, "gold", 1))
     looking = Reconciliation(venue, dealings.requests, books.records, lambda: brokers, lambda *_: None)
 
     async def look() -> None:

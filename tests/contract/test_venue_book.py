@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 def request(order_id: str = "a", broker: str = "main") -> HedgeRequest:
-    return HedgeRequest(order_id, broker, "GOLD", "buy", 10_000, 7_000_000)
+    return HedgeRequest(order_id, broker, "GOLD", "buy", 10_000, 7_000_000, "gold", 999)
 
 
 @pytest.fixture

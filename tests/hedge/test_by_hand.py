@@ -7,7 +7,7 @@ from bullion.hedge.venue import HedgeRequest, Tradeability, Unconfirmed
 
 pytestmark = pytest.mark.anyio
 
-REQUEST = HedgeRequest("id", "main", "GOLD", "buy", 10_000, 7_000_000)
+REQUEST = HedgeRequest("id", "main", "GOLD", "buy", 10_000, 7_000_000, "gold", 999)
 
 
 async def test_every_order_waits_for_the_desk_however_often_it_is_sent_or_asked_for() -> None:

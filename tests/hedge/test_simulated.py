@@ -100,7 +100,7 @@ def bench() -> Bench:
 
 
 def request(order_id: str = "a", broker: str = "main") -> HedgeRequest:
-    return HedgeRequest(order_id, broker, "GOLD", "buy", 10_000, 7_000_000)
+    return HedgeRequest(order_id, broker, "GOLD", "buy", 10_000, 7_000_000, "gold", 999)
 
 
 async def test_it_fills_at_once_unless_it_is_told_otherwise(bench: Bench) -> None:

@@ -17,6 +17,7 @@ from bullion.hedge.venue import (
     VenueUnreachable,
 )
 from bullion.hedge.watch import VenueWatch
+from tests.support.venues import ScriptedAbilities
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +25,7 @@ TRADABLE, SUSPENDED, UNKNOWN = Tradeability.TRADABLE, Tradeability.SUSPENDED, Tr
 Words = Mapping[str, Tradeability]
 
 
-class Told:
+class Told(ScriptedAbilities):
     """A venue that says of instruments what it is told to, for each broker."""
 
     def __init__(self) -> None:

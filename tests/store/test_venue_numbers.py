@@ -39,7 +39,7 @@ async def stranger(url: str, book: StoredVenueBook) -> "AsyncIterator[asyncpg.Co
 
 
 def request(order_id: str) -> HedgeRequest:
-    return HedgeRequest(order_id, "main", "GOLD", "buy", 10_000, 7_000_000)
+    return HedgeRequest(order_id, "main", "GOLD", "buy", 10_000, 7_000_000, "gold", 999)
 
 
 async def listed(book: StoredVenueBook, after_no: int = 0) -> list[str]:

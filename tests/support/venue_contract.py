@@ -16,6 +16,7 @@ from bullion.hedge.venue import (
     Confirmed,
     Declined,
     Duplicate,
+    FinalAnswer,
     HedgeRequest,
     ListedExecution,
     Tradeability,
@@ -24,6 +25,8 @@ from bullion.hedge.venue import (
     Venue,
     VenueUnreachable,
 )
+from bullion.metals.fine_weight import FINENESS_E4_USUAL, fine_mg
+from bullion.metals.metal import Metal
 
 AT_ONCE = 12
 PATIENCE_S = 10.0
@@ -342,7 +345,10 @@ class VenueContract:
 
 def request(trial: VenueTrial, trade_type: str = "buy", quantity_e4: int = 10_000) -> HedgeRequest:
     """Under an id that nothing else has."""
-    return HedgeRequest(str(uuid4()), trial.broker, trial.instrument, trade_type, quantity_e4, 7_000_000)
+    fine = fine_mg(quantity_e4, Metal.GOLD, FINENESS_E4_USUAL)
+    return HedgeRequest(
+        str(uuid4()), trial.broker, trial.instrument, trade_type, quantity_e4, 7_000_000, Metal.GOLD, fine
+    )
 
 
 async def listed_after(
@@ -362,7 +368,7 @@ async def end_of_list(trial: VenueTrial, venue: Venue) -> str:
     return listed[-1].cursor if listed else ""
 
 
-async def told(venue: Venue, one: HedgeRequest) -> Confirmed | Declined | UnknownOrder:
+async def told(venue: Venue, one: HedgeRequest) -> FinalAnswer | UnknownOrder:
     """What the venue says once it has decided, or that it does not know it."""
     async with asyncio.timeout(PATIENCE_S):
         while isinstance(word := await venue.order_status(one), Unconfirmed):

@@ -1,16 +1,25 @@
 """The simulated venue as a desk sets it up, and venues that misbehave."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import msgspec
 
 from bullion.hedge.simulated import Mode
-from bullion.hedge.venue import Tradeability
+from bullion.hedge.venue import OutcomeReport, Tradeability, VenueAbilities, no_reports
 from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
+
+
+class ScriptedAbilities:
+    """For the venues of tests: they may fill in parts, and answer only when they are asked."""
+
+    abilities = VenueAbilities("scripted", partial=True)
+
+    def reports(self) -> AsyncIterator[OutcomeReport]:
+        return no_reports()
 
 
 def store_clock() -> int:

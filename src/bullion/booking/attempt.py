@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from bullion.hedge.venue import HedgeRequest
+from bullion.metals.fine_weight import FINENESS_E4_USUAL, fine_mg
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
@@ -62,11 +63,20 @@ class ToHedge(msgspec.Struct, frozen=True):
     instrument: str
     took_stock: bool = False
     """Whether its weight was taken from a stock, and returns there if the order does not become a deal."""
+    fineness_e4: int = FINENESS_E4_USUAL
+    """Of the symbol, when the order was recorded."""
 
     def request(self) -> HedgeRequest:
         order, asked = self.order, self.order.asked
         return HedgeRequest(
-            order.id, self.broker, self.instrument, asked.trade_type, asked.quantity_e4, order.price_paise
+            order.id,
+            self.broker,
+            self.instrument,
+            asked.trade_type,
+            asked.quantity_e4,
+            order.price_paise,
+            order.metal.value,
+            fine_mg(asked.quantity_e4, order.metal, self.fineness_e4),
         )
 
 

@@ -17,6 +17,7 @@ from bullion.hedge.venue import (
     Declined,
     Duplicate,
     HedgeRequest,
+    PartiallyFilled,
     StatusAnswer,
     SubmitAnswer,
     Unconfirmed,
@@ -192,7 +193,7 @@ class Hedging:
         match answer:
             case Confirmed() | Declined():
                 return await self._requests.answer(to_hedge, answer)
-            case Unconfirmed():
+            case Unconfirmed() | PartiallyFilled():
                 await self._postpone(to_hedge.order, tries, answer.message)
             case Duplicate() | UnknownOrder():
                 contradiction = "The venue contradicts itself: it has the order, and does not know it."

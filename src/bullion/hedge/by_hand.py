@@ -1,14 +1,27 @@
 """The venue `desk`: a person at the broker's desk hedges each order, and confirms or refuses it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-from .venue import HedgeRequest, ListedExecution, StatusAnswer, SubmitAnswer, Tradeability, Unconfirmed
+from .venue import (
+    BY_HAND,
+    HedgeRequest,
+    ListedExecution,
+    OutcomeReport,
+    StatusAnswer,
+    SubmitAnswer,
+    Tradeability,
+    Unconfirmed,
+    no_reports,
+)
+from .venues import abilities_of
 
 _WAITING = Unconfirmed("The desk has not confirmed or refused it yet.")
 
 
 class VenueByHand:
     """Has no answers of its own: what the desk answers changes the order directly."""
+
+    abilities = abilities_of(BY_HAND)
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:  # noqa: ARG002 - the desk reads it from its queue
         return _WAITING
@@ -22,3 +35,6 @@ class VenueByHand:
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:  # noqa: ARG002
         """None: the desk's answer and the order change in one transaction, so there is nothing to compare."""
         return ()
+
+    def reports(self) -> AsyncIterator[OutcomeReport]:
+        return no_reports()

@@ -4,25 +4,29 @@ Like a real venue it knows every accepted order by its id, also after a restart,
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
 import msgspec
 
 from .venue import (
+    SIMULATED,
     Confirmed,
     Declined,
     Duplicate,
     HedgeRequest,
     ListedExecution,
+    OutcomeReport,
     StatusAnswer,
     SubmitAnswer,
     Tradeability,
     Unconfirmed,
     UnknownOrder,
     VenueUnreachable,
+    no_reports,
 )
+from .venues import abilities_of
 
 _US_PER_MS = 1_000
 DELAY_MS_MAX = 600_000
@@ -80,6 +84,8 @@ class VenueBook(Protocol):
 
 
 class SimulatedVenue:
+    abilities = abilities_of(SIMULATED)
+
     def __init__(self, book: VenueBook, now_us: Callable[[], int]) -> None:
         self._book = book
         self._now_us = now_us
@@ -110,6 +116,9 @@ class SimulatedVenue:
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
         await self._reach(broker)
         return await self._book.executions(broker, int(after or 0), limit)
+
+    def reports(self) -> AsyncIterator[OutcomeReport]:
+        return no_reports()
 
     async def _reach(self, broker: str) -> VenueBehaviour:
         behaviour = await self._book.behaviour(broker)

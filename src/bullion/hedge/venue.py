@@ -5,20 +5,35 @@ known, request its status. Send an id only if it is new, or if the venue answere
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
 import msgspec
 
-SIMULATED, BY_HAND = "simulated", "desk"
-"""The venues, by their names in the settings."""
+SIMULATED, BY_HAND, FIX = "simulated", "desk", "fix"
+"""The venues, by their names in the settings. `bullion.hedge.venues` says what each can do."""
+
+
+class VenueAbilities(msgspec.Struct, frozen=True):
+    """What a venue can do. Code outside of the adapters asks this, and not which venue it is."""
+
+    name: str
+    by_hand: bool = False
+    """The desk answers each order itself."""
+    behaviour: bool = False
+    """The desk sets how it behaves."""
+    partial: bool = False
+    """It may fill a part of an order."""
+    covers: bool = False
+    """Its deals are real: metal is bought or sold for them."""
 
 
 class HedgeRequest(msgspec.Struct, frozen=True):
-    """A request to the venue to hedge one order."""
+    """A request to the venue to hedge one order, the rest of one, or a part of the hedge book."""
 
     order_id: str
+    """The id to send it under: the order's own, or a child's id for the rest of a partly filled order."""
     broker: str
     instrument: str
     trade_type: str
@@ -26,10 +41,43 @@ class HedgeRequest(msgspec.Struct, frozen=True):
     quantity_e4: int
     price_paise: int
     """The client's price, per quoted weight."""
+    metal: str
+    fine_mg: int
+    """The fine weight to deal, in milligrams. `quantity_e4` is the same weight gross, in the metal's unit."""
+    contract: str = ""
+    """The contract to deal in; only for covers of the hedge book."""
+
+
+class Fill(msgspec.Struct, frozen=True):
+    """One deal of the venue for an order. An order may have several."""
+
+    execution_id: str
+    """Unique at the venue."""
+    quantity_e8: int
+    """In the measure of the contract, such as ounces or lots."""
+    price_e6: int
+    """In the currency of the contract."""
+    at_us: int
 
 
 class Confirmed(msgspec.Struct, frozen=True):
+    """All of it was filled."""
+
     execution_id: str
+    """Stays the same for ever. It need not be the id of a fill."""
+    fills: tuple[Fill, ...] = ()
+
+
+class PartiallyFilled(msgspec.Struct, frozen=True):
+    """A part was filled. This is final: nothing more will be executed under this id."""
+
+    execution_id: str
+    fills: tuple[Fill, ...]
+    fine_mg_left: int
+    """The fine weight that was not filled: above 0, and below the weight of the request."""
+    message: str
+    below_step: bool = False
+    """The rest is smaller than the smallest weight that the venue deals in."""
 
 
 class Declined(msgspec.Struct, frozen=True):
@@ -51,9 +99,17 @@ class UnknownOrder(msgspec.Struct, frozen=True):
     """The venue has never received this id."""
 
 
-FinalAnswer = Confirmed | Declined
-SubmitAnswer = Confirmed | Declined | Unconfirmed | Duplicate
-StatusAnswer = Confirmed | Declined | Unconfirmed | UnknownOrder
+FinalAnswer = Confirmed | Declined | PartiallyFilled
+SubmitAnswer = FinalAnswer | Unconfirmed | Duplicate
+StatusAnswer = FinalAnswer | Unconfirmed | UnknownOrder
+
+
+class OutcomeReport(msgspec.Struct, frozen=True):
+    """A final answer that the venue sent by itself."""
+
+    order_id: str
+    """The id that the order was sent under."""
+    answer: FinalAnswer
 
 
 class ListedExecution(msgspec.Struct, frozen=True):
@@ -91,8 +147,18 @@ def cancelled_by_adapter() -> bool:
     return task is not None and not task.cancelling()
 
 
+async def no_reports() -> AsyncIterator[OutcomeReport]:
+    """For a venue that answers only when it is asked."""
+    none: tuple[OutcomeReport, ...] = ()
+    for each in none:
+        yield each
+
+
 class Venue(Protocol):
     """Every call may raise VenueUnreachable, and is cancelled if it takes too long."""
+
+    @property
+    def abilities(self) -> VenueAbilities: ...
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer: ...
 
@@ -109,4 +175,10 @@ class Venue(Protocol):
 
         Every deal is listed, also for orders that are no longer pending. After a cursor was returned, no deal
         may appear at or before it, so that a reader that continues from the last cursor misses none.
+        """
+
+    def reports(self) -> AsyncIterator[OutcomeReport]:
+        """Final answers that arrive while no call waits for them. It may end at once: then there are none.
+
+        A report may be lost or come twice: `order_status` and `executions` must tell the same.
         """

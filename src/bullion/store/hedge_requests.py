@@ -11,7 +11,7 @@ from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
-from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer
+from bullion.hedge.venue import SIMULATED, Confirmed, FinalAnswer
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
@@ -215,4 +215,4 @@ def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
 
 
 def _message(answer: FinalAnswer) -> str:
-    return answer.message if isinstance(answer, Declined) else f"execution {answer.execution_id}"
+    return f"execution {answer.execution_id}" if isinstance(answer, Confirmed) else answer.message
