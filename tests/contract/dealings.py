@@ -171,7 +171,7 @@ class Dealings:
 
     async def to_hedge(self, order: Order) -> ToHedge:
         row = await self.request(order)
-        return ToHedge(order, row["broker"], row["instrument"], bool(row["took_stock"]))
+        return ToHedge(order, row["broker"], row["instrument"], bool(row["took_stock"]), row["fineness_e4"])
 
     async def lead(self, order: Order, status: str) -> Order:
         """The shortest way to a state."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 
+import msgspec
 import pytest
 
 from bullion.booking.attempt import ToHedge
@@ -14,7 +15,7 @@ from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import NOW_US
 
-from .dealings import Dealings
+from .dealings import PRICED, Dealings
 
 pytestmark = pytest.mark.anyio
 
@@ -108,6 +109,16 @@ async def test_a_request_remembers_that_it_took_stock(dealings: Dealings) -> Non
     (one,) = await dealings.requests.claim(NOW_US + 2 * LEASE_US, 100)
     assert one.to_hedge.took_stock
     assert one.to_hedge.request().instrument == "COIN"
+
+
+async def test_a_request_keeps_the_fineness_that_its_symbol_had(
+    dealings: Dealings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PRICED, "GOLD", msgspec.structs.replace(PRICED["GOLD"], fineness_e4=9_160))
+    await dealings.place(dealings.books[0], "buy", 20_000)
+    monkeypatch.undo()
+    (one,) = await dealings.requests.claim(NOW_US + 2 * LEASE_US, 100)
+    assert (one.to_hedge.fineness_e4, one.to_hedge.request().fine_mg) == (9_160, 1_832)
 
 
 async def test_what_is_postponed_is_due_again_then_and_the_tries_are_counted(

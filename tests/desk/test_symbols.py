@@ -28,6 +28,7 @@ EVERY_FIELD = {
     "rate_age_s_max": 5,
     "freeze_after_s": 10000000,
     "stock": "12.3456",
+    "fineness": "999.9",
     "pricing": {"kind": "fixed", "buy": "71240.05", "sell": None},
 }
 
@@ -59,6 +60,7 @@ def test_what_is_left_out_has_its_default(office: Office) -> None:
         "rate_age_s_max": 30,
         "freeze_after_s": 300,
         "stock": None,
+        "fineness": "999.0",
         "pricing": {"kind": "direct", "instrument": "GOLD"},
     }
 
@@ -125,6 +127,7 @@ def test_limits_of_age_may_be_none(office: Office) -> None:
         {"rate_age_s_max": None},
         {"freeze_after_s": 1},
         {"stock": "0.0000"},
+        {"fineness": "916.0"},
         {"pricing": LANDED},
         {"minimum": "2000.0000", "maximum": "3000.0000"},
     ],
@@ -196,6 +199,10 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
     "a quoted weight of 0": ({"quoted_weight": "0.0000"}, "quoted_weight"),
     "a negative stock": ({"stock": "-0.0001"}, "stock"),
     "a float for the stock": ({"stock": 0.5}, "stock"),
+    "a fineness of 0": ({"fineness": "0"}, "fineness"),
+    "more than pure metal": ({"fineness": "1000.1"}, "fineness"),
+    "a fineness between two steps": ({"fineness": "999.95"}, "fineness"),
+    "a number for the fineness": ({"fineness": 999}, "fineness"),
     "an unknown metal": ({"metal": "platinum"}, "metal"),
     "a metal in capitals": ({"metal": "Gold"}, "metal"),
     "no metal": ({"metal": None}, "metal"),

@@ -67,3 +67,6 @@ def test_a_symbol_without_sides_or_weight_cannot_be_made() -> None:
         replace(symbol, sides=frozenset())
     with pytest.raises(ValueError, match="quoted_weight"):
         replace(symbol, quoted_weight_e4=0)
+    for fineness_e4 in (0, 10_001):
+        with pytest.raises(ValueError, match="fineness"):
+            replace(symbol, fineness_e4=fineness_e4)

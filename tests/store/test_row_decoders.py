@@ -28,7 +28,7 @@ SYMBOL = Symbol(
 )
 NAMES = (
     *("broker", "code", "metal", "quoted_weight_e4", "trading", "buy_offered", "sell_offered", "frozen"),
-    *("minimum_e4", "maximum_e4", "step_e4", "rate_age_s_max", "freeze_after_s", "pricing"),
+    *("minimum_e4", "maximum_e4", "step_e4", "rate_age_s_max", "freeze_after_s", "pricing", "fineness_e4"),
 )
 
 

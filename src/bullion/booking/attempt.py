@@ -87,6 +87,7 @@ class Booked(msgspec.Struct, frozen=True):
     """The values that the last checks compared, for the desk."""
     instrument: str | None = None
     """What the venue must cover the order in; None if it was booked earlier, or is not hedged."""
+    fineness_e4: int = FINENESS_E4_USUAL
 
 
 Outcome = Booked | Refusal

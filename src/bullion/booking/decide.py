@@ -112,13 +112,20 @@ class _Draft:
         order = _order(attempt, priced, self._ordinal, self._at_us, self._new_id(self._at_us, self._ordinal))
         self.plan.orders.append(order)
         if priced.instrument is not None:
-            self.plan.to_hedge.append(ToHedge(order, attempt.broker, priced.instrument, from_stock))
+            self.plan.to_hedge.append(
+                ToHedge(order, attempt.broker, priced.instrument, from_stock, priced.fineness_e4)
+            )
         if from_stock:
             self._stock[stock_name] = left_e4 - change_e4
             taken = self.plan.stock_taken
             taken[stock_name] = taken.get(stock_name, 0) + change_e4
         self._positions[priced.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
-        return Booked(order, compared=_compared(priced, position, change_e4), instrument=priced.instrument)
+        return Booked(
+            order,
+            compared=_compared(priced, position, change_e4),
+            instrument=priced.instrument,
+            fineness_e4=priced.fineness_e4,
+        )
 
     def finished(self) -> Plan:
         plan = self.plan

@@ -114,7 +114,10 @@ class Production:
         if outcome.instrument is None:
             order = await self._hedging.outcome(outcome.order)
         else:
-            order = await self._hedging.hedge(ToHedge(outcome.order, attempt.broker, outcome.instrument))
+            to_hedge = ToHedge(
+                outcome.order, attempt.broker, outcome.instrument, fineness_e4=outcome.fineness_e4
+            )
+            order = await self._hedging.hedge(to_hedge)
         return msgspec.structs.replace(outcome, order=order)
 
 

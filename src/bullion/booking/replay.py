@@ -17,8 +17,9 @@ def replay(settled: Settled, entry: QueueEntry) -> Outcome:
     replayed = settled.request_id != attempt.request_id
     match settled:
         case Order():
-            instrument = verdict.instrument if isinstance(verdict, Priced) and not replayed else None
-            return Booked(settled, replayed, instrument=instrument)
+            if replayed or not isinstance(verdict, Priced):
+                return Booked(settled, replayed)
+            return Booked(settled, instrument=verdict.instrument, fineness_e4=verdict.fineness_e4)
         case PriceMove():
             return price_moved(settled, replayed=replayed)
 

@@ -208,6 +208,7 @@ def _symbol(told: Told) -> Iterator[Sentence]:
             "maximum": ("largest order", _weight(unit)),
             "step": ("step of orders", _weight(unit)),
             "stock": ("stock", _weight(unit)),
+            "fineness": ("fineness", _number),
             "rate_age_s_max": ("oldest rate", _seconds),
             "freeze_after_s": ("freeze when the rate stands still for", _seconds),
         },

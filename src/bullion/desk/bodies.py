@@ -55,6 +55,7 @@ Rupees = Annotated[str, Meta(max_length=32), checked_by(texts.rupees)]
 SignedRupees = Annotated[str, Meta(max_length=32), checked_by(texts.signed_rupees)]
 Price = Annotated[str, Meta(max_length=32), checked_by(texts.price)]
 Rate = Annotated[str, Meta(max_length=32), checked_by(texts.rate)]
+Fineness = Annotated[str, Meta(max_length=8), checked_by(texts.fineness)]
 Factor = Annotated[str, Meta(max_length=32), checked_by(texts.factor)]
 Host = Annotated[str, Meta(min_length=1, max_length=253), checked_by(texts.host)]
 Day = Annotated[str, checked_by(texts.day)]
@@ -113,6 +114,7 @@ class SymbolBody(Body, kw_only=True):
     rate_age_s_max: Seconds | None = 30
     freeze_after_s: Seconds | None = 300
     stock: Weight | None = None
+    fineness: Fineness = "999.0"
     pricing: DirectBody | FixedBody | LandedBody
 
 

@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 
 from bullion.accounts.trading_hours import DAYS
 from bullion.keys.key import Network
+from bullion.metals.fine_weight import FINENESS_E4_ONE
 from bullion.metals.pricing import FACTOR_PLACES
 from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
 from bullion.metals.scaled import plain, scaled
@@ -81,6 +82,18 @@ def percent(text: str) -> int:
     if not 0 <= value <= _PERCENT_E4_MAX:
         raise ValueError("must be from 0 to 100")
     return value
+
+
+def fineness(text: str) -> int:
+    """In thousandths, as the trade writes it: 999 or 999.9."""
+    value = scaled(text, 1)
+    if not 0 < value <= FINENESS_E4_ONE:
+        raise ValueError("must be above 0 and at most 1000")
+    return value
+
+
+def fineness_text(e4: int) -> str:
+    return plain(e4, 1)
 
 
 def factor(text: str) -> Decimal:

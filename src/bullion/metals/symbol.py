@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .fine_weight import FINENESS_E4_ONE, FINENESS_E4_USUAL
 from .metal import Metal
 from .pricing import Direct, Fixed, Landed, Pricing
 
@@ -45,10 +46,14 @@ class Symbol:
     pricing: Pricing
     stock_kept: bool = False
     """Whether the desk counts a stock of it, from which buys are taken."""
+    fineness_e4: int = FINENESS_E4_USUAL
+    """Its share of pure metal. Only the hedge counts in fine weight."""
 
     def __post_init__(self) -> None:
         if self.quoted_weight_e4 <= 0:
             raise ValueError("quoted_weight must be above 0")
+        if not 0 < self.fineness_e4 <= FINENESS_E4_ONE:
+            raise ValueError("fineness must be above 0 and at most 1000")
         if not self.sides:
             raise ValueError("sides must name buy, sell or both; to stop trading, set trading to false")
 

@@ -94,6 +94,7 @@ def check_all(
         offer.rate_at_us,
         instrument=symbol.hedged_in if hedged else None,
         stock_kept=symbol.stock_kept and hedged,
+        fineness_e4=symbol.fineness_e4,
     )
 
 

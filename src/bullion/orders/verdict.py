@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from bullion.metals.fine_weight import FINENESS_E4_USUAL
 from bullion.metals.metal import Metal
 from bullion.refusals.refusal import RefusalCode, RefusalError
 
@@ -25,6 +26,7 @@ class Priced(msgspec.Struct, frozen=True):
     """The instrument that the order is hedged in; None in the test environment."""
     stock_kept: bool = False
     """Whether a buy takes from a stock that the desk keeps."""
+    fineness_e4: int = FINENESS_E4_USUAL
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import UnmatchedExecution
 from bullion.booking.reconciliation import HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
@@ -57,9 +56,8 @@ class StoredExecutionRecords:
         )
         if row is None:
             return None
-        to_hedge = ToHedge(order_rows.order(row), row["broker"], row["instrument"], bool(row["took_stock"]))
         confirmed = row["hedge_outcome"] == CONFIRMED
-        return HedgedOrder(to_hedge, row["hedge_execution_id"] if confirmed else None)
+        return HedgedOrder(order_rows.to_hedge(row), row["hedge_execution_id"] if confirmed else None)
 
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
         async def body(transaction: Transaction) -> None:

@@ -65,7 +65,7 @@ class StoredHedgeRequests:
             found = await transaction.all("claimed_hedges", *lease)
             return [
                 Claimed(
-                    ToHedge(order_rows.order(row), row["broker"], row["instrument"], bool(row["took_stock"])),
+                    order_rows.to_hedge(row),
                     row["tries"],
                     lease[1],
                 )

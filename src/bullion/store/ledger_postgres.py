@@ -108,7 +108,14 @@ class PostgresLedger:
                 [order_rows.order_values(order) for order in plan.orders],
                 [order_rows.price_move_values(move) for move in plan.price_moves],
                 [
-                    (each.order.ordinal, each.order.id, each.broker, each.instrument, int(each.took_stock))
+                    (
+                        each.order.ordinal,
+                        each.order.id,
+                        each.broker,
+                        each.instrument,
+                        int(each.took_stock),
+                        each.fineness_e4,
+                    )
                     for each in plan.to_hedge
                 ],
             )

@@ -122,6 +122,7 @@ class SqliteLedger:
                 self._holder,
                 due_at_us,
                 self._venue,
+                each.fineness_e4,
             )
             for plan in plans
             for each in plan.to_hedge

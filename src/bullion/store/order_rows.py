@@ -5,6 +5,7 @@ from typing import Any
 
 from bullion.allocation.book import Book, OpenWeight
 from bullion.allocation.position import Position
+from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
@@ -52,6 +53,11 @@ def order(row: Row) -> Order:
     book_id, ordinal, order_id, source, key, symbol, side, quantity, expected, reference, metal, *rest = row
     asked = PlaceOrder(symbol, side, quantity, expected, reference)
     return Order(book_id, ordinal, order_id, source, key, asked, _METALS[metal], *rest[:_REST])
+
+
+def to_hedge(row: Row) -> ToHedge:
+    """From a row of an order with columns of its hedge request."""
+    return ToHedge(order(row), row["broker"], row["instrument"], bool(row["took_stock"]), row["fineness_e4"])
 
 
 def price_move(row: Row) -> PriceMove:

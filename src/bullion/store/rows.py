@@ -232,6 +232,7 @@ def symbol(row: Row) -> Symbol:
         freeze_after_s=row["freeze_after_s"],
         pricing=column(row, "pricing", _pricing),
         stock_kept=bool(row["stock_kept"]),
+        fineness_e4=row["fineness_e4"],
     )
 
 
@@ -251,6 +252,7 @@ def symbol_values(of: Symbol) -> tuple[Value, ...]:
         of.rate_age_s_max,
         of.freeze_after_s,
         _pricing_text(of.pricing),
+        of.fineness_e4,
     )
 
 

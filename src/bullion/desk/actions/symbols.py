@@ -150,6 +150,7 @@ def symbol_with_stock(broker: str, code: str, body: SymbolBody) -> SymbolWithSto
         freeze_after_s=body.freeze_after_s,
         pricing=_pricing(body.pricing),
         stock_kept=body.stock is not None,
+        fineness_e4=texts.fineness(body.fineness),
     )
     return SymbolWithStock(symbol, None if body.stock is None else weight_e4(body.stock))
 
@@ -189,6 +190,7 @@ def view(held: SymbolWithStock) -> View:
         "rate_age_s_max": symbol.rate_age_s_max,
         "freeze_after_s": symbol.freeze_after_s,
         "stock": None if held.stock_e4 is None else weight_text(held.stock_e4),
+        "fineness": texts.fineness_text(symbol.fineness_e4),
         "pricing": _pricing_view(symbol.pricing),
     }
 

@@ -29,7 +29,7 @@ WHERE hedge_requests.book_id = due.book_id AND hedge_requests.ordinal = due.ordi
 UPDATE hedge_requests SET holder = $1, due_at_us = $2 WHERE (book_id, ordinal) IN (@due_requests)
 
 -- name: claimed_hedges
-SELECT orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.tries
+SELECT orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.fineness_e4, hedges.tries
 FROM hedge_requests AS hedges
 @lookup_join orders ON orders.book_id = hedges.book_id AND orders.ordinal = hedges.ordinal
 WHERE hedges.state = 'waiting' AND hedges.holder = $1 AND hedges.due_at_us = $2
@@ -137,7 +137,7 @@ GROUP BY orders.metal
 -- name: hedged_order
 -- A production order of a broker with its hedge request.
 SELECT
-    orders.*, hedges.broker, hedges.instrument, hedges.took_stock,
+    orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.fineness_e4,
     hedges.outcome AS hedge_outcome, hedges.execution_id AS hedge_execution_id
 FROM orders
 @lookup_join hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal

@@ -9,7 +9,7 @@ book_id, source, idempotency_key, symbol_code, trade_type, quantity_e4, expected
 tolerance_percent_e4, request_id, at_us
 
 -- fragment: hedge_request_columns
-book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us, venue
+book_id, ordinal, order_id, broker, instrument, took_stock, holder, due_at_us, venue, fineness_e4
 
 -- fragment: key_in(table) (postgres)
 -- LIMIT: each key is looked up separately. A generic plan made while the table was empty might read all keys.
@@ -109,7 +109,8 @@ inserted AS (
 
 requested AS (
     INSERT INTO hedge_requests (@hedge_request_columns)
-    SELECT moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, $7
+    SELECT moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, $7,
+        (row ->> 5)::BIGINT
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 7) AS to_hedge (row)
 ),

@@ -85,6 +85,7 @@ def _fields(unit: str) -> Fields:
                 symbol("maximum", f"Largest order, {unit}"),
                 symbol("step", f"Step, {unit}", "orders are multiples of it"),
                 symbol("stock", f"Stock, {unit}", "empty: not counted"),
+                symbol("fineness", "Fineness", "in thousandths, such as 995; the venue covers fine weight"),
             ],
             legend="Sizes",
         ),

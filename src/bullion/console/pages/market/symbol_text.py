@@ -77,6 +77,7 @@ def settings_text(symbol: View) -> dict[str, str]:
         "oldest rate": _limit(symbol["rate_age_s_max"]),
         "freeze after": _limit(symbol["freeze_after_s"]),
         "stock": "not counted" if symbol["stock"] is None else weight(symbol["stock"], unit),
+        "fineness": symbol["fineness"].removesuffix(".0"),
         "pricing": KINDS[pricing["kind"]].lower(),
         **_pricing(pricing),
     }
