@@ -58,4 +58,4 @@ def test_an_execution_covers_what_its_order_asked_for_or_more_or_less(
     weight_e4 = asked.quantity_e4 + more_e4
     execution = ListedExecution("E1", order.id, "XAUUSD", side, weight_e4, 1, "1")
     expected_e4 = -2 * asked.quantity_e4 if beyond_e4 is None else beyond_e4
-    assert weight_beyond(order, execution) == expected_e4
+    assert weight_beyond(asked.trade_type, asked.quantity_e4, execution) == expected_e4

@@ -96,6 +96,9 @@ class Requests:
         event = Event.CONFIRM if isinstance(word, Confirmed) else Event.REFUSE
         return after(to_hedge.order, event, 1, deal_no=1)
 
+    async def find(self, sent_id: str) -> ToHedge | None:
+        return PENDING if sent_id == PENDING.order.id else None
+
     async def backlog(self) -> HedgeBacklog:
         return self.now_backlog
 

@@ -276,13 +276,13 @@ async def test_the_desks_own_answer(dealings: Dealings, records: RecordStore) ->
     assert hedge is not None
     assert (hedge.state, hedge.outcome, hedge.execution_id) == ("answered", "confirmed", "DESK-1")
     assert (hedge.words, hedge.answered_at_us, hedge.instrument) == ("by hand", 1_000, "XAUUSD")
-    await records.write("withdraw", lambda open_: open_.withdraw_hedge(order), catalogue=False)
+    await records.write("withdraw", lambda open_: open_.withdraw_hedge(order, 9), catalogue=False)
     assert (await records.read("hedge", lambda open_: open_.hedge(order))) == hedge
 
 
 async def test_a_withdrawn_request_waits_no_longer(dealings: Dealings, records: RecordStore) -> None:
     order = await dealings.place(dealings.books[0])
-    await records.write("withdraw", lambda open_: open_.withdraw_hedge(order), catalogue=False)
+    await records.write("withdraw", lambda open_: open_.withdraw_hedge(order, 9), catalogue=False)
     assert (await records.read("queue", lambda open_: open_.hedge_queue("main", EVERY)))[1] == 0
     hedge = await records.read("hedge", lambda open_: open_.hedge(order))
     assert hedge is not None

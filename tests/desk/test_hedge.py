@@ -10,7 +10,14 @@ from tests.support.node import until
 from tests.support.production import execute_behind_its_back
 
 NEVER = "01a1de14-d0ac-74ff-b60f-dff545fade43"
-DEFAULT = {"venue": "simulated", "mode": "fill", "delay_ms": 0, "instruments": {}}
+DEFAULT = {
+    "venue": "simulated",
+    "mode": "fill",
+    "delay_ms": 0,
+    "fill_percent": 100,
+    "unasked": False,
+    "instruments": {},
+}
 
 
 def test_a_venue_fills_unless_told_otherwise(office: Office) -> None:
@@ -43,6 +50,9 @@ def test_a_patch_changes_what_it_names_and_merges_instruments(office: Office, ot
         ({"delay_ms": "5"}, "delay_ms"),
         ({"delay_ms": 600_001}, "delay_ms"),
         ({"delay_ms": True}, "delay_ms"),
+        ({"fill_percent": 0}, "fill_percent"),
+        ({"fill_percent": 101}, "fill_percent"),
+        ({"unasked": 1}, "unasked"),
         ({"instruments": {"GOLD": "closed"}}, "instruments"),
         ({"instruments": {"GO LD": "tradable"}}, "instruments"),
         ({"instruments": {"": "tradable"}}, "instruments"),

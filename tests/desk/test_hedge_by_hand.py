@@ -107,7 +107,8 @@ def test_a_deleted_order_leaves_the_queue_at_once(by_hand: Dealing) -> None:
 
 def test_there_is_no_simulated_venue(by_hand: Dealing) -> None:
     shown = by_hand.desk.do("GET", "/hedge")
-    assert shown == {"venue": "desk", "mode": None, "delay_ms": None, "instruments": {}}
+    nothing = dict.fromkeys(("mode", "delay_ms", "fill_percent", "unasked"))
+    assert shown == {"venue": "desk", **nothing, "instruments": {}}
     with nothing_changed(by_hand.desk):
         words = by_hand.desk.refused("PATCH", "/hedge", {"mode": "fill"}, status=409, code="conflict")
         assert "BULLION_HEDGE=desk" in words

@@ -147,6 +147,19 @@ def deal(shell: Shell, store: Path, verb: str, number: int) -> str:
         word, *options = before.split()
         done = shell.run(f"bullion desk orders {word} {order_id} {' '.join(options)}")
         assert done.exit_code == 0, done.output
+    if verb == "cover":  # As if a venue had filled half of it.
+        with closing(sqlite3.connect(store)) as open_store, open_store:
+            place = "FROM hedge_requests WHERE order_id = ?"
+            open_store.execute(
+                "INSERT INTO hedge_rests (book_id, ordinal, child, quantity_e4, fine_mg, stopped) "
+                f"SELECT book_id, ordinal, 1, 1, 1, 1 {place}",
+                (order_id,),
+            )
+            open_store.execute(
+                "INSERT INTO hedge_parts (book_id, ordinal, child, order_id, execution_id, quantity_e4, "
+                f"fine_mg, at_us) SELECT book_id, ordinal, 0, order_id, 'E', 1, 1, 1 {place}",
+                (order_id,),
+            )
     if verb == "resolve":  # As if a venue had filled it after all.
         with closing(sqlite3.connect(store)) as open_store, open_store:
             open_store.execute("UPDATE hedge_requests SET state = 'broken' WHERE order_id = ?", (order_id,))

@@ -43,8 +43,19 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
 
 
 def test_every_word_and_call_of_the_port_is_in_the_guide() -> None:
-    words = {"Confirmed", "Declined", "Unconfirmed", "Duplicate", "UnknownOrder", "VenueUnreachable"}
-    calls = {"submit", "order_status", "instruments", "executions"}
+    words = {
+        "Confirmed",
+        "PartiallyFilled",
+        "OutcomeReport",
+        "Fill",
+        "VenueAbilities",
+        "Declined",
+        "Unconfirmed",
+        "Duplicate",
+        "UnknownOrder",
+        "VenueUnreachable",
+    }
+    calls = {"submit", "order_status", "instruments", "executions", "reports", "abilities"}
     mismatches = {each.value for each in breaks.Mismatch}
     assert all(hasattr(venue, word) for word in words)
     assert {name for name in vars(venue.Venue) if not name.startswith("_")} == calls

@@ -39,13 +39,18 @@ class Book:
         return self.behaviours.get(broker, VenueBehaviour(broker))
 
     async def take(
-        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+        self,
+        request: HedgeRequest,
+        at_us: int,
+        due_at_us: int,
+        outcome: str | None,
+        filled_e4: int | None = None,
     ) -> VenueOrder:
         self._fail()
         known = self.orders.get(request.order_id)
         if known is None:
             execution_id = None if outcome is None else f"E{next(self._numbers)}"
-            taken = VenueOrder(request.order_id, due_at_us, 1, outcome, execution_id)
+            taken = VenueOrder(request.order_id, due_at_us, 1, outcome, execution_id, at_us, filled_e4)
         else:
             taken = msgspec.structs.replace(known, submissions=known.submissions + 1)
         self.orders[request.order_id] = taken
@@ -55,11 +60,19 @@ class Book:
         self._fail()
         return self.orders.get(order_id)
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
+    async def decide(
+        self, order_id: str, outcome: str, at_us: int, filled_e4: int | None = None
+    ) -> VenueOrder:
         self._fail()
         taken = self.orders[order_id]
         if taken.outcome is None:
-            taken = msgspec.structs.replace(taken, outcome=outcome, execution_id=f"E{next(self._numbers)}")
+            taken = msgspec.structs.replace(
+                taken,
+                outcome=outcome,
+                execution_id=f"E{next(self._numbers)}",
+                executed_at_us=at_us,
+                filled_e4=filled_e4,
+            )
             self.orders[order_id] = taken
             self.decided_at[order_id] = at_us
         return taken

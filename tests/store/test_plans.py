@@ -38,11 +38,14 @@ BOOK_OF = {
     "order_events": "book_id",
     "hedge_requests": "book_id",
     "hand_covers": "book_id",
+    "hedge_parts": "book_id",
+    "hedge_rests": "book_id",
 }
 """The tables that grow with orders, and the column of each that names the book."""
 NOT_THE_ACCOUNTS = {
     "catalogue": "one row",
     "deals": "one row for each broker: its deal numbers",
+    "hedge_fills": "the venue's fills, each with an id that is unique for the broker",
     "stocks": "one row for each symbol of a broker",
     "venue_orders": "the simulated venue's own book, which knows no accounts",
     "venues": "one row for each broker, of the simulated venue",

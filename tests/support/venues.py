@@ -14,9 +14,9 @@ from bullion.store.venue_book import StoredVenueBook
 
 
 class ScriptedAbilities:
-    """For the venues of tests: they may fill in parts, and answer only when they are asked."""
+    """For the venues of tests: they fill all or nothing, and answer only when they are asked."""
 
-    abilities = VenueAbilities("scripted", partial=True)
+    abilities = VenueAbilities("scripted")
 
     def reports(self) -> AsyncIterator[OutcomeReport]:
         return no_reports()
@@ -38,9 +38,10 @@ async def behave(
     broker: str = "main",
     delay_ms: int = 0,
     instruments: Mapping[str, Tradeability] | None = None,
+    fill_percent: int = 100,
+    unasked: bool = False,
 ) -> None:
     """What the desk does when it tells the simulated venue how to behave."""
     words = msgspec.json.encode(instruments or {}).decode()
-    await engine.write(
-        "behave", lambda transaction: transaction.run("put_venue", broker, mode.value, delay_ms, words)
-    )
+    values = (broker, mode.value, delay_ms, words, fill_percent, int(unasked))
+    await engine.write("behave", lambda transaction: transaction.run("put_venue", *values))

@@ -12,6 +12,8 @@ from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
 
+from .partial_fills import Rest, child_id
+
 Settled = Order | PriceMove
 """The recorded outcome of an idempotency key."""
 
@@ -65,18 +67,30 @@ class ToHedge(msgspec.Struct, frozen=True):
     """Whether its weight was taken from a stock, and returns there if the order does not become a deal."""
     fineness_e4: int = FINENESS_E4_USUAL
     """Of the symbol, when the order was recorded."""
+    rest: Rest | None = None
+    """What is left of a partly filled order."""
+
+    @property
+    def child(self) -> int:
+        """The number of the child that is sent; 0 for the order itself."""
+        return 0 if self.rest is None else self.rest.child
 
     def request(self) -> HedgeRequest:
-        order, asked = self.order, self.order.asked
+        order, asked, rest = self.order, self.order.asked, self.rest
+        if rest is None:
+            order_id, quantity_e4 = order.id, asked.quantity_e4
+            fine = fine_mg(quantity_e4, order.metal, self.fineness_e4)
+        else:
+            order_id, quantity_e4, fine = child_id(order.id, rest.child), rest.quantity_e4, rest.fine_mg
         return HedgeRequest(
-            order.id,
+            order_id,
             self.broker,
             self.instrument,
             asked.trade_type,
-            asked.quantity_e4,
+            quantity_e4,
             order.price_paise,
             order.metal.value,
-            fine_mg(asked.quantity_e4, order.metal, self.fineness_e4),
+            fine,
         )
 
 

@@ -9,6 +9,8 @@ from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
 from bullion.orders.order import Order
 
+from .attempt import ToHedge
+
 
 class Mismatch(StrEnum):
     """Why an execution is a break of its own."""
@@ -43,19 +45,26 @@ def contradicts(order: Order, answer: FinalAnswer, known_execution: str | None) 
     return is_deal
 
 
-def second_execution(order: Order, instrument: str, execution_id: str, at_us: int) -> UnmatchedExecution:
-    """A second execution of an order. Its weight is not known, and assumed to be the order's."""
-    asked = order.asked
+def second_execution(
+    to_hedge: ToHedge, execution_id: str, at_us: int, filled_e4: int | None = None
+) -> UnmatchedExecution:
+    """A second execution of an order. If its weight is not known, it is assumed to be the request's."""
+    order, request = to_hedge.order, to_hedge.request()
     execution = ListedExecution(
-        execution_id, order.id, instrument, asked.trade_type, asked.quantity_e4, at_us, cursor=""
+        execution_id,
+        request.order_id,
+        request.instrument,
+        request.trade_type,
+        request.quantity_e4 if filled_e4 is None else filled_e4,
+        at_us,
+        cursor="",
     )
     return UnmatchedExecution(execution, Mismatch.SECOND_EXECUTION, order.metal, signed_weight(execution))
 
 
-def weight_beyond(order: Order, execution: ListedExecution) -> int:
-    """What the execution covers beyond its order, above zero for a buy; 0 if side and weight agree."""
-    asked = order.asked
-    return signed_weight(execution) - _signed(asked.trade_type, asked.quantity_e4)
+def weight_beyond(trade_type: str, quantity_e4: int, execution: ListedExecution) -> int:
+    """What it covers beyond that side and weight, above zero for a buy; 0 if they agree."""
+    return signed_weight(execution) - _signed(trade_type, quantity_e4)
 
 
 def signed_weight(execution: ListedExecution) -> int:

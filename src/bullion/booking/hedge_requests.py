@@ -35,6 +35,8 @@ class HedgeBacklog(msgspec.Struct, frozen=True):
     oldest_at_us: int | None
     breaks: int
     """Breaks: requests whose answer contradicts the state of the order, and unmatched executions."""
+    partly_covered: int = 0
+    """Orders whose rest waits for the desk's decision."""
 
 
 class HedgeRequests(Protocol):
@@ -49,14 +51,22 @@ class HedgeRequests(Protocol):
     async def withdraw(self, order: Order) -> None:
         """Close the request of a deleted order that the venue does not know.
 
-        If the venue executes it later, the reconciliation finds the execution and records a break.
+        If the venue executes it later, the reconciliation finds the execution and records a break. If a part
+        of it was filled before, the request is a break itself.
         """
+
+    async def find(self, sent_id: str) -> ToHedge | None:
+        """The order that was sent under that id, its own or a child's; None if none was."""
 
     async def answer(self, to_hedge: ToHedge, answer: FinalAnswer) -> Order:
         """Record the venue's final answer and change the order accordingly. Returns the changed order.
 
         An order that is no longer pending does not change. If the answer contradicts its state, the request
         is marked as broken, for the desk. A second execution is recorded apart from the request.
+
+        After a partial fill the order stays pending: the rest is due at once, under the id of the next child.
+        After `CHILDREN_MAX` children, or if one is declined, it waits for the desk. A rest that is too small
+        for the venue is left to the hedge book, and the order becomes a deal.
         """
 
     async def backlog(self) -> HedgeBacklog: ...

@@ -17,6 +17,7 @@ from bullion.hedge.venue import (
     Declined,
     Duplicate,
     HedgeRequest,
+    OutcomeReport,
     PartiallyFilled,
     StatusAnswer,
     SubmitAnswer,
@@ -38,6 +39,7 @@ WAIT_S = 2.0
 _CALL_S = 3.0
 """Time limit of one call. Shorter than a lease, so two nodes never call the venue for one order at once."""
 _EVERY_S = 0.5
+_REPORTS_PAUSE_S = 0.5
 _WATCH_EVERY_TURNS = 10
 _CLAIMED_MAX = 200
 _CALLS_AT_ONCE = 16
@@ -102,6 +104,25 @@ class Hedging:
             _log.warning("settlement_failed", fault=repr(fault))
         except Exception:  # noqa: BLE001 - one request must not end the node
             _log.exception("settlement_failed")
+
+    async def take_reports(self) -> None:
+        """Apply the answers that the venue sends by itself, in the background, until cancelled."""
+        while True:
+            try:
+                async for report in self._venue.reports():
+                    await self._take(report)
+            except StoreFault as fault:
+                _log.warning("settlement_failed", fault=repr(fault))
+            except Exception:  # noqa: BLE001 - a report that is lost here is asked for
+                _log.exception("reports_failed")
+            await asyncio.sleep(_REPORTS_PAUSE_S)
+
+    async def _take(self, report: OutcomeReport) -> None:
+        to_hedge = await self._requests.find(report.order_id)
+        if to_hedge is None:
+            _log.warning("report_of_unknown_order", order_id=report.order_id)
+        else:
+            await self._requests.answer(to_hedge, report.answer)
 
     async def settle(self) -> None:
         """Claim the requests that are due, and get the venue's answers."""
@@ -191,9 +212,9 @@ class Hedging:
     async def _handle(self, to_hedge: ToHedge, answer: SubmitAnswer | StatusAnswer, tries: int) -> Order:
         """Apply the venue's answer. Returns the order as it is then."""
         match answer:
-            case Confirmed() | Declined():
+            case Confirmed() | Declined() | PartiallyFilled():
                 return await self._requests.answer(to_hedge, answer)
-            case Unconfirmed() | PartiallyFilled():
+            case Unconfirmed():
                 await self._postpone(to_hedge.order, tries, answer.message)
             case Duplicate() | UnknownOrder():
                 contradiction = "The venue contradicts itself: it has the order, and does not know it."

@@ -5,20 +5,28 @@ Every step may be repeated, also by several nodes at once: the cursor moves last
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.hedge.venue import Confirmed, ListedExecution, Venue, VenueUnreachable, cancelled_by_adapter
+from bullion.hedge.venue import (
+    Confirmed,
+    ListedExecution,
+    PartiallyFilled,
+    Venue,
+    VenueUnreachable,
+    cancelled_by_adapter,
+)
 from bullion.last_success import note_success
 from bullion.metals.metal import Metal
 
 from .attempt import ToHedge
 from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
 from .hedge_requests import HedgeRequests
+from .partial_fills import TOLERANCE_E4, part_of
 
 EVERY_S = 3.0
 _LISTED_MAX = 500
@@ -27,15 +35,19 @@ _BROKERS_AT_ONCE = 64
 _LIST_S = 5.0
 """How long the venue may take to list its executions."""
 
+T = TypeVar("T")
+
 _log = structlog.get_logger("hedge")
 
 
 class HedgedOrder(msgspec.Struct, frozen=True):
-    """An order that an execution names, with the execution that its request has."""
+    """An order, or a child of one, that an execution names, with the execution that its request has."""
 
     to_hedge: ToHedge
     confirmed_as: str | None
     """None: its request is not confirmed."""
+    quantity_e4: int
+    """What was filled of it; if that is not known, what was sent."""
 
 
 class ExecutionRecords(Protocol):
@@ -51,7 +63,8 @@ class ExecutionRecords(Protocol):
     ) -> Sequence[ListedExecution]:
         """The executions that their order's request does not have with the same side and weight."""
 
-    async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None: ...
+    async def hedged_order(self, broker: str, sent_id: str) -> HedgedOrder | None:
+        """`sent_id`: the id of an order or of a child."""
 
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
         """Add it, unless it is there already, also if the desk has resolved it."""
@@ -119,15 +132,7 @@ class Reconciliation:
         return len(listed) == _LISTED_MAX
 
     async def _list(self, broker: str, cursor: str) -> Sequence[ListedExecution]:
-        try:
-            async with asyncio.timeout(_LIST_S):
-                return await self._venue.executions(broker, cursor, _LISTED_MAX)
-        except TimeoutError:
-            raise VenueUnreachable(f"no list of executions within {_LIST_S:g} seconds") from None
-        except asyncio.CancelledError as error:
-            if not cancelled_by_adapter():
-                raise
-            raise VenueUnreachable("no list of executions: the adapter cancelled the call") from error
+        return await _in_time(self._venue.executions(broker, cursor, _LISTED_MAX), "no list of executions")
 
     async def _account(self, broker: str, execution: ListedExecution) -> None:
         """Record it: as the answer to its request, as a break of its own, or both."""
@@ -136,17 +141,35 @@ class Reconciliation:
             metal = self._metal_of(broker, execution.instrument)
             await self._add(broker, execution, Mismatch.UNKNOWN_ORDER, metal, signed_weight(execution))
             return
-        order = found.to_hedge.order
+        order, quantity_e4 = found.to_hedge.order, found.quantity_e4
         if found.confirmed_as not in (None, execution.execution_id):
             await self._add(
                 broker, execution, Mismatch.SECOND_EXECUTION, order.metal, signed_weight(execution)
             )
             return
-        # A pending order becomes a deal by this. A deleted one gets a break.
-        await self._requests.answer(found.to_hedge, Confirmed(execution.execution_id))
-        excess_e4 = weight_beyond(order, execution)
-        if excess_e4:
+        if found.confirmed_as is None:
+            # A pending order becomes a deal by this. A deleted one gets a break.
+            answer = await self._answer(found, execution)
+            await self._requests.answer(found.to_hedge, answer)
+            quantity_e4 = part_of(found.to_hedge.request(), answer).filled_e4
+        excess_e4 = weight_beyond(order.asked.trade_type, quantity_e4, execution)
+        is_part = quantity_e4 < order.asked.quantity_e4
+        if abs(excess_e4) > (TOLERANCE_E4 if is_part else 0):
             await self._add(broker, execution, Mismatch.DIFFERS, order.metal, excess_e4)
+
+    async def _answer(self, found: HedgedOrder, execution: ListedExecution) -> Confirmed | PartiallyFilled:
+        """The list has no fills, and not what is left of an order: the venue is asked for both."""
+        abilities = self._venue.abilities
+        is_part = abilities.partial and execution.quantity_e4 < found.quantity_e4
+        if is_part or abilities.covers:
+            answer = await _in_time(self._venue.order_status(found.to_hedge.request()), "no status")
+            if isinstance(answer, Confirmed | PartiallyFilled) and (
+                answer.execution_id == execution.execution_id
+            ):
+                return answer
+            if is_part:
+                raise VenueUnreachable("it lists a part of an order, and has no final answer for the order")
+        return Confirmed(execution.execution_id)
 
     async def _add(
         self,
@@ -164,3 +187,15 @@ class Reconciliation:
             order_id=execution.order_id,
         )
         await self._records.add_unmatched(broker, UnmatchedExecution(execution, reason, metal, excess_e4))
+
+
+async def _in_time(call: Awaitable[T], missing: str) -> T:
+    try:
+        async with asyncio.timeout(_LIST_S):
+            return await call
+    except TimeoutError:
+        raise VenueUnreachable(f"{missing} within {_LIST_S:g} seconds") from None
+    except asyncio.CancelledError as error:
+        if not cancelled_by_adapter():
+            raise
+        raise VenueUnreachable(f"{missing}: the adapter cancelled the call") from error

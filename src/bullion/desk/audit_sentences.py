@@ -304,7 +304,16 @@ def _switches(told: Told) -> Iterator[Sentence]:
 def _venue(told: Told) -> Iterator[Sentence]:
     begin: Sentence = [Ref("venue", "", "simulated venue"), ": "]
     delay = ("answers after", lambda value: f"{value} ms")
-    yield from _fields(told, begin, {"mode": ("mode", _plain), "delay_ms": delay})
+    yield from _fields(
+        told,
+        begin,
+        {
+            "mode": ("mode", _plain),
+            "delay_ms": delay,
+            "fill_percent": ("fills", _percent),
+            "unasked": ("reports by itself", _plain),
+        },
+    )
     was, now = told.before.get("instruments") or {}, told.after.get("instruments") or {}
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
@@ -537,6 +546,7 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "delete_order": _order("deleted"),
     "confirm_order": _order("confirmed"),
     "refuse_order": _order("refused"),
+    "cover_order": _order("rest decided"),
     "resolve_break": _break,
     "create_token": _new_user,
     "patch_token": _changed_user,

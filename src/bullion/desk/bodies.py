@@ -316,12 +316,22 @@ class NoteBody(Body, kw_only=True):
     note: Annotated[Words, Option("What was done about it.", metavar="TEXT")]
 
 
+class CoverBody(Body, kw_only=True):
+    action: Annotated[
+        Literal["take", "again", "refuse"],
+        Option("What happens to the rest.", argument=True, choices=("take", "again", "refuse")),
+    ]
+    note: Annotated[Words, Option("Why. Kept with the order.", metavar="TEXT")]
+
+
 class HedgeBody(Body, kw_only=True):
     mode: Literal["fill", "refuse", "hold", "down"]
     delay_ms: Annotated[int, Meta(ge=0, le=DELAY_MS_MAX)]
     instruments: Annotated[
         dict[Instrument, Literal["tradable", "suspended", "unknown"]], Meta(max_length=1000)
     ]
+    fill_percent: Annotated[int, Meta(ge=1, le=100)]
+    unasked: bool
 
 
 class ArchiveBody(Body, kw_only=True):

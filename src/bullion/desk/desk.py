@@ -9,7 +9,8 @@ import structlog
 
 from bullion.booking.production import Production
 from bullion.faults import StoreFault
-from bullion.hedge.venue import SIMULATED
+from bullion.hedge.venue import SIMULATED, VenueAbilities
+from bullion.hedge.venues import abilities_of
 from bullion.keys.hashing import Hasher
 from bullion.orders.instant import instant_text
 from bullion.orders.trace import TraceLog
@@ -73,6 +74,12 @@ class Desk:
     """Records why an order was accepted or refused. None: it is not recorded."""
     action: str = ""
     """The action that is being done. `registry.action` sets it for the function that it declares."""
+
+    @property
+    def venue(self) -> VenueAbilities:
+        """What the venue that hedges orders can do."""
+        return abilities_of(self.hedge)
+
     sent: str | None = None
     """What was sent to an action that may move prices of clients; None: this one cannot."""
     confirm: str | None = None

@@ -5,30 +5,36 @@ Like a real venue it knows every accepted order by its id, also after a restart,
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol
 
 import msgspec
+
+from bullion.metals.weight import weight_text
 
 from .venue import (
     SIMULATED,
     Confirmed,
     Declined,
     Duplicate,
+    Fill,
+    FinalAnswer,
     HedgeRequest,
     ListedExecution,
     OutcomeReport,
+    PartiallyFilled,
     StatusAnswer,
     SubmitAnswer,
     Tradeability,
     Unconfirmed,
     UnknownOrder,
     VenueUnreachable,
-    no_reports,
 )
 from .venues import abilities_of
 
 _US_PER_MS = 1_000
+_US_PER_S = 1_000_000
 DELAY_MS_MAX = 600_000
 
 
@@ -50,6 +56,10 @@ class VenueBehaviour(msgspec.Struct, frozen=True):
     """How long it takes to decide an order."""
     instruments: Mapping[str, Tradeability] = {}
     """An instrument that is not listed is tradable."""
+    fill_percent: int = 100
+    """How much of an order it fills. It cancels the rest."""
+    unasked: bool = False
+    """It does not answer a submission, and reports the outcome by itself."""
 
 
 class VenueOrder(msgspec.Struct, frozen=True):
@@ -62,6 +72,9 @@ class VenueOrder(msgspec.Struct, frozen=True):
     """How often it was sent."""
     outcome: str | None
     execution_id: str | None
+    executed_at_us: int | None = None
+    filled_e4: int | None = None
+    """The weight that it executed; None: all, or nothing."""
 
 
 class VenueBook(Protocol):
@@ -70,13 +83,23 @@ class VenueBook(Protocol):
     async def behaviour(self, broker: str) -> VenueBehaviour: ...
 
     async def take(
-        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+        self,
+        request: HedgeRequest,
+        at_us: int,
+        due_at_us: int,
+        outcome: str | None,
+        filled_e4: int | None = None,
     ) -> VenueOrder:
-        """Add it to the book, with its outcome if it has one; if it is there, count one more submission."""
+        """Add it to the book, with its outcome if it has one; if it is there, count one more submission.
+
+        `filled_e4`: the weight that is executed if it is only a part.
+        """
 
     async def find(self, order_id: str) -> VenueOrder | None: ...
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
+    async def decide(
+        self, order_id: str, outcome: str, at_us: int, filled_e4: int | None = None
+    ) -> VenueOrder:
         """An order that is decided stays as it is."""
 
     async def executions(self, broker: str, after_no: int, limit: int) -> Sequence[ListedExecution]:
@@ -89,25 +112,32 @@ class SimulatedVenue:
     def __init__(self, book: VenueBook, now_us: Callable[[], int]) -> None:
         self._book = book
         self._now_us = now_us
+        self._unreported: asyncio.Queue[tuple[int, HedgeRequest]] = asyncio.Queue()
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         behaviour = await self._reach(request.broker)
         now_us = self._now_us()
         due_at_us = now_us + behaviour.delay_ms * _US_PER_MS
         # Without a delay it is accepted and decided in one step.
-        outcome = None if behaviour.delay_ms else _OUTCOMES.get(behaviour.mode)
-        order = await self._book.take(request, now_us, due_at_us, outcome)
+        at_once = not behaviour.delay_ms and not behaviour.unasked
+        outcome, filled_e4 = _decision(behaviour, request) if at_once else (None, None)
+        order = await self._book.take(request, now_us, due_at_us, outcome, filled_e4)
         if order.submissions > 1:
             return Duplicate()
+        if behaviour.unasked:
+            self._unreported.put_nowait((due_at_us, request))
+            return Unconfirmed("The simulated venue will report the outcome.")
         if behaviour.delay_ms and behaviour.mode is not Mode.HOLD:
             await asyncio.sleep(behaviour.delay_ms / 1000)
             behaviour = await self._reach(request.broker)
-        return await self._decide(behaviour, order, max(due_at_us, self._now_us()))
+        return await self._decide(behaviour, request, order, max(due_at_us, self._now_us()))
 
     async def order_status(self, request: HedgeRequest) -> StatusAnswer:
         behaviour = await self._reach(request.broker)
         order = await self._book.find(request.order_id)
-        return UnknownOrder() if order is None else await self._decide(behaviour, order, self._now_us())
+        if order is None:
+            return UnknownOrder()
+        return await self._decide(behaviour, request, order, self._now_us())
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
         behaviour = await self._reach(broker)
@@ -117,8 +147,16 @@ class SimulatedVenue:
         await self._reach(broker)
         return await self._book.executions(broker, int(after or 0), limit)
 
-    def reports(self) -> AsyncIterator[OutcomeReport]:
-        return no_reports()
+    async def reports(self) -> AsyncIterator[OutcomeReport]:
+        """Only those of orders that this node sent. After a restart it must ask for the others."""
+        while True:
+            due_at_us, request = await self._unreported.get()
+            await asyncio.sleep(max(0, due_at_us - self._now_us()) / _US_PER_S)
+            answer: StatusAnswer | None = None
+            with suppress(VenueUnreachable):
+                answer = await self.order_status(request)
+            if isinstance(answer, Confirmed | Declined | PartiallyFilled):
+                yield OutcomeReport(request.order_id, answer)
 
     async def _reach(self, broker: str) -> VenueBehaviour:
         behaviour = await self._book.behaviour(broker)
@@ -127,21 +165,56 @@ class SimulatedVenue:
         return behaviour
 
     async def _decide(
-        self, behaviour: VenueBehaviour, order: VenueOrder, now_us: int
-    ) -> Confirmed | Declined | Unconfirmed:
+        self, behaviour: VenueBehaviour, request: HedgeRequest, order: VenueOrder, now_us: int
+    ) -> FinalAnswer | Unconfirmed:
         if order.outcome is None:
-            outcome = _OUTCOMES.get(behaviour.mode)
+            outcome, filled_e4 = _decision(behaviour, request)
             if outcome is None:
                 return Unconfirmed("The simulated venue holds orders.")
             if now_us < order.due_at_us:
                 return Unconfirmed("The simulated venue has not decided yet.")
-            order = await self._book.decide(order.order_id, outcome, now_us)
-        execution_id = order.execution_id or ""
-        if order.outcome == CONFIRMED:
-            return Confirmed(execution_id)
+            order = await self._book.decide(order.order_id, outcome, now_us, filled_e4)
+        return _answer(request, order)
+
+
+def _decision(behaviour: VenueBehaviour, request: HedgeRequest) -> tuple[str | None, int | None]:
+    """The outcome, and the weight that is executed if it is only a part. No outcome: it is held."""
+    match behaviour.mode:
+        case Mode.REFUSE:
+            return REFUSED, None
+        case Mode.FILL if behaviour.fill_percent == _ALL_PERCENT:
+            return CONFIRMED, None
+        case Mode.FILL:
+            filled_e4 = request.quantity_e4 * behaviour.fill_percent // _ALL_PERCENT
+            return (CONFIRMED, filled_e4) if _fine_mg(request, filled_e4) else (REFUSED, None)
+        case _:
+            return None, None
+
+
+def _answer(request: HedgeRequest, order: VenueOrder) -> FinalAnswer:
+    """The answer to an order that is decided: always the same."""
+    execution_id, filled_e4 = order.execution_id or "", order.filled_e4
+    if order.outcome != CONFIRMED:
         return Declined(execution_id, "The simulated venue refuses orders.")
+    if filled_e4 is None:
+        return Confirmed(execution_id)
+    price_e6 = request.price_paise * _E6_PER_PAISA
+    fill = Fill(execution_id, filled_e4 * _E8_PER_E4, price_e6, order.executed_at_us or 0)
+    left_mg = request.fine_mg - _fine_mg(request, filled_e4)
+    if left_mg <= 0:
+        return Confirmed(execution_id, (fill,))
+    message = f"The simulated venue filled {weight_text(filled_e4)} of {weight_text(request.quantity_e4)}."
+    return PartiallyFilled(execution_id, (fill,), left_mg, message, below_step=left_mg < STEP_FINE_MG)
+
+
+def _fine_mg(request: HedgeRequest, filled_e4: int) -> int:
+    return request.fine_mg * filled_e4 // request.quantity_e4
 
 
 CONFIRMED = "confirmed"
 REFUSED = "refused"
-_OUTCOMES = {Mode.FILL: CONFIRMED, Mode.REFUSE: REFUSED}
+STEP_FINE_MG = 1_000
+"""The smallest weight that it deals in after a partial fill: a gram."""
+_ALL_PERCENT = 100
+_E6_PER_PAISA = 10_000
+_E8_PER_E4 = 10_000

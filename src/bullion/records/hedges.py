@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from bullion.booking.breaks import UnmatchedExecution
+from bullion.booking.partial_fills import Rest
+from bullion.hedge.venue import Fill
 
 from .orders import AccountOrder
 
@@ -39,6 +41,21 @@ class Hedge:
     answered_at_us: int | None
     resolved_by: str | None
     resolution: str | None
+    rest: Rest | None = None
+    """What the venue left unfilled."""
+    partly_covered: bool = False
+    """The rest is not sent: the desk decides."""
+    fine_mg_taken: int = 0
+    """The fine weight of the rest that was taken into the hedge book."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFill:
+    """A fill of an order, with the id that was sent."""
+
+    sent_id: str
+    venue: str
+    fill: Fill
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from bullion.booking.breaks import UnmatchedExecution
+from bullion.booking.partial_fills import TOLERANCE_E4, order_and_child
 from bullion.booking.reconciliation import HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
 from bullion.hedge.venue import ListedExecution
@@ -46,18 +47,32 @@ class StoredExecutionRecords:
             custom_plans=True,
         )
         accounted = {(row["order_id"], row["execution_id"]) for row in rows}
+        if len(accounted) < len(executions):
+            rows = await self._engine.read(
+                "accounted_parts",
+                lambda open_: open_.all("accounted_parts", listed, broker, TOLERANCE_E4),
+                custom_plans=True,
+            )
+            accounted |= {(row["order_id"], row["execution_id"]) for row in rows}
         return [each for each in executions if (each.order_id, each.execution_id) not in accounted]
 
-    async def hedged_order(self, broker: str, order_id: str) -> HedgedOrder | None:
-        row = await self._engine.read(
-            "hedged_order",
-            lambda open_: open_.one("hedged_order", order_id, broker),
-            custom_plans=True,
-        )
-        if row is None:
-            return None
-        confirmed = row["hedge_outcome"] == CONFIRMED
-        return HedgedOrder(order_rows.to_hedge(row), row["hedge_execution_id"] if confirmed else None)
+    async def hedged_order(self, broker: str, sent_id: str) -> HedgedOrder | None:
+        order_id, child = order_and_child(sent_id)
+
+        async def body(transaction: Transaction) -> HedgedOrder | None:
+            row = await transaction.one("hedged_order", order_id)
+            to_hedge = None if row is None or row["broker"] != broker else order_rows.leg(row, child)
+            if row is None or to_hedge is None:
+                return None
+            part = await transaction.one("one_part", row["book_id"], row["ordinal"], child)
+            if part is not None:
+                return HedgedOrder(to_hedge, part["execution_id"], part["quantity_e4"])
+            confirmed = row["hedge_outcome"] == CONFIRMED
+            return HedgedOrder(
+                to_hedge, row["hedge_execution_id"] if confirmed else None, to_hedge.request().quantity_e4
+            )
+
+        return await self._engine.read("hedged_order", body, custom_plans=True)
 
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
         async def body(transaction: Transaction) -> None:

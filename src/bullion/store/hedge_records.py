@@ -5,11 +5,21 @@ from collections.abc import Sequence
 import msgspec
 
 from bullion.booking.breaks import Mismatch, UnmatchedExecution
+from bullion.booking.partial_fills import Rest
 from bullion.hedge.simulated import VenueBehaviour
-from bullion.hedge.venue import ListedExecution
+from bullion.hedge.venue import Fill, ListedExecution
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
-from bullion.records.hedges import ANSWERED, Cover, Execution, Exposure, Hedge, OrderHedge, UnmatchedBreak
+from bullion.records.hedges import (
+    ANSWERED,
+    Cover,
+    Execution,
+    Exposure,
+    Hedge,
+    OrderFill,
+    OrderHedge,
+    UnmatchedBreak,
+)
 from bullion.records.page import Page
 
 from . import row_decoders
@@ -22,13 +32,58 @@ from .order_records import account_order
 class HedgeRecords(DeskTransaction):
     async def hedge(self, order: Order) -> Hedge | None:
         """The hedge request of an order; None if it has none, as a test order."""
-        row = await self._transaction.one("one_hedge", order.book_id, order.ordinal)
+        row = await self._transaction.one("hedge_with_rest", order.book_id, order.ordinal)
         return None if row is None else _hedge(row)
 
     async def answer_hedge(self, order: Order, execution: Execution, words: str | None) -> None:
         """Record the answer to a request, which closes it."""
         answer = (ANSWERED, execution.outcome, execution.execution_id, words, execution.at_us)
         await self._transaction.run("answer_hedge", order.book_id, order.ordinal, *answer)
+        await self._transaction.run("release_rest", order.book_id, order.ordinal)
+
+    async def first_fill(self, order: Order) -> str | None:
+        """The execution of the first part of a partly filled order."""
+        row = await one_row(self._transaction, "first_filled_part", order.book_id, order.ordinal)
+        return None if row["execution_id"] is None else str(row["execution_id"])
+
+    async def take_rest(self, order: Order) -> None:
+        """Leave the rest of a partly covered order to the hedge book."""
+        await self._transaction.run("take_rest", order.book_id, order.ordinal)
+
+    async def send_rest_again(self, order: Order, at_us: int, words: str) -> None:
+        """Send the rest of a partly covered order under the id of one more child."""
+        name = (order.book_id, order.ordinal)
+        await self._transaction.run("send_rest_again", *name)
+        await self._transaction.run("release_rest", *name)
+        await self._transaction.run("wait_for_rest", *name, at_us, words)
+
+    async def insert_fill(self, broker: str, order: Order, of: OrderFill) -> None:
+        """A fill that is known does not change."""
+        fill = of.fill
+        await self._transaction.run(
+            "insert_fill",
+            order.book_id,
+            order.ordinal,
+            fill.execution_id,
+            broker,
+            of.venue,
+            of.sent_id,
+            fill.quantity_e8,
+            fill.price_e6,
+            fill.at_us,
+        )
+
+    async def fills(self, order: Order) -> list[OrderFill]:
+        """The deals that cover an order, as far as the venue told them, oldest first."""
+        rows = await self._transaction.all("fills_of_order", order.book_id, order.ordinal)
+        return [
+            OrderFill(
+                row["order_id"],
+                row["venue"],
+                Fill(row["execution_id"], row["quantity_e8"], row["price_e6"], row["at_us"]),
+            )
+            for row in rows
+        ]
 
     async def insert_cover(self, order: Order, cover: Cover) -> None:
         await self._transaction.run(
@@ -43,9 +98,13 @@ class HedgeRecords(DeskTransaction):
             ids[row["book_id"], row["ordinal"]]: Cover(row["price_paise"], row["reference"]) for row in rows
         }
 
-    async def withdraw_hedge(self, order: Order) -> None:
-        """Close a request without an answer. A request that has an answer does not change."""
-        await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal)
+    async def withdraw_hedge(self, order: Order, at_us: int) -> None:
+        """Close a request without an answer. A request that has an answer does not change.
+
+        If a part of the order was filled, the request becomes a break.
+        """
+        await self._transaction.run("withdraw_hedge", order.book_id, order.ordinal, at_us)
+        await self._transaction.run("release_rest", order.book_id, order.ordinal)
 
     async def hedge_queue(self, broker: str, page: Page) -> tuple[list[OrderHedge], int]:
         """Requests that wait for the venue's answer, oldest first."""
@@ -107,7 +166,13 @@ class HedgeRecords(DeskTransaction):
     async def put_venue_behaviour(self, behaviour: VenueBehaviour) -> None:
         instruments = msgspec.json.encode(behaviour.instruments, order="sorted").decode()
         await self._transaction.run(
-            "put_venue", behaviour.broker, behaviour.mode.value, behaviour.delay_ms, instruments
+            "put_venue",
+            behaviour.broker,
+            behaviour.mode.value,
+            behaviour.delay_ms,
+            instruments,
+            behaviour.fill_percent,
+            int(behaviour.unasked),
         )
 
     async def execute(self, broker: str, wanted: Execution) -> Execution:
@@ -149,6 +214,9 @@ def _hedge(row: Row) -> Hedge:
         answered_at_us=row["answered_at_us"],
         resolved_by=row["resolved_by"],
         resolution=row["resolution"],
+        rest=None if not row["rest_e4"] else Rest(row["rest_child"], row["rest_e4"], row["rest_fine_mg"]),
+        partly_covered=bool(row["rest_stopped"]),
+        fine_mg_taken=row["rest_fine_mg_taken"] or 0,
     )
 
 
@@ -177,7 +245,7 @@ def _execution(row: Row) -> Execution:
         order_id=row["order_id"],
         instrument=row["instrument"],
         trade_type=row["trade_type"],
-        quantity_e4=row["quantity_e4"],
+        quantity_e4=row["quantity_e4"] if row["filled_e4"] is None else row["filled_e4"],
         outcome=row["outcome"],
         execution_id=row["execution_id"],
         at_us=row["executed_at_us"],

@@ -10,8 +10,9 @@ import structlog
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
+from bullion.booking.partial_fills import CHILDREN_MAX, Part, order_and_child, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
-from bullion.hedge.venue import SIMULATED, Confirmed, FinalAnswer
+from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer, PartiallyFilled
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
@@ -26,6 +27,8 @@ from .postgres import PostgresEngine
 _SLOTS = 2
 _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
 _BY = "venue"
+NEVER_US = 2**53
+"""The due time of a request that waits for the desk."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -87,7 +90,15 @@ class StoredHedgeRequests:
 
     async def withdraw(self, order: Order) -> None:
         name = (order.book_id, order.ordinal)
-        await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name))
+        at_us = self._now_us()
+        await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name, at_us))
+
+    async def find(self, sent_id: str) -> ToHedge | None:
+        order_id, child = order_and_child(sent_id)
+        row = await self._engine.read(
+            "hedged_order", lambda open_: open_.one("hedged_order", order_id), custom_plans=True
+        )
+        return None if row is None else order_rows.leg(row, child)
 
     async def answer(self, to_hedge: ToHedge, answer: FinalAnswer) -> Order:
         order = await self._answers.get(Answered(to_hedge, answer))
@@ -131,12 +142,15 @@ class StoredHedgeRequests:
             left = {
                 (each.to_hedge.order.book_id, each.to_hedge.order.ordinal): each
                 for each in answers
-                if isinstance(each.answer, Confirmed) and each not in found
+                if isinstance(each.answer, Confirmed) and each.to_hedge.rest is None and each not in found
             }
             if not left:
                 break
             if turn:
                 await asyncio.sleep(_CONFIRM_PAUSE_S)
+            elif fills := [values for each in left.values() for values in self._fills(each)]:
+                # Before the confirmation: if this node dies in between, the venue is asked again.
+                await engine.statement("insert_fills", _encode(fills).decode(), writes=True)
             rows = [(*name, each.to_hedge.broker, each.answer.execution_id) for name, each in left.items()]
             books, at_us = list({book_id for book_id, _ in left}), self._now_us()
             values = (_encode(rows).decode(), books, at_us, _BY)
@@ -167,6 +181,10 @@ class StoredHedgeRequests:
         if row is None:
             return None
         order, at_us = order_rows.order(row), self._now_us()
+        for fill in self._fills(Answered(to_hedge, answer)):
+            await transaction.run("insert_fill", *fill)
+        if to_hedge.rest is not None or isinstance(answer, PartiallyFilled):
+            return await self._answer_part(transaction, to_hedge, order, answer, at_us)
         state = "answered"
         if order.status == Status.PENDING:
             before, message = order, _message(answer)
@@ -178,7 +196,7 @@ class StoredHedgeRequests:
                 return order  # Another node has recorded this answer.
             broken = known["state"] == "broken"
             if isinstance(answer, Confirmed) and (broken or known["outcome"] == "confirmed"):
-                second = second_execution(order, to_hedge.instrument, answer.execution_id, at_us)
+                second = second_execution(to_hedge, answer.execution_id, at_us)
                 await insert_unmatched(transaction, to_hedge.broker, self._venue, second, at_us)
                 return order
             if broken:
@@ -190,6 +208,92 @@ class StoredHedgeRequests:
             "answer_hedge", *name, state, outcome, answer.execution_id, _message(answer), at_us
         )
         return order
+
+    def _fills(self, answered: Answered) -> list[tuple[int | str, ...]]:
+        to_hedge, answer = answered.to_hedge, answered.answer
+        if isinstance(answer, Declined) or not answer.fills:
+            return []
+        order, sent_id = to_hedge.order, to_hedge.request().order_id
+        return [
+            (
+                order.book_id,
+                order.ordinal,
+                fill.execution_id,
+                to_hedge.broker,
+                self._venue,
+                sent_id,
+                fill.quantity_e8,
+                fill.price_e6,
+                fill.at_us,
+            )
+            for fill in answer.fills
+        ]
+
+    async def _answer_part(
+        self, transaction: Transaction, to_hedge: ToHedge, order: Order, answer: FinalAnswer, at_us: int
+    ) -> Order:
+        """Record a partial fill, or the answer for a child."""
+        name, request = (order.book_id, order.ordinal), to_hedge.request()
+        known = await transaction.one("one_part", *name, to_hedge.child)
+        if known is not None and known["execution_id"] == answer.execution_id:
+            return order  # Another node has recorded this answer.
+        part, declined = part_of(request, answer), isinstance(answer, Declined)
+        hedge = await one_row(transaction, "one_hedge", *name)
+        if known is not None or hedge["state"] not in ("waiting", "withdrawn"):
+            if not declined:
+                filled_e4 = part.filled_e4 or (0 if known is None else known["quantity_e4"])
+                second = second_execution(to_hedge, answer.execution_id, at_us, filled_e4)
+                await insert_unmatched(transaction, to_hedge.broker, self._venue, second, at_us)
+            return order
+        await transaction.run(
+            "insert_part",
+            *name,
+            to_hedge.child,
+            request.order_id,
+            answer.execution_id,
+            part.filled_e4,
+            part.filled_fine_mg,
+            at_us,
+        )
+        if order.status != Status.PENDING:
+            await self._break_part(transaction, to_hedge, answer, part, at_us)
+            return order
+        below_step = isinstance(answer, PartiallyFilled) and answer.below_step
+        if part.left_e4 and not below_step:
+            await self._send_rest(transaction, to_hedge, answer, part, at_us)
+            return order
+        left = (part.left_e4, part.left_fine_mg)
+        await transaction.run("put_rest", *name, to_hedge.child, *left, 0, part.left_fine_mg)
+        message = _message(answer)
+        deal_no = await order_changes.next_deal_no(transaction, to_hedge.broker)
+        deal = life.after(order, Event.CONFIRM, at_us, deal_no=deal_no)
+        await order_changes.write(transaction, order, deal, at_us, _BY, message)
+        await transaction.run(
+            "answer_hedge", *name, "answered", "confirmed", answer.execution_id, message, at_us
+        )
+        return deal
+
+    async def _send_rest(
+        self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer, part: Part, at_us: int
+    ) -> None:
+        """The rest is due under the id of the next child; after too many, or a refusal, the desk decides."""
+        name, child = (to_hedge.order.book_id, to_hedge.order.ordinal), to_hedge.child
+        stopped = isinstance(answer, Declined) or child >= CHILDREN_MAX
+        rest = (child if stopped else child + 1, part.left_e4, part.left_fine_mg, int(stopped), 0)
+        await transaction.run("put_rest", *name, *rest)
+        await transaction.run("wait_for_rest", *name, NEVER_US if stopped else at_us, _message(answer))
+
+    async def _break_part(
+        self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer, part: Part, at_us: int
+    ) -> None:
+        """The order was deleted meanwhile. Whatever was filled for it is a break."""
+        name = (to_hedge.order.book_id, to_hedge.order.ordinal)
+        await transaction.run("put_rest", *name, to_hedge.child, part.left_e4, part.left_fine_mg, 0, 0)
+        if isinstance(answer, Declined):
+            await transaction.run("withdraw_hedge", *name, at_us)
+        else:
+            broken = ("broken", "confirmed", answer.execution_id, _message(answer), at_us)
+            await transaction.run("answer_hedge", *name, *broken)
 
     async def _settled(
         self, transaction: Transaction, broker: str, order: Order, answer: FinalAnswer, at_us: int
@@ -203,15 +307,16 @@ class StoredHedgeRequests:
         async def body(transaction: Transaction) -> HedgeBacklog:
             row = await one_row(transaction, "hedges_waiting")
             oldest = row["oldest"]
-            broken = (await one_row(transaction, "hedges_broken"))["breaks"]
-            return HedgeBacklog(row["requests"], None if oldest is None else made_at_us(oldest), broken)
+            marked = await one_row(transaction, "hedges_broken")
+            oldest_at_us = None if oldest is None else made_at_us(oldest)
+            return HedgeBacklog(row["requests"], oldest_at_us, marked["breaks"], marked["partly_covered"])
 
         return await self._engine.read("hedges_waiting", body)
 
 
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
     order = answered.to_hedge.order
-    return isinstance(answered.answer, Confirmed), order.asked.symbol_code, order.book_id, order.ordinal
+    return not isinstance(answered.answer, Declined), order.asked.symbol_code, order.book_id, order.ordinal
 
 
 def _message(answer: FinalAnswer) -> str:

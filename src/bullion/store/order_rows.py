@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from bullion.allocation.book import Book, OpenWeight
 from bullion.allocation.position import Position
 from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US
+from bullion.booking.partial_fills import Rest
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
@@ -56,8 +59,24 @@ def order(row: Row) -> Order:
 
 
 def to_hedge(row: Row) -> ToHedge:
-    """From a row of an order with columns of its hedge request."""
-    return ToHedge(order(row), row["broker"], row["instrument"], bool(row["took_stock"]), row["fineness_e4"])
+    """From a row of an order with columns of its hedge request and of its rest."""
+    return ToHedge(
+        order(row), row["broker"], row["instrument"], bool(row["took_stock"]), row["fineness_e4"], rest(row)
+    )
+
+
+def leg(row: Row, child: int) -> ToHedge | None:
+    """The order itself or one of its children; None for a child that was not sent."""
+    found = to_hedge(row)
+    if child > found.child:
+        return None
+    return found if child == found.child else msgspec.structs.replace(found, rest=None)
+
+
+def rest(row: Row) -> Rest | None:
+    if not row["rest_child"]:  # None, or 0: the rest of the order itself, which is not sent.
+        return None
+    return Rest(row["rest_child"], row["rest_e4"], row["rest_fine_mg"])
 
 
 def price_move(row: Row) -> PriceMove:

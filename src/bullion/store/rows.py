@@ -365,7 +365,12 @@ def behaviour(row: Row) -> VenueBehaviour:
     if row["delay_ms"] > DELAY_MS_MAX:
         raise ValueError(f"delay_ms: {row['delay_ms']} is more than {DELAY_MS_MAX}")
     return VenueBehaviour(
-        row["broker"], Mode(row["mode"]), row["delay_ms"], column(row, "instruments", _read_instruments)
+        row["broker"],
+        Mode(row["mode"]),
+        row["delay_ms"],
+        column(row, "instruments", _read_instruments),
+        row["fill_percent"],
+        bool(row["unasked"]),
     )
 
 

@@ -33,6 +33,7 @@ class Submission(msgspec.Struct, eq=False):
     at_us: int
     due_at_us: int
     outcome: str | None
+    filled_e4: int | None
 
 
 ExecutionQuery = tuple[str, int, int]
@@ -69,9 +70,14 @@ class StoredVenueBook:
         return behaviour
 
     async def take(
-        self, request: HedgeRequest, at_us: int, due_at_us: int, outcome: str | None
+        self,
+        request: HedgeRequest,
+        at_us: int,
+        due_at_us: int,
+        outcome: str | None,
+        filled_e4: int | None = None,
     ) -> VenueOrder:
-        order = await self._submissions.get(Submission(request, at_us, due_at_us, outcome))
+        order = await self._submissions.get(Submission(request, at_us, due_at_us, outcome, filled_e4))
         if order is None:
             raise StoreUnavailable("the venue's book lost an order")
         return order
@@ -80,9 +86,12 @@ class StoredVenueBook:
         row = await self._engine.read("venue_order", lambda open_: open_.one("one_venue_order", order_id))
         return None if row is None else _venue_order(row)
 
-    async def decide(self, order_id: str, outcome: str, at_us: int) -> VenueOrder:
+    async def decide(
+        self, order_id: str, outcome: str, at_us: int, filled_e4: int | None = None
+    ) -> VenueOrder:
         async def body(transaction: Transaction) -> VenueOrder:
-            await transaction.run("decide_venue_order", order_id, outcome, _new_execution_id(), at_us)
+            decided = (outcome, _new_execution_id(), at_us, filled_e4)
+            await transaction.run("decide_venue_order", order_id, *decided)
             return _venue_order(await one_row(transaction, "one_venue_order", order_id))
 
         return await self._engine.write("decide_venue_order", body)
@@ -201,7 +210,7 @@ def _listed(row: Row) -> ListedExecution:
         order_id=row["order_id"],
         instrument=row["instrument"],
         trade_type=row["trade_type"],
-        quantity_e4=row["quantity_e4"],
+        quantity_e4=row["quantity_e4"] if row["filled_e4"] is None else row["filled_e4"],
         executed_at_us=row["executed_at_us"],
         cursor=str(row["execution_no"]),
     )
@@ -223,6 +232,7 @@ def _values(submission: Submission) -> tuple[str | int | None, ...]:
         outcome,
         None if outcome is None else _new_execution_id(),
         None if outcome is None else submission.at_us,
+        submission.filled_e4,
     )
 
 
@@ -232,5 +242,11 @@ def _new_execution_id() -> str:
 
 def _venue_order(row: Row) -> VenueOrder:
     return VenueOrder(
-        row["order_id"], row["due_at_us"], row["submissions"], row["outcome"], row["execution_id"]
+        row["order_id"],
+        row["due_at_us"],
+        row["submissions"],
+        row["outcome"],
+        row["execution_id"],
+        row["executed_at_us"],
+        row["filled_e4"],
     )

@@ -65,6 +65,13 @@ class HedgeGauges:
             multiprocess_mode=_NEWEST,
         )
 
+        self._partly_covered = Gauge(
+            "bullion_partly_covered",
+            "Orders that the venue filled in part, and whose rest waits for the desk.",
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+
     def show(self, backlog: HedgeBacklog) -> None:
         self._seen = backlog
 
@@ -75,6 +82,7 @@ class HedgeGauges:
         self._waiting.set(seen.requests)
         self._oldest_s.set(max(0, oldest_us) / US_PER_S)
         self._broken.set(seen.breaks)
+        self._partly_covered.set(seen.partly_covered)
 
 
 class NodeGauges:

@@ -138,7 +138,7 @@ class Trading:
 
     def settlement_tasks(self) -> list[Coroutine[Any, Any, None]]:
         """Background tasks that only nodes run: a command hedges only its own order."""
-        return [self._hedging.run(), self._reconciliation.run()]
+        return [self._hedging.run(), self._hedging.take_reports(), self._reconciliation.run()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
         for symbol in self.catalogue.symbols.values():

@@ -9,7 +9,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, unreadable_error, unreadable_view
 from bullion.hedge.simulated import Mode, VenueBehaviour
-from bullion.hedge.venue import BY_HAND, Tradeability
+from bullion.hedge.venue import Tradeability
 from bullion.metals.metal import Metal
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
@@ -22,6 +22,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
+from .order_view import rest_view
 from .order_view import view as every_field_of
 from .orders import ORDER_ID
 
@@ -33,8 +34,9 @@ _ORDER_FIELDS = (*ORDER_COLUMNS.split(), "total", "source", "created_at")
 @action("GET /hedge", command="hedge show")
 async def get_hedge(desk: Desk, actor: Actor) -> View:
     """Show the venue. For the simulated one, also its behaviour."""
-    if desk.hedge == BY_HAND:
-        return {"venue": desk.hedge, "mode": None, "delay_ms": None, "instruments": {}}
+    if not desk.venue.behaviour:
+        nothing = dict.fromkeys(("mode", "delay_ms", "fill_percent", "unasked"))
+        return {"venue": desk.hedge, **nothing, "instruments": {}}
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
@@ -44,29 +46,38 @@ async def patch_hedge(
 ) -> View:
     """Change the behaviour of the simulated venue.
 
-    mode is fill, refuse, hold or down; an instrument is tradable, suspended or unknown.
+    mode is fill, refuse, hold or down; an instrument is tradable, suspended or unknown. With a fill_percent
+    below 100 it fills orders in part. With unasked=true it reports outcomes by itself.
 
     \b
     Examples:
       bullion desk hedge set mode=hold
       bullion desk hedge set mode=fill delay_ms=500 instruments.GOLD=suspended
     """
-    if desk.hedge == BY_HAND:
+    if not desk.venue.behaviour:
+        why = "the desk answers each order itself" if desk.venue.by_hand else "a real venue answers"
         raise RefusalError(
-            CONFLICT,
-            "There is no simulated venue here: with BULLION_HEDGE=desk, the desk answers each order itself.",
+            CONFLICT, f"There is no simulated venue here: with BULLION_HEDGE={desk.hedge}, {why}."
         )
 
     async def work(records: Records) -> ChangeResult:
         held = await _find(records, actor.broker)
-        current = {"mode": "down", "delay_ms": 0, "instruments": {}}
+        current = {
+            "mode": "down",
+            "delay_ms": 0,
+            "instruments": {},
+            "fill_percent": 100,
+            "unasked": False,
+        }
         if isinstance(held, VenueBehaviour):
             current = {name: value for name, value in view(desk, held).items() if name != "venue"}
         elif not {"mode", "instruments"} <= changes.fields.keys():
             raise unreadable_error(held)
         body = changes.applied_to(current)
         instruments = {each: Tradeability(word) for each, word in body.instruments.items()}
-        after = VenueBehaviour(actor.broker, Mode(body.mode), body.delay_ms, instruments)
+        after = VenueBehaviour(
+            actor.broker, Mode(body.mode), body.delay_ms, instruments, body.fill_percent, body.unasked
+        )
         await records.put_venue_behaviour(after)
         return ChangeResult(_held_view(desk, held), view(desk, after))
 
@@ -123,6 +134,8 @@ def view(desk: Desk, behaviour: VenueBehaviour) -> View:
         "venue": desk.hedge,
         "mode": behaviour.mode.value,
         "delay_ms": behaviour.delay_ms,
+        "fill_percent": behaviour.fill_percent,
+        "unasked": behaviour.unasked,
         "instruments": {name: word.value for name, word in sorted(behaviour.instruments.items())},
     }
 
@@ -152,7 +165,8 @@ def _waiting_view(each: OrderHedge, now_us: int, names: Mapping[str, str | None]
         "instrument": hedge.instrument,
         "tries": hedge.tries,
         "words": hedge.words,
-        "due_at": instant_text(hedge.due_at_us),
+        "due_at": None if hedge.partly_covered else instant_text(hedge.due_at_us),
+        "rest": rest_view(each.account_order.order, hedge),
     }
 
 

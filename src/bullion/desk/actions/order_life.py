@@ -9,7 +9,8 @@ from secrets import token_hex
 
 import msgspec
 
-from bullion.desk.bodies import CompleteBody, ConfirmBody, DeletionBody, ReasonBody
+from bullion.booking.partial_fills import LAST_CHILD
+from bullion.desk.bodies import CompleteBody, ConfirmBody, CoverBody, DeletionBody, ReasonBody
 from bullion.desk.conversion import require_valid
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.price_guard import Deal, PriceRow, far_closing_price, market_paise, price_text
@@ -17,7 +18,7 @@ from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
-from bullion.hedge.venue import BY_HAND
+from bullion.hedge.venue import BY_HAND, Fill
 from bullion.metals.rupees import paise
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_e4
@@ -25,7 +26,7 @@ from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
 from bullion.orders.status import TRANSITIONS, Event, Status
-from bullion.records.hedges import Cover, Execution
+from bullion.records.hedges import Cover, Execution, OrderFill
 from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
@@ -37,6 +38,7 @@ from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
 """The largest amount that a store can keep."""
+_E8_PER_E4 = _E6_PER_PAISA = 10_000
 _DONE = {
     Event.CONFIRM: "confirmed",
     Event.REFUSE: "refused",
@@ -168,8 +170,9 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBo
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
         deleted = life.after(order, Event.DELETE, at_us)
-        if await _by_hand(desk, records, order):
-            await records.withdraw_hedge(order)  # There is no venue to ask.
+        hedge = await records.hedge(order)
+        if await _by_hand(desk, records, order) or (hedge is not None and hedge.partly_covered):
+            await records.withdraw_hedge(order, at_us)  # There is no venue to ask.
         return deleted, body.reason
 
     return await _change(desk, actor, order_id, make)
@@ -189,6 +192,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBo
         await records.answer_hedge(order, execution, message)
         if cover is not None:
             await records.insert_cover(order, cover)
+            await _insert_fill(records, actor.broker, order, execution, cover)
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), message
 
@@ -200,6 +204,58 @@ def _cover(body: ConfirmBody) -> Cover | None:
         return None
     price = body.cover_price
     return Cover(None if price is None else paise(price), body.cover_reference)
+
+
+async def _insert_fill(
+    records: Records, broker: str, order: Order, execution: Execution, cover: Cover
+) -> None:
+    """A cover with a price is a fill, in the metal's unit and for the weight of the order's price."""
+    if cover.price_paise is None:
+        return
+    fill = Fill(
+        execution.execution_id,
+        order.asked.quantity_e4 * _E8_PER_E4,
+        cover.price_paise * _E6_PER_PAISA,
+        execution.at_us,
+    )
+    await records.insert_fill(broker, order, OrderFill(order.id, BY_HAND, fill))
+
+
+@_order_action("cover", "decided about the rest of a partly covered order")
+async def cover_order(desk: Desk, actor: Actor, order_id: str, body: CoverBody) -> View:
+    """Decide about the rest of an order that the venue filled in part.
+
+    take leaves the rest to the hedge book, and the order becomes a deal. again sends the rest to the venue
+    once more. refuse rejects the order: first sell back what was filled for it.
+    """
+
+    async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        hedge = await records.hedge(order)
+        event = Event.REFUSE if body.action == "refuse" else Event.CONFIRM
+        life.after(order, event, at_us)
+        if hedge is None or hedge.rest is None or not hedge.partly_covered:
+            raise RefusalError(CONFLICT, "No rest of this order waits for a decision of the desk.")
+        if body.action == "again":
+            if hedge.rest.child >= LAST_CHILD:
+                raise RefusalError(CONFLICT, "The rest of this order was sent too often. Take or refuse it.")
+            await records.send_rest_again(order, at_us, body.note)
+            return order, body.note
+        execution_id = await records.first_fill(order)
+        if execution_id is None:
+            raise LookupError("a partly covered order has no fill")
+        asked, confirmed = order.asked, body.action == "take"
+        outcome = CONFIRMED if confirmed else REFUSED
+        execution = Execution(
+            order.id, hedge.instrument, asked.trade_type, asked.quantity_e4, outcome, execution_id, at_us
+        )
+        await records.answer_hedge(order, execution, body.note)
+        if not confirmed:
+            return life.after(order, Event.REFUSE, at_us), body.note
+        await records.take_rest(order)
+        deal_no = await records.next_deal_no(actor.broker)
+        return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), body.note
+
+    return await _change(desk, actor, order_id, make)
 
 
 @_order_action("refuse", "refused an order")
@@ -229,7 +285,8 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
             now, message = await make(records, before, at_us)
         except life.NotAllowed as not_allowed:
             raise await _refused(records, found, not_allowed.event) from None
-        await records.change_order(before, now, at_us, actor.name, message)
+        if now is not before:
+            await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
         after = {**view(changed), "words": message, **await _noted_cover(records, now)}
         prices = [] if price is None else await price(records, found)

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 import msgspec
 
 from bullion.allocation.book import environment_of
+from bullion.booking.partial_fills import child_id
 from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.metals.rupees import rupees_text
+from bullion.metals.scaled import plain
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
+from bullion.orders.order import Order
 from bullion.orders.status import DETAILS, Status
-from bullion.records.hedges import WAITING, Cover, Hedge
+from bullion.records.hedges import WAITING, Cover, Hedge, OrderFill
 from bullion.records.orders import AccountOrder, OrderEvent
 from bullion.store.records import Records
 
@@ -73,7 +76,14 @@ async def full_view(records: Records, broker: str, found: AccountOrder) -> View:
         "expected_price": order.asked.expected_price,
         "archived": found.archived,
         "events": [_recorded(found), *map(_event, await records.order_events(order))],
-        "hedge": None if hedge is None else hedge_view(hedge) | cover_view(cover),
+        "hedge": None
+        if hedge is None
+        else {
+            **hedge_view(hedge),
+            **cover_view(cover),
+            "fills": [_fill_view(each) for each in await records.fills(order)],
+            "rest": rest_view(order, hedge),
+        },
         "price_anatomy": msgspec.json.decode(order.price_anatomy),
     }
 
@@ -85,12 +95,46 @@ def hedge_view(hedge: Hedge) -> View:
         "state": hedge.state,
         "tries": hedge.tries,
         "words": hedge.words,
-        "due_at": instant_text(hedge.due_at_us) if hedge.state == WAITING else None,
+        "due_at": instant_text(hedge.due_at_us)
+        if hedge.state == WAITING and not hedge.partly_covered
+        else None,
         "outcome": hedge.outcome,
         "execution_id": hedge.execution_id,
         "answered_at": _instant(hedge.answered_at_us),
         "resolved_by": hedge.resolved_by,
         "resolution": hedge.resolution,
+    }
+
+
+def rest_view(order: Order, hedge: Hedge) -> View | None:
+    """What the venue left unfilled of a partly filled order."""
+    rest = hedge.rest
+    if rest is None:
+        return None
+    if hedge.fine_mg_taken:
+        state = "taken"
+    elif hedge.partly_covered:
+        state = "partly_covered"
+    else:
+        state = "sent" if hedge.state == WAITING else "unfilled"
+    return {
+        "state": state,
+        "quantity": weight_text(rest.quantity_e4),
+        "unit": order.metal.unit,
+        "fine_grams": plain(rest.fine_mg, 3),
+        "sent_as": child_id(order.id, rest.child),
+    }
+
+
+def _fill_view(each: OrderFill) -> View:
+    fill = each.fill
+    return {
+        "execution_id": fill.execution_id,
+        "sent_as": each.sent_id,
+        "venue": each.venue,
+        "quantity": plain(fill.quantity_e8, 8),
+        "price": plain(fill.price_e6, 6),
+        "at": instant_text(fill.at_us),
     }
 
 

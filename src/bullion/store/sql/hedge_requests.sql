@@ -3,6 +3,12 @@
 -- name: one_hedge
 SELECT * FROM hedge_requests WHERE book_id = $1 AND ordinal = $2
 
+-- name: hedge_with_rest
+SELECT hedges.*, @rest_columns, rests.stopped AS rest_stopped, rests.fine_mg_taken AS rest_fine_mg_taken
+FROM hedge_requests AS hedges
+@join_rest
+WHERE hedges.book_id = $1 AND hedges.ordinal = $2
+
 -- name: hedge_due
 SELECT 1 AS due FROM hedge_requests WHERE state = 'waiting' AND due_at_us < $1 AND venue = $2 ORDER BY due_at_us LIMIT 1
 
@@ -28,10 +34,19 @@ WHERE hedge_requests.book_id = due.book_id AND hedge_requests.ordinal = due.ordi
 -- name: claim_hedges (sqlite)
 UPDATE hedge_requests SET holder = $1, due_at_us = $2 WHERE (book_id, ordinal) IN (@due_requests)
 
+-- fragment: rest_columns
+rests.child AS rest_child, rests.quantity_e4 AS rest_e4, rests.fine_mg AS rest_fine_mg
+
+-- fragment: join_rest
+-- Only few orders have a rest.
+LEFT JOIN hedge_rests AS rests ON rests.book_id = hedges.book_id AND rests.ordinal = hedges.ordinal
+
 -- name: claimed_hedges
-SELECT orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.fineness_e4, hedges.tries
+SELECT
+    orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.fineness_e4, hedges.tries, @rest_columns
 FROM hedge_requests AS hedges
 @lookup_join orders ON orders.book_id = hedges.book_id AND orders.ordinal = hedges.ordinal
+@join_rest
 WHERE hedges.state = 'waiting' AND hedges.holder = $1 AND hedges.due_at_us = $2
 
 -- fragment: state(name)
@@ -45,9 +60,24 @@ UPDATE hedge_requests
 SET due_at_us = $3, tries = tries + 1, words = $4
 WHERE book_id = $1 AND ordinal = $2 AND @state('waiting') AND holder = $5
 
+-- fragment: first_fill
+-- The execution of the first part of the order that was filled; null if none was.
+(
+    SELECT parts.execution_id
+    FROM hedge_parts AS parts
+    WHERE parts.book_id = $1 AND parts.ordinal = $2 AND parts.quantity_e4 > 0
+    ORDER BY parts.child
+    LIMIT 1
+)
+
 -- name: withdraw_hedge
+-- If a part of the order was filled, it becomes a break. $3 is the time.
 UPDATE hedge_requests
-SET state = 'withdrawn'
+SET
+    state = CASE WHEN @first_fill IS NULL THEN 'withdrawn' ELSE 'broken' END,
+    outcome = CASE WHEN @first_fill IS NOT NULL THEN 'confirmed' END,
+    execution_id = @first_fill,
+    answered_at_us = CASE WHEN @first_fill IS NOT NULL THEN CAST($3 AS BIGINT) END
 WHERE book_id = $1 AND ordinal = $2 AND @state('waiting')
 
 -- name: resolve_break
@@ -60,6 +90,59 @@ RETURNING ordinal
 UPDATE hedge_requests
 SET state = $3, outcome = $4, execution_id = $5, words = $6, answered_at_us = $7
 WHERE book_id = $1 AND ordinal = $2
+
+-- name: insert_fill
+-- A fill that is known does not change.
+INSERT INTO hedge_fills (book_id, ordinal, execution_id, broker, venue, order_id, quantity_e8, price_e6, at_us)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT DO NOTHING
+
+-- name: insert_fills (postgres)
+-- Many at once.
+INSERT INTO hedge_fills (book_id, ordinal, execution_id, broker, venue, order_id, quantity_e8, price_e6, at_us)
+SELECT
+    CAST(@item(0) AS BIGINT), CAST(@item(1) AS BIGINT), @item(2), @item(3), @item(4), @item(5),
+    CAST(@item(6) AS BIGINT), CAST(@item(7) AS BIGINT), CAST(@item(8) AS BIGINT)
+FROM @json_rows($1)
+ORDER BY 3
+ON CONFLICT DO NOTHING
+
+-- name: fills_of_order
+SELECT * FROM hedge_fills WHERE book_id = $1 AND ordinal = $2 ORDER BY at_us, execution_id
+
+-- name: put_rest
+INSERT INTO hedge_rests (book_id, ordinal, child, quantity_e4, fine_mg, stopped, fine_mg_taken)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (book_id, ordinal) DO UPDATE
+SET
+    child = excluded.child, quantity_e4 = excluded.quantity_e4, fine_mg = excluded.fine_mg,
+    stopped = excluded.stopped, fine_mg_taken = excluded.fine_mg_taken
+
+-- name: release_rest
+-- The desk has decided, or the order has its answer: the rest no longer waits for the desk.
+UPDATE hedge_rests SET stopped = 0 WHERE book_id = $1 AND ordinal = $2
+
+-- name: take_rest
+UPDATE hedge_rests SET fine_mg_taken = fine_mg WHERE book_id = $1 AND ordinal = $2
+
+-- name: send_rest_again
+UPDATE hedge_rests SET child = child + 1 WHERE book_id = $1 AND ordinal = $2
+
+-- name: one_part
+SELECT * FROM hedge_parts WHERE book_id = $1 AND ordinal = $2 AND child = $3
+
+-- name: first_filled_part
+SELECT @first_fill AS execution_id
+
+-- name: insert_part
+INSERT INTO hedge_parts (book_id, ordinal, child, order_id, execution_id, quantity_e4, fine_mg, at_us)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: wait_for_rest
+-- The request waits for the answer to the next child, from $3 on.
+UPDATE hedge_requests
+SET due_at_us = $3, tries = 0, words = $4
+WHERE book_id = $1 AND ordinal = $2 AND @state('waiting')
 
 -- name: insert_cover
 INSERT INTO hand_covers (book_id, ordinal, price_paise, reference) VALUES ($1, $2, $3, $4)
@@ -77,13 +160,15 @@ SELECT count(*) AS requests, min(order_id) AS oldest FROM hedge_requests WHERE s
 -- name: hedges_broken
 SELECT
     (SELECT count(*) FROM hedge_requests WHERE state = 'broken')
-    + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks
+    + (SELECT count(*) FROM unmatched_executions WHERE resolved_by IS NULL) AS breaks,
+    (SELECT count(*) FROM hedge_rests WHERE stopped = 1) AS partly_covered
 
 -- fragment: hedges_in(state)
 -- Oldest orders first.
 SELECT
     orders.*, accounts.login_id, books.archived_count, page.instrument, page.venue, page.state, page.tries,
-    page.words, page.due_at_us, page.outcome, page.execution_id, page.answered_at_us, page.resolved_by, page.resolution
+    page.words, page.due_at_us, page.outcome, page.execution_id, page.answered_at_us, page.resolved_by, page.resolution,
+    @rest_columns, rests.stopped AS rest_stopped, rests.fine_mg_taken AS rest_fine_mg_taken
 FROM (
     SELECT *
     FROM hedge_requests
@@ -94,6 +179,7 @@ FROM (
 @lookup_join orders ON orders.book_id = page.book_id AND orders.ordinal = page.ordinal
 @lookup_join books ON books.id = page.book_id
 @lookup_join accounts ON accounts.id = books.account_id
+LEFT JOIN hedge_rests AS rests ON rests.book_id = page.book_id AND rests.ordinal = page.ordinal
 ORDER BY page.order_id
 
 -- name: hedge_queue
@@ -114,12 +200,15 @@ SELECT count(*) AS total FROM hedge_requests WHERE broker = $1 AND state = 'brok
 SELECT
     orders.metal,
     CAST(sum(
-        (CASE WHEN orders.trade_type = 'buy' THEN orders.quantity_e4 ELSE -orders.quantity_e4 END)
+        (CASE WHEN orders.trade_type = 'buy' THEN 1 ELSE -1 END)
         * (
             CASE
-                WHEN gaps.state = 'broken' AND gaps.outcome = 'confirmed' THEN -1
-                WHEN gaps.state = 'broken' AND orders.status IN ('open', 'closing') THEN 1
-                WHEN gaps.state = 'waiting' AND orders.status = 'pending' THEN 1
+                WHEN gaps.state = 'broken' AND gaps.outcome = 'confirmed'
+                    THEN coalesce(rests.quantity_e4, 0) - orders.quantity_e4
+                WHEN gaps.state = 'broken' AND orders.status IN ('open', 'closing') THEN orders.quantity_e4
+                WHEN gaps.state = 'waiting' AND orders.status = 'pending'
+                    THEN coalesce(rests.quantity_e4, orders.quantity_e4)
+                WHEN gaps.state = 'waiting' THEN coalesce(rests.quantity_e4 - orders.quantity_e4, 0)
                 ELSE 0
             END
         )
@@ -132,16 +221,18 @@ FROM (
     SELECT book_id, ordinal, state, outcome FROM hedge_requests WHERE broker = $1 AND state = 'broken'
 ) AS gaps
 @lookup_join orders ON orders.book_id = gaps.book_id AND orders.ordinal = gaps.ordinal
+LEFT JOIN hedge_rests AS rests ON rests.book_id = gaps.book_id AND rests.ordinal = gaps.ordinal
 GROUP BY orders.metal
 
 -- name: hedged_order
--- A production order of a broker with its hedge request.
+-- A production order with its hedge request and rest.
 SELECT
     orders.*, hedges.broker, hedges.instrument, hedges.took_stock, hedges.fineness_e4,
-    hedges.outcome AS hedge_outcome, hedges.execution_id AS hedge_execution_id
+    hedges.outcome AS hedge_outcome, hedges.execution_id AS hedge_execution_id, @rest_columns
 FROM orders
 @lookup_join hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal
-WHERE orders.id = $1 AND hedges.broker = $2
+@join_rest
+WHERE orders.id = $1
 
 -- name: accounted_executions
 -- Order and id of those executions in $1 that the hedge request of their order has, with the order's side and weight.
@@ -155,6 +246,20 @@ WHERE
     AND hedges.execution_id = @item(1)
     AND orders.trade_type = @item(2)
     AND orders.quantity_e4 = CAST(@item(3) AS BIGINT)
+
+-- name: accounted_parts
+-- The same for orders that were filled in parts, whose weights may differ by up to $3 because they are rounded.
+SELECT parts.order_id, parts.execution_id
+FROM @json_rows($1)
+@lookup_join orders ON orders.id = substr(@item(0), 1, 36)
+@lookup_join hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal
+@lookup_join hedge_parts AS parts ON parts.book_id = orders.book_id AND parts.ordinal = orders.ordinal
+WHERE
+    hedges.broker = $2
+    AND parts.order_id = @item(0)
+    AND parts.execution_id = @item(1)
+    AND orders.trade_type = @item(2)
+    AND abs(parts.quantity_e4 - CAST(@item(3) AS BIGINT)) <= $3
 
 -- name: confirm_orders (postgres)
 -- Orders that the venue confirmed become deals: many in one statement, which is its own transaction, with the same

@@ -12,10 +12,12 @@ FROM @json_list($1)
 @lookup_join venues ON venues.broker = items.value
 
 -- name: put_venue
-INSERT INTO venues (broker, mode, delay_ms, instruments)
-VALUES ($1, $2, $3, $4)
+INSERT INTO venues (broker, mode, delay_ms, instruments, fill_percent, unasked)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (broker) DO UPDATE
-SET mode = excluded.mode, delay_ms = excluded.delay_ms, instruments = excluded.instruments
+SET
+    mode = excluded.mode, delay_ms = excluded.delay_ms, instruments = excluded.instruments,
+    fill_percent = excluded.fill_percent, unasked = excluded.unasked
 
 -- name: one_venue_order
 -- A range: see @primary_key.
@@ -35,7 +37,7 @@ nextval('venue_execution_numbers')
 -- fragment: insert_venue_order
 INSERT INTO venue_orders AS taken (
     order_id, broker, instrument, trade_type, quantity_e4, submissions, due_at_us, outcome, execution_id,
-    executed_at_us, execution_no
+    executed_at_us, filled_e4, execution_no
 )
 
 -- fragment: count_submission
@@ -45,7 +47,7 @@ RETURNING *
 
 -- name: take_venue_order
 @insert_venue_order
-VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, CASE WHEN $7 = 'confirmed' THEN @next_number END)
+VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, CASE WHEN $7 = 'confirmed' THEN @next_number END)
 @count_submission
 
 -- name: take_venue_orders (postgres)
@@ -53,7 +55,7 @@ VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, CASE WHEN $7 = 'confirmed' THEN @
 @insert_venue_order
 SELECT
     @item(0), @item(1), @item(2), @item(3), CAST(@item(4) AS BIGINT), 1, CAST(@item(5) AS BIGINT), @item(6), @item(7),
-    CAST(@item(8) AS BIGINT), CASE WHEN @item(6) = 'confirmed' THEN @next_number END
+    CAST(@item(8) AS BIGINT), CAST(@item(9) AS BIGINT), CASE WHEN @item(6) = 'confirmed' THEN @next_number END
 FROM @json_rows($1)
 ORDER BY 1
 @count_submission
@@ -61,7 +63,7 @@ ORDER BY 1
 -- name: decide_venue_order
 -- With its broker: each index leads straight to the order, whichever a generic plan picks.
 UPDATE venue_orders
-SET outcome = $2, execution_id = $3, executed_at_us = $4
+SET outcome = $2, execution_id = $3, executed_at_us = $4, filled_e4 = $5
 WHERE
     order_id = $1
     AND broker = (
@@ -74,7 +76,7 @@ WHERE
 -- An earlier decision of the simulated venue does not change. Executions by the desk have no number: the same
 -- transaction answers the hedge request.
 @insert_venue_order
-VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $6, 0)
+VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $6, NULL, 0)
 ON CONFLICT (order_id) DO UPDATE
 SET
     outcome = excluded.outcome, execution_id = excluded.execution_id,
