@@ -44,6 +44,8 @@ BOOK_OF = {
 """The tables that grow with orders, and the column of each that names the book."""
 NOT_THE_ACCOUNTS = {
     "catalogue": "one row",
+    "book_entries": "written for brokers that keep a hedge book, and read by the desk",
+    "book_positions": "at most two rows for each broker: its hedge book",
     "deals": "one row for each broker: its deal numbers",
     "hedge_fills": "the venue's fills, each with an id that is unique for the broker",
     "stocks": "one row for each symbol of a broker",
@@ -62,12 +64,14 @@ NOT_LED_BY_BOOK = {
 PRODUCTION = (
     "answer_hedge",
     "archived_by_key",
+    "book_of_order",
     "change_order",
     "confirm_orders",
     "count_order",
     "decide_venue_order",
     "fence_book",
     "hedge_due",
+    "hold_hedge",
     "lock_book",
     "lock_stock",
     "lock_books",

@@ -9,8 +9,10 @@ import asyncpg
 import pytest
 
 from bullion.store import (
+    book_entries,
     execution_records,
     hedge_requests,
+    house_book,
     ledger_postgres,
     order_changes,
     order_sums,
@@ -24,9 +26,19 @@ from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio
 
-HOLDERS = (ledger_postgres, hedge_requests, execution_records, order_changes, order_sums, traces)
+HOLDERS = (
+    ledger_postgres,
+    hedge_requests,
+    house_book,
+    execution_records,
+    order_changes,
+    book_entries,
+    order_sums,
+    traces,
+)
 NOT_HELD = {
     "accounted_executions",
+    "books_with_held_orders",
     "execution_cursor",
     "hedge_due",
     "hedged_order",

@@ -33,7 +33,7 @@ NAMES = (
 
 
 def row_of(symbol: Symbol) -> dict[str, Any]:
-    return {**dict(zip(NAMES, rows.symbol_values(symbol), strict=True)), "stock_kept": 0}
+    return {**dict(zip(NAMES, rows.symbol_values(symbol), strict=True)), "stock_kept": 0, "in_book": 0}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ class ToHedge(msgspec.Struct, frozen=True):
     """Of the symbol, when the order was recorded."""
     rest: Rest | None = None
     """What is left of a partly filled order."""
+    in_book: bool = False
+    """Whether the house's book confirms it, and not the venue."""
 
     @property
     def child(self) -> int:
@@ -102,6 +104,8 @@ class Booked(msgspec.Struct, frozen=True):
     instrument: str | None = None
     """What the venue must cover the order in; None if it was booked earlier, or is not hedged."""
     fineness_e4: int = FINENESS_E4_USUAL
+    in_book: bool = False
+    """Whether the house's book confirms it."""
 
 
 Outcome = Booked | Refusal

@@ -113,7 +113,14 @@ class _Draft:
         self.plan.orders.append(order)
         if priced.instrument is not None:
             self.plan.to_hedge.append(
-                ToHedge(order, attempt.broker, priced.instrument, from_stock, priced.fineness_e4)
+                ToHedge(
+                    order,
+                    attempt.broker,
+                    priced.instrument,
+                    from_stock,
+                    priced.fineness_e4,
+                    in_book=priced.in_book,
+                )
             )
         if from_stock:
             self._stock[stock_name] = left_e4 - change_e4
@@ -125,6 +132,7 @@ class _Draft:
             compared=_compared(priced, position, change_e4),
             instrument=priced.instrument,
             fineness_e4=priced.fineness_e4,
+            in_book=priced.in_book,
         )
 
     def finished(self) -> Plan:

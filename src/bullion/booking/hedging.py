@@ -33,6 +33,7 @@ from bullion.orders.status import Status
 
 from .attempt import ToHedge
 from .hedge_requests import LEASE_US, Claimed, HedgeBacklog, HedgeRequests
+from .house_book import HouseBook
 
 WAIT_S = 2.0
 """How long a client waits for the venue before the answer is that its order is pending."""
@@ -62,12 +63,17 @@ class Hedging:
         requests: HedgeRequests,
         now_us: Callable[[], int],
         report: Callable[[HedgeBacklog], None] = lambda _: None,
+        house_book: HouseBook | None = None,
     ) -> None:
-        """`report` is called now and then with the number of requests that wait for the venue."""
+        """`report` is called now and then with the number of requests that wait for the venue.
+
+        `house_book` answers the orders that are not sent to the venue. None: there are no such orders.
+        """
         self._venue = venue
         self._requests = requests
         self._now_us = now_us
         self._report = report
+        self._house_book = house_book
         self._sending: dict[str, asyncio.Task[Order]] = {}
         self._alarmed = False
         self._more_due = False
@@ -77,7 +83,8 @@ class Hedging:
         order = to_hedge.order
         if not self._lease_outlasts_call(order.created_at_us + LEASE_US):
             return order  # Recording took too long: another node may claim the request.
-        task = asyncio.get_running_loop().create_task(self._send(to_hedge))
+        send = self._judge(to_hedge) if to_hedge.in_book else self._send(to_hedge)
+        task = asyncio.get_running_loop().create_task(send)
         self._sending[order.id] = task
         task.add_done_callback(lambda _: self._sending.pop(order.id, None))
         return await self._wait(task, order)
@@ -91,6 +98,7 @@ class Hedging:
         """Finish requests that this or another node left, in the background, until cancelled."""
         for turn in itertools.count():
             await self._try(self.settle, "hedging")
+            await self._try(self._review, "book_review")
             if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
                 await self._try(self._watch, "hedge_watch")
             # No pause if more is due: an order must not wait behind the many of another broker.
@@ -123,6 +131,10 @@ class Hedging:
             _log.warning("report_of_unknown_order", order_id=report.order_id)
         else:
             await self._requests.answer(to_hedge, report.answer)
+
+    async def _review(self) -> None:
+        if self._house_book is not None:
+            await self._house_book.review()
 
     async def settle(self) -> None:
         """Claim the requests that are due, and get the venue's answers."""
@@ -187,6 +199,17 @@ class Hedging:
             _log.warning("settlement_failed", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the order is recorded, and `settle` goes on with it
             _log.exception("settlement_failed", order_id=to_hedge.order.id)
+        return to_hedge.order
+
+    async def _judge(self, to_hedge: ToHedge) -> Order:
+        """Let the house's book answer. If it cannot now, its next review does."""
+        try:
+            if self._house_book is not None:
+                return await self._house_book.judge(to_hedge)
+        except StoreFault as fault:
+            _log.warning("judgement_failed", order_id=to_hedge.order.id, fault=repr(fault))
+        except Exception:  # noqa: BLE001 - the order is recorded, and the next review goes on with it
+            _log.exception("judgement_failed", order_id=to_hedge.order.id)
         return to_hedge.order
 
     async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | StatusAnswer:

@@ -115,7 +115,11 @@ class Production:
             order = await self._hedging.outcome(outcome.order)
         else:
             to_hedge = ToHedge(
-                outcome.order, attempt.broker, outcome.instrument, fineness_e4=outcome.fineness_e4
+                outcome.order,
+                attempt.broker,
+                outcome.instrument,
+                fineness_e4=outcome.fineness_e4,
+                in_book=outcome.in_book,
             )
             order = await self._hedging.hedge(to_hedge)
         return msgspec.structs.replace(outcome, order=order)

@@ -19,7 +19,12 @@ def replay(settled: Settled, entry: QueueEntry) -> Outcome:
         case Order():
             if replayed or not isinstance(verdict, Priced):
                 return Booked(settled, replayed)
-            return Booked(settled, instrument=verdict.instrument, fineness_e4=verdict.fineness_e4)
+            return Booked(
+                settled,
+                instrument=verdict.instrument,
+                fineness_e4=verdict.fineness_e4,
+                in_book=verdict.in_book,
+            )
         case PriceMove():
             return price_moved(settled, replayed=replayed)
 

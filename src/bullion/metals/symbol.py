@@ -48,6 +48,8 @@ class Symbol:
     """Whether the desk counts a stock of it, from which buys are taken."""
     fineness_e4: int = FINENESS_E4_USUAL
     """Its share of pure metal. Only the hedge counts in fine weight."""
+    in_book: bool = False
+    """Whether the house's book confirms its orders, and covers what all clients hold together."""
 
     def __post_init__(self) -> None:
         if self.quoted_weight_e4 <= 0:

@@ -95,6 +95,7 @@ def check_all(
         instrument=symbol.hedged_in if hedged else None,
         stock_kept=symbol.stock_kept and hedged,
         fineness_e4=symbol.fineness_e4,
+        in_book=symbol.in_book and hedged,
     )
 
 

@@ -27,6 +27,8 @@ class Priced(msgspec.Struct, frozen=True):
     stock_kept: bool = False
     """Whether a buy takes from a stock that the desk keeps."""
     fineness_e4: int = FINENESS_E4_USUAL
+    in_book: bool = False
+    """Whether the house's book confirms the order."""
 
 
 class Refusal(msgspec.Struct, frozen=True):

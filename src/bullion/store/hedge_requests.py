@@ -10,6 +10,7 @@ import structlog
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
+from bullion.booking.house_book import deal_entry
 from bullion.booking.partial_fills import CHILDREN_MAX, Part, order_and_child, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer, PartiallyFilled
@@ -151,7 +152,10 @@ class StoredHedgeRequests:
             elif fills := [values for each in left.values() for values in self._fills(each)]:
                 # Before the confirmation: if this node dies in between, the venue is asked again.
                 await engine.statement("insert_fills", _encode(fills).decode(), writes=True)
-            rows = [(*name, each.to_hedge.broker, each.answer.execution_id) for name, each in left.items()]
+            rows = [
+                confirmation_row(place, each.to_hedge, each.answer.execution_id, covered=True)
+                for place, each in enumerate(left.values())
+            ]
             books, at_us = list({book_id for book_id, _ in left}), self._now_us()
             values = (_encode(rows).decode(), books, at_us, _BY)
             for row in await engine.statement("confirm_orders", *values, writes=True):
@@ -166,16 +170,19 @@ class StoredHedgeRequests:
         async def body(transaction: Transaction) -> dict[Answered, Order]:
             for book_id in sorted({each.to_hedge.order.book_id for each in in_order}):
                 await transaction.run("lock_book", book_id)
+            books_kept = await transaction.one("keeps_books") is not None
             found: dict[Answered, Order] = {}
             for each in in_order:
-                order = await self._answer(transaction, each.to_hedge, each.answer)
+                order = await self._answer(transaction, each.to_hedge, each.answer, books_kept=books_kept)
                 if order is not None:
                     found[each] = order
             return found
 
         return await self._engine.write("answer_hedges", body)
 
-    async def _answer(self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer) -> Order | None:
+    async def _answer(
+        self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer, *, books_kept: bool
+    ) -> Order | None:
         name = (to_hedge.order.book_id, to_hedge.order.ordinal)
         row = await transaction.one("order_at", *name)
         if row is None:
@@ -189,7 +196,7 @@ class StoredHedgeRequests:
         if order.status == Status.PENDING:
             before, message = order, _message(answer)
             order = await self._settled(transaction, to_hedge.broker, order, answer, at_us)
-            await order_changes.write(transaction, before, order, at_us, _BY, message)
+            await order_changes.write(transaction, before, order, at_us, _BY, message, books_kept=books_kept)
         else:
             known = await one_row(transaction, "one_hedge", *name)
             if known["execution_id"] == answer.execution_id:
@@ -312,6 +319,16 @@ class StoredHedgeRequests:
             return HedgeBacklog(row["requests"], oldest_at_us, marked["breaks"], marked["partly_covered"])
 
         return await self._engine.read("hedges_waiting", body)
+
+
+def confirmation_row(
+    place: int, to_hedge: ToHedge, execution_id: str, *, covered: bool
+) -> tuple[int | str, ...]:
+    """A row of the first parameter of `confirm_orders`. `covered`: whether the venue covered the order."""
+    order = to_hedge.order
+    entry = deal_entry(order, to_hedge.fineness_e4, covered=covered)
+    name = (order.book_id, order.ordinal, to_hedge.broker)
+    return *name, execution_id, entry.client_mg, entry.cover_mg, place
 
 
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:

@@ -8,6 +8,7 @@ import msgspec
 from bullion.allocation.book import Book
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
+from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
@@ -114,6 +115,7 @@ class PostgresLedger:
                         each.broker,
                         each.instrument,
                         int(each.took_stock),
+                        IN_BOOK if each.in_book else self._venue,
                         each.fineness_e4,
                     )
                     for each in plan.to_hedge
@@ -129,7 +131,6 @@ class PostgresLedger:
             [plan.before.id for plan in plans],
             self._holder,
             order_rows.lease_ends_at_us([order for plan in plans for order in plan.orders]),
-            self._venue,
             [plan.before.id for plan in plans if plan.before.archived_count],
         ]
 

@@ -7,6 +7,7 @@ import msgspec
 from bullion.allocation.book import Book
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
+from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
@@ -121,7 +122,7 @@ class SqliteLedger:
                 int(each.took_stock),
                 self._holder,
                 due_at_us,
-                self._venue,
+                IN_BOOK if each.in_book else self._venue,
                 each.fineness_e4,
             )
             for plan in plans

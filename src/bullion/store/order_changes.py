@@ -10,6 +10,7 @@ from bullion.orders.life import kinds_of, releases_weight
 from bullion.orders.order import Order, signed_e4
 
 from . import order_rows
+from .book_entries import enter_order
 from .engine import Transaction, one_row
 
 
@@ -25,8 +26,20 @@ async def next_deal_no(transaction: Transaction, broker: str) -> int:
 
 
 async def write(
-    transaction: Transaction, before: Order, now: Order, at_us: int, actor: str, message: str | None = None
+    transaction: Transaction,
+    before: Order,
+    now: Order,
+    at_us: int,
+    actor: str,
+    message: str | None = None,
+    *,
+    covered: bool = True,
+    books_kept: bool = True,
 ) -> None:
+    """`covered`: whether an order that becomes a deal was covered by the venue.
+
+    `books_kept`: False if the caller knows that no broker keeps a hedge book.
+    """
     name = (now.book_id, now.ordinal)
     changed = await transaction.one(
         "change_order",
@@ -47,6 +60,8 @@ async def write(
         await transaction.run("count_order", *name, *kind)
     if releases_weight(before, now):
         await _release_weight(transaction, now)
+    if books_kept:
+        await enter_order(transaction, before, now, at_us, covered=covered)
 
 
 async def _release_weight(transaction: Transaction, order: Order) -> None:

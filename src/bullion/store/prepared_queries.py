@@ -27,7 +27,19 @@ HEDGE = (
     "answer_hedge",
     "insert_unmatched_execution",
 )
+HOUSE_BOOK = (
+    "keeps_books",
+    "book_of_order",
+    "move_book_position",
+    "insert_book_entry",
+    "lock_deals",
+    "lock_book_position",
+    "lock_free_books",
+    "waiting_orders",
+    "hold_hedge",
+    "confirm_orders",
+)
 SUM = ("sum_blocks", "set_unsummed_from")
 TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + SUM + TRACE
+ALL = RECORD + VERIFY + CHANGE + HEDGE + HOUSE_BOOK + SUM + TRACE

@@ -29,6 +29,7 @@ from bullion.unreadable import Unreadable
 from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
+from .book_records import BookRecords
 from .decoding import readable
 from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
@@ -50,6 +51,7 @@ class Records(
     RateRecords,
     SearchRecords,
     HedgeRecords,
+    BookRecords,
     ArchiveRecords,
     AccountRecords,
     SessionRecords,

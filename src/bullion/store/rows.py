@@ -233,6 +233,7 @@ def symbol(row: Row) -> Symbol:
         pricing=column(row, "pricing", _pricing),
         stock_kept=bool(row["stock_kept"]),
         fineness_e4=row["fineness_e4"],
+        in_book=bool(row["in_book"]),
     )
 
 

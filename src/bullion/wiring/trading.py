@@ -26,6 +26,7 @@ from bullion.settings import Settings
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
+from bullion.store.house_book import StoredHouseBook
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
 from bullion.store.postgres import PostgresEngine
@@ -82,7 +83,8 @@ class Trading:
         self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
         self._queue = queue(verifies=True)
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
-        self._hedging = Hedging(venue, requests, now_us, report)
+        house_book = StoredHouseBook(engine, now_us)
+        self._hedging = Hedging(venue, requests, now_us, report, house_book)
         records = StoredExecutionRecords(engine, settings.hedge, now_us)
         self._reconciliation = Reconciliation(
             venue, requests, records, lambda: self.catalogue.brokers, self._metal_of

@@ -271,7 +271,8 @@ WHERE
 WITH wanted AS MATERIALIZED (
     SELECT
         CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, @item(2) AS broker,
-        @item(3) AS execution_id
+        @item(3) AS execution_id, CAST(@item(4) AS BIGINT) AS client_mg, CAST(@item(5) AS BIGINT) AS cover_mg,
+        CAST(@item(6) AS BIGINT) AS nth
     FROM @json_rows($1)
 ),
 
@@ -315,7 +316,7 @@ booked AS (
     SET status = 'open', deal_no = dealt.deal_no
     FROM dealt
     WHERE orders.ctid = dealt.place AND orders.status = 'pending'
-    RETURNING orders.*, dealt.execution_id
+    RETURNING orders.*, dealt.execution_id, dealt.broker, dealt.client_mg, dealt.cover_mg, dealt.nth
 ),
 
 events AS (
@@ -330,6 +331,34 @@ answered AS (
         words = 'execution ' || booked.execution_id, answered_at_us = $3
     FROM booked
     WHERE hedge_requests.book_id @only(booked.book_id) AND hedge_requests.ordinal = booked.ordinal
+),
+
+-- The hedge book, of brokers that keep one.
+moved AS (
+    UPDATE book_positions AS positions
+    SET
+        open_since_us = @open_since(sums.client_mg, sums.cover_mg, $3),
+        client_mg = positions.client_mg + sums.client_mg,
+        cover_mg = positions.cover_mg + sums.cover_mg,
+        version = positions.version + sums.orders
+    FROM (
+        SELECT
+            broker, metal, sum(client_mg)::BIGINT AS client_mg, sum(cover_mg)::BIGINT AS cover_mg, count(*) AS orders
+        FROM booked
+        GROUP BY 1, 2
+    ) AS sums
+    WHERE positions.broker @only(sums.broker) AND positions.metal = sums.metal
+    RETURNING positions.broker, positions.metal, positions.version - sums.orders AS version_before
+),
+
+entered AS (
+    INSERT INTO book_entries (@book_entry_columns)
+    SELECT
+        moved.broker, moved.metal,
+        moved.version_before + row_number() OVER (PARTITION BY moved.broker, moved.metal ORDER BY booked.nth),
+        'deal', booked.id, booked.client_mg, booked.cover_mg, $3
+    FROM moved
+    INNER JOIN booked ON booked.broker = moved.broker AND booked.metal = moved.metal
 ),
 
 -- Orders whose block is summed: most are newer.

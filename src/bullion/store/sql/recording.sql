@@ -51,7 +51,7 @@ DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_
 -- moved. The rows returned say what was done, with each book as it was before.
 --
 -- $2 are the keys, $3 what is planned for each book, by its id: version, gold, silver, count, time, orders, price
--- moves, hedge requests. It is JSON: one value is sent faster than fifty columns. $8 are the books that were
+-- moves, hedge requests. It is JSON: one value is sent faster than fifty columns. $7 are the books that were
 -- ever reset: only they have archived keys, and if one was reset just now, its version moved.
 WITH asked AS MATERIALIZED (
     @asked_keys($2)
@@ -63,7 +63,7 @@ settled AS MATERIALIZED (
     @key_in(price_moves)
     UNION ALL
     @key_in(archived_keys)
-    WHERE asked.book_id = ANY ($8::BIGINT [])
+    WHERE asked.book_id = ANY ($7::BIGINT [])
 ),
 
 locked AS MATERIALIZED (
@@ -109,8 +109,9 @@ inserted AS (
 
 requested AS (
     INSERT INTO hedge_requests (@hedge_request_columns)
-    SELECT moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, $7,
-        (row ->> 5)::BIGINT
+    SELECT
+        moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, row ->> 5,
+        (row ->> 6)::BIGINT
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 7) AS to_hedge (row)
 ),

@@ -1,9 +1,12 @@
 -- Symbols and their stock.
 
 -- fragment: symbols_with_stock
-SELECT symbols.*, stocks.weight_e4 AS stock_e4, stocks.weight_e4 IS NOT NULL AS stock_kept
+SELECT
+    symbols.*, stocks.weight_e4 AS stock_e4, stocks.weight_e4 IS NOT NULL AS stock_kept,
+    coalesce(positions.policy = 'book', FALSE) AS in_book
 FROM symbols
 LEFT JOIN stocks ON stocks.broker = symbols.broker AND stocks.symbol_code = symbols.code
+LEFT JOIN book_positions AS positions ON positions.broker = symbols.broker AND positions.metal = symbols.metal
 
 -- name: all_symbols
 @symbols_with_stock

@@ -1,0 +1,69 @@
+"""The hedge book for the desk: positions and terms."""
+
+from bullion.metals.fine_weight import fine_mg
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+from bullion.records.hedge_book import BookPosition
+
+from .desk_transaction import DeskTransaction
+from .engine import Row, Transaction, one_row
+
+
+class BookRecords(DeskTransaction):
+    async def book_positions(self, broker: str) -> dict[Metal, BookPosition]:
+        """The books that the broker has opened."""
+        rows = await self._transaction.all("book_positions_of_broker", broker)
+        return {each.metal: each for each in map(book_position, rows)}
+
+    async def lock_book_position(self, broker: str, metal: Metal) -> BookPosition | None:
+        row = await self._transaction.one("lock_book_position", broker, metal.value)
+        return None if row is None else book_position(row)
+
+    async def open_book(self, wanted: BookPosition) -> BookPosition:
+        """Open the book of a metal with the deals that there are. They count as covered."""
+        name = (wanted.broker, wanted.metal.value)
+        await self._transaction.run("lock_book_positions")
+        client_mg = await clients_mg(self._transaction, *name)
+        at_us = await self.now_us()
+        terms = (wanted.policy, wanted.limit_mg, wanted.volatility_e4)
+        await self._transaction.run("insert_book_position", *name, *terms, client_mg, -client_mg, at_us)
+        await self._transaction.run(
+            "insert_book_entry", *name, 1, "opening", "", client_mg, -client_mg, at_us
+        )
+        await self._notify(wanted)
+        return book_position(await one_row(self._transaction, "one_book_position", *name))
+
+    async def set_book_terms(self, wanted: BookPosition) -> None:
+        terms = (wanted.policy, wanted.limit_mg, wanted.volatility_e4)
+        await self._transaction.run("set_book_terms", wanted.broker, wanted.metal.value, *terms)
+        await self._notify(wanted)
+
+    async def _notify(self, changed: BookPosition) -> None:
+        """Nodes keep the policy with the symbols."""
+        for row in await self._transaction.all("symbols_of_broker", changed.broker):
+            if row["metal"] == changed.metal:
+                await self._record_change("symbol", changed.broker, row["code"])
+
+
+async def clients_mg(transaction: Transaction, broker: str, metal: str) -> int:
+    """The fine weight of the broker's deals in a metal, from the orders themselves."""
+    total_mg = 0
+    for row in await transaction.all("deals_of_metal", broker, metal):
+        weight_mg = row["orders"] * fine_mg(row["quantity_e4"], Metal(metal), row["fineness_e4"])
+        total_mg += -weight_mg if row["trade_type"] == Side.BUY else weight_mg
+    return total_mg
+
+
+def book_position(row: Row) -> BookPosition:
+    return BookPosition(
+        row["broker"],
+        Metal(row["metal"]),
+        row["policy"],
+        row["limit_mg"],
+        row["volatility_e4"],
+        row["client_mg"],
+        row["cover_mg"],
+        row["version"],
+        row["opened_at_us"],
+        row["open_since_us"],
+    )
