@@ -118,6 +118,13 @@ def test_the_market_in_words(office: Office) -> None:
     )
     assert after("PATCH", "/switches", {"halted": True}) == "changed switches: halted, nothing changed"
     assert after("PATCH", "/hedge", {"mode": "hold"}) == "simulated venue: mode fill → hold"
+    assert after("PATCH", "/hedge/book/gold", {"policy": "book", "limit": "2500"}) == (
+        "hedge book of gold: policy book; hedge book of gold: limit 2,500 g; "
+        "hedge book of gold: daily volatility 0 %"
+    )
+    assert after("PATCH", "/hedge/book/gold", {"limit": "3000.5"}) == (
+        "hedge book of gold: limit 2,500 g → 3,000.5 g"
+    )
 
 
 def test_a_confirmed_loss_in_words(office: Office) -> None:

@@ -50,6 +50,7 @@ WRITES = [
     ("POST", "/orders"),
     *(("POST", f"/orders/{NEVER}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
     ("PATCH", "/hedge"),
+    ("PATCH", "/hedge/book/gold"),
     ("POST", f"/hedge/breaks/{NEVER}/resolve"),
 ]
 

@@ -207,9 +207,9 @@ class Hedging:
             if self._house_book is not None:
                 return await self._house_book.judge(to_hedge)
         except StoreFault as fault:
-            _log.warning("judgement_failed", order_id=to_hedge.order.id, fault=repr(fault))
+            _log.warning("settlement_failed", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the order is recorded, and the next review goes on with it
-            _log.exception("judgement_failed", order_id=to_hedge.order.id)
+            _log.exception("settlement_failed", order_id=to_hedge.order.id)
         return to_hedge.order
 
     async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | StatusAnswer:

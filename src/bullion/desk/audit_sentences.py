@@ -320,6 +320,15 @@ def _venue(told: Told) -> Iterator[Sentence]:
             yield [*begin, _changed(name, was.get(name), now.get(name), _plain)]
 
 
+def _hedge_book(told: Told) -> Iterator[Sentence]:
+    written = {
+        "policy": ("policy", _plain),
+        "limit": ("limit", _weight("g")),
+        "volatility_percent": ("daily volatility", _percent),
+    }
+    yield from _fields(told, [f"hedge book of {told.subject}: "], written)
+
+
 def _broker(told: Told) -> Iterator[Sentence]:
     if not told.before:
         yield [f"broker {told.subject} created: {told.after['name']}"]
@@ -532,6 +541,7 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "put_duty": _duty,
     "patch_switches": _switches,
     "patch_hedge": _venue,
+    "patch_book": _hedge_book,
     "put_broker": _broker,
     "undo_change": _undo,
     "create_account": _account,

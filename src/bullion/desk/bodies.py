@@ -334,6 +334,12 @@ class HedgeBody(Body, kw_only=True):
     unasked: bool
 
 
+class HedgeBookBody(Body, kw_only=True):
+    policy: Literal["each", "book"]
+    limit: Annotated[str, Meta(max_length=32), checked_by(texts.milligrams)]
+    volatility_percent: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
+
+
 class ArchiveBody(Body, kw_only=True):
     before: Annotated[str, Meta(max_length=64)]
     login_id: Annotated[str, Meta(max_length=64)] | None = None

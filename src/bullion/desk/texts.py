@@ -26,6 +26,7 @@ from bullion.rates.tick import PLACES as RATE_PLACES
 _RATE_E6_BELOW = 10**9 * 10**RATE_PLACES
 """A thousand million: a larger rate is a typing error, and prices stay within 64 bits."""
 _PERCENT_E4_MAX = 100_0000
+_MG_MAX = 10**9 * 1000
 _PRICE_PLACES = 15
 _YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 """Later times could not be written in every zone."""
@@ -75,6 +76,11 @@ def rate(text: str) -> int:
     if not 0 < value < _RATE_E6_BELOW:
         raise ValueError("must be above 0 and below 1000000000")
     return value
+
+
+def milligrams(text: str) -> int:
+    """A fine weight, written in grams."""
+    return _bounded(text, scaled(text, 3), 0, _MG_MAX)
 
 
 def percent(text: str) -> int:

@@ -19,6 +19,16 @@ class BookRecords(DeskTransaction):
         row = await self._transaction.one("lock_book_position", broker, metal.value)
         return None if row is None else book_position(row)
 
+    async def held_weights(self, broker: str, now_us: int) -> dict[Metal, tuple[int, int]]:
+        """The fine weight and the number of the orders that a limit holds back."""
+        found: dict[Metal, tuple[int, int]] = {}
+        for row in await self._transaction.all("books_with_held_orders", now_us):
+            if row["broker"] == broker:
+                metal = Metal(row["metal"])
+                weight_mg, orders = found.get(metal, (0, 0))
+                found[metal] = (weight_mg + _signed_mg(row, metal), orders + row["orders"])
+        return found
+
     async def open_book(self, wanted: BookPosition) -> BookPosition:
         """Open the book of a metal with the deals that there are. They count as covered."""
         name = (wanted.broker, wanted.metal.value)
@@ -47,11 +57,14 @@ class BookRecords(DeskTransaction):
 
 async def clients_mg(transaction: Transaction, broker: str, metal: str) -> int:
     """The fine weight of the broker's deals in a metal, from the orders themselves."""
-    total_mg = 0
-    for row in await transaction.all("deals_of_metal", broker, metal):
-        weight_mg = row["orders"] * fine_mg(row["quantity_e4"], Metal(metal), row["fineness_e4"])
-        total_mg += -weight_mg if row["trade_type"] == Side.BUY else weight_mg
-    return total_mg
+    rows = await transaction.all("deals_of_metal", broker, metal)
+    return sum(_signed_mg(row, Metal(metal)) for row in rows)
+
+
+def _signed_mg(row: Row, metal: Metal) -> int:
+    """Of orders of the same side, weight and fineness."""
+    weight_mg: int = row["orders"] * fine_mg(row["quantity_e4"], metal, row["fineness_e4"])
+    return -weight_mg if row["trade_type"] == Side.BUY else weight_mg
 
 
 def book_position(row: Row) -> BookPosition:

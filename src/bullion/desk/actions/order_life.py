@@ -9,6 +9,7 @@ from secrets import token_hex
 
 import msgspec
 
+from bullion.booking.house_book import IN_BOOK
 from bullion.booking.partial_fills import LAST_CHILD
 from bullion.desk.bodies import CompleteBody, ConfirmBody, CoverBody, DeletionBody, ReasonBody
 from bullion.desk.conversion import require_valid
@@ -171,7 +172,8 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBo
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str | None]:
         deleted = life.after(order, Event.DELETE, at_us)
         hedge = await records.hedge(order)
-        if await _by_hand(desk, records, order) or (hedge is not None and hedge.partly_covered):
+        answered_here = hedge is not None and (hedge.partly_covered or hedge.venue == IN_BOOK)
+        if answered_here or await _by_hand(desk, records, order):
             await records.withdraw_hedge(order, at_us)  # There is no venue to ask.
         return deleted, body.reason
 
@@ -260,11 +262,19 @@ async def cover_order(desk: Desk, actor: Actor, order_id: str, body: CoverBody) 
 
 @_order_action("refuse", "refused an order")
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
-    """Refuse to hedge a pending order: nothing is booked. Only with BULLION_HEDGE=desk."""
+    """Refuse to hedge a pending order: nothing is booked.
+
+    Only with BULLION_HEDGE=desk, or for an order that waits for room in the hedge book.
+    """
     execution_id = _new_execution_id()
     message = body.reason or _DEFAULT_REASON
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
+        if await _in_book(records, order):
+            rejected = life.after(order, Event.REFUSE, at_us)
+            asked = (order.id, "", order.asked.trade_type, order.asked.quantity_e4)
+            await records.answer_hedge(order, Execution(*asked, REFUSED, execution_id, at_us), message)
+            return rejected, message
         await _require_by_hand(desk, records, order)
         rejected = life.after(order, Event.REFUSE, at_us)
         execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
@@ -330,6 +340,12 @@ async def _by_hand(desk: Desk, records: Records, order: Order) -> bool:
     """Whether the desk answers this order: also if it was recorded while the desk hedged orders."""
     hedge = await records.hedge(order)
     return desk.hedge == BY_HAND or (hedge is not None and hedge.venue == BY_HAND)
+
+
+async def _in_book(records: Records, order: Order) -> bool:
+    """Whether the hedge book answers this order, and not a venue."""
+    hedge = await records.hedge(order)
+    return hedge is not None and hedge.venue == IN_BOOK
 
 
 async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:

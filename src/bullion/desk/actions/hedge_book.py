@@ -1,0 +1,124 @@
+"""The hedge book: what clients hold and what covers it, per metal, with the broker's policy and limit."""
+
+import msgspec
+
+from bullion.booking.house_book import EACH
+from bullion.desk import texts
+from bullion.desk.bodies import HedgeBookBody
+from bullion.desk.conversion import Changes
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
+from bullion.desk.registry import action
+from bullion.metals.metal import Metal
+from bullion.metals.scaled import plain
+from bullion.orders.instant import instant_text
+from bullion.records.hedge_book import BookPosition
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
+
+_US_PER_S = 1_000_000
+_MG_PLACES = 3
+_PERCENT = 100
+
+
+@action(
+    "GET /hedge/book",
+    command="hedge book",
+    columns="metal policy limit client cover residual limit_used_percent waiting waiting_orders age_s",
+)
+async def get_book(desk: Desk, actor: Actor) -> list[View]:
+    """Show the hedge book of each metal: what clients hold, what covers it, and what is left.
+
+    Weights are grams of fine metal, seen from the broker: below zero is metal that the broker owes.
+    """
+
+    async def work(records: Records) -> list[View]:
+        now_us = await records.now_us()
+        positions = await records.book_positions(actor.broker)
+        waiting = await records.held_weights(actor.broker, now_us)
+        return [_view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us) for metal in Metal]
+
+    return await desk.read(actor, "hedge_book", work)
+
+
+@action(
+    "PATCH /hedge/book/{metal}",
+    Role.ADMIN,
+    audit_text="changed the hedge book",
+    command="hedge book-set",
+)
+async def patch_book(
+    desk: Desk, actor: Actor, metal: str, changes: Changes[HedgeBookBody], *, only_if: OnlyIf | None = None
+) -> View:
+    """Change the policy or the limit of a metal's hedge book. The first change opens the book.
+
+    With the policy each, the venue confirms every order. With the policy book, the house's book confirms an
+    order at once if the book stays within the limit; beyond the limit the order waits until there is room.
+    The limit is a weight in grams of fine metal.
+
+    \b
+    Examples:
+      bullion desk hedge book-set gold policy=book limit=5000
+      bullion desk hedge book-set silver volatility_percent=1.8
+    """
+    of = _metal(metal)
+
+    async def work(records: Records) -> ChangeResult:
+        found = await records.lock_book_position(actor.broker, of)
+        before = found or BookPosition(actor.broker, of, EACH, 0, 0)
+        body = changes.applied_to(_terms(before))
+        after = msgspec.structs.replace(
+            before,
+            policy=body.policy,
+            limit_mg=texts.milligrams(body.limit),
+            volatility_e4=texts.percent(body.volatility_percent),
+        )
+        if found is None:
+            await records.open_book(after)
+        else:
+            await records.set_book_terms(after)
+        return ChangeResult(None if found is None else _terms(before), _terms(after))
+
+    return await desk.change(actor, of.value, work, only_if=only_if)
+
+
+def _metal(name: str) -> Metal:
+    try:
+        return Metal(name)
+    except ValueError:
+        raise RefusalError(NOT_FOUND, f"There is no metal {name}: it is gold or silver.") from None
+
+
+def _terms(position: BookPosition) -> View:
+    return {
+        "policy": position.policy,
+        "limit": grams(position.limit_mg),
+        "volatility_percent": plain(position.volatility_e4, 4),
+    }
+
+
+def _view(position: BookPosition | None, metal: Metal, waiting: tuple[int, int], now_us: int) -> View:
+    """`waiting`: the weight and the number of the orders that the limit holds back."""
+    found = position or BookPosition("", metal, EACH, 0, 0)
+    since_us = found.open_since_us
+    waiting_mg, waiting_orders = waiting
+    return {
+        "metal": metal.value,
+        "open": position is not None,
+        **_terms(found),
+        "client": grams(found.client_mg),
+        "cover": grams(found.cover_mg),
+        "residual": grams(found.residual_mg),
+        "limit_used_percent": None
+        if not found.limit_mg
+        else plain(abs(found.residual_mg) * _PERCENT * 10 // found.limit_mg, 1),
+        "waiting": grams(waiting_mg),
+        "waiting_orders": waiting_orders,
+        "since": None if since_us is None else instant_text(since_us),
+        "age_s": None if since_us is None else max(0, now_us - since_us) // _US_PER_S,
+    }
+
+
+def grams(weight_mg: int) -> str:
+    return plain(weight_mg, _MG_PLACES)
