@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bullion.hedge.book.events import BookEvent, CurrencyDeal, close_of, deletion_of
+from bullion.hedge.book.invariants import fill_problems, profit_problems
 from bullion.hedge.book.position import fold_position
 from bullion.hedge.book.profit import Holding, Mark, ProfitBook, Quote, fold_profit, profit_after
 from bullion.hedge.book.reference import deal_reference
@@ -175,3 +176,22 @@ def test_the_reference_of_a_deal_is_the_market_alone() -> None:
     assert (direct.reference_paise, direct.duty_paise) == (-12_500_001, 0)
     with pytest.raises(KeyError, match="no market price"):
         deal_reference('{"components": [], "quoted_weight": "1"}', "buy", 1)
+
+
+def test_the_checker_finds_a_wrong_profit_and_a_fill_that_counts_twice() -> None:
+    book = fold_profit([deal(-99_500, 12_50_000_00)])
+    shown = book.profit(MARK).total
+    assert profit_problems(book, MARK, shown, -99_500) == []
+    assert "profit shown" in profit_problems(book, MARK, shown + 1, -99_500)[0]
+    assert "the residual is 0 mg" in profit_problems(book, MARK, shown, 0)[0]
+    short_of_cash = msgspec.structs.replace(book, cash_cents=1)
+    assert "cents are open" in profit_problems(short_of_cash, MARK, shown, -99_500)[0]
+
+    once = fill(GOLDM, 1, 125_000)
+    contracts = {"GOLDM": GOLDM}
+    assert fill_problems([once], contracts, {"GOLDM": once.quantity_e8}, 99_500) == []
+    assert (
+        "counts twice" in fill_problems([once, once], contracts, {"GOLDM": 2 * once.quantity_e8}, 199_000)[0]
+    )
+    assert "are held" in fill_problems([once], contracts, {}, 99_500)[0]
+    assert "the fills weigh" in fill_problems([once], contracts, {"GOLDM": once.quantity_e8}, 1)[0]
