@@ -201,6 +201,7 @@ class Day:
         self.plan()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SCALE))
 def test_a_day_of_random_orders(seed: int) -> None:
     assert rule_problems(RULES, CONTRACTS, "gold", LIMIT_MG) == ()
