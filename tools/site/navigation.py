@@ -48,6 +48,7 @@ READERS = (
                 "docs/console-pictures.md", "Pictures of the console", "every page, on a desk and on a phone"
             ),
             Page("docs/desk.md", "Guide for the desk", "settings, commands and calls"),
+            Page("docs/hedge-book.md", "The hedge book", "limits, rules, covers and profit"),
             Page("docs/handbook.md", "Handbook", "opening production, daily checks, incidents"),
         ),
     ),
