@@ -51,6 +51,10 @@ WRITES = [
     *(("POST", f"/orders/{NEVER}/{what}") for what in ("close", "complete", "delete", "confirm", "refuse")),
     ("PATCH", "/hedge"),
     ("PATCH", "/hedge/book/gold"),
+    ("PUT", "/hedge/contracts/GOLDM"),
+    ("POST", "/hedge/covers"),
+    ("POST", f"/hedge/covers/{NEVER}/drop"),
+    ("POST", f"/hedge/covers/{NEVER}/fill"),
     ("POST", f"/hedge/breaks/{NEVER}/resolve"),
 ]
 

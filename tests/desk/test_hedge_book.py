@@ -1,4 +1,4 @@
-"""The hedge book at the desk: its policy and limit, orders that it confirms, and orders that wait for room."""
+"""The hedge book at the desk: its policy and limit, orders that it confirms, and orders that wait."""
 
 from typing import Any
 

@@ -329,6 +329,31 @@ def _hedge_book(told: Told) -> Iterator[Sentence]:
     yield from _fields(told, [f"hedge book of {told.subject}: "], written)
 
 
+def _contract(told: Told) -> Iterator[Sentence]:
+    names = ("venue", "venue_symbol", "lot", "fineness", "step", "price_weight", "currency", "tick")
+    dates = ("expires_on", "hold_until", "mode")
+    begin: Sentence = [f"contract {told.subject}: "]
+    yield from _fields(told, begin, {name: (name.replace("_", " "), _plain) for name in (*names, *dates)})
+    if told.before:
+        yield from _flags(told, begin, {"active": ("used for new covers", "no longer used for new covers")})
+
+
+def _cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
+    def told_cover(told: Told) -> Iterator[Sentence]:
+        after = told.after
+        deals = [
+            f" at {_number(each['price'])} {each['currency']}, {each['reference']}" for each in after["deals"]
+        ]
+        reason = f": {after['words']}" if after.get("words") else ""
+        yield [
+            f"cover {what}: {after['side']} {_number(after['quantity'])} {after['contract']}",
+            *deals,
+            reason,
+        ]
+
+    return told_cover
+
+
 def _broker(told: Told) -> Iterator[Sentence]:
     if not told.before:
         yield [f"broker {told.subject} created: {told.after['name']}"]
@@ -542,6 +567,10 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "patch_switches": _switches,
     "patch_hedge": _venue,
     "patch_book": _hedge_book,
+    "put_contract": _contract,
+    "create_cover": _cover("made"),
+    "drop_cover": _cover("dropped"),
+    "fill_cover": _cover("dealt"),
     "put_broker": _broker,
     "undo_change": _undo,
     "create_account": _account,

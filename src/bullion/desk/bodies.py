@@ -340,6 +340,44 @@ class HedgeBookBody(Body, kw_only=True):
     volatility_percent: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
 
 
+GramText = Annotated[str, Meta(max_length=32), checked_by(texts.nanograms)]
+CoverQuantity = Annotated[str, Meta(max_length=32), checked_by(texts.cover_quantity)]
+VenueName = Annotated[str, Meta(max_length=64, pattern=f"^{_PLAIN}")]
+
+
+class ContractBody(Body, kw_only=True):
+    metal: Annotated[Literal["gold", "silver"], Option()]
+    venue: Annotated[Code, Option("The line that trades it, or desk for deals by telephone.")] = "desk"
+    venue_symbol: Annotated[VenueName, Option()] = ""
+    security_id: Annotated[VenueName, Option()] = ""
+    instrument: Annotated[Instrument, Option("The instrument whose rate its price follows.")]
+    lot: Annotated[GramText, Option("The gross weight of quantity 1, in grams.")]
+    fineness: Annotated[Fineness, Option()] = "999.0"
+    step: Annotated[CoverQuantity, Option("The smallest step of a quantity.")] = "1"
+    price_weight: Annotated[GramText, Option("The weight that its price is for, in grams.")]
+    currency: Annotated[Literal["INR", "USD"], Option()] = "INR"
+    tick: Annotated[Rate, Option()] = "1"
+    expires_on: Annotated[Day, Option()] | None = None
+    hold_until: Annotated[Day, Option()] | None = None
+    mode: Annotated[Literal["suggest", "auto"], Option()] = "suggest"
+    active: bool = True
+
+
+class BookCoverBody(Body, kw_only=True):
+    contract: Annotated[Code, Option()]
+    side: Annotated[Literal["buy", "sell"], Option()]
+    quantity: Annotated[CoverQuantity, Option("In lots, or in ounces at a spot venue.")]
+    idempotency_key: Annotated[Reference, Option("Repeat it if you retry.", "--key")]
+
+
+class CoverFillBody(Body, kw_only=True):
+    quantity: Annotated[CoverQuantity, Option()]
+    price: Annotated[Rate, Option("In the contract's currency.")]
+    reference: Annotated[Reference, Option("Of the deal at the counterparty.")]
+    fee: Annotated[Rupees, Option("In the contract's currency.")] = "0"
+    dollar: Annotated[Rate, Option("Rupees for a dollar, for a contract in dollars.")] | None = None
+
+
 class ArchiveBody(Body, kw_only=True):
     before: Annotated[str, Meta(max_length=64)]
     login_id: Annotated[str, Meta(max_length=64)] | None = None

@@ -27,6 +27,8 @@ _RATE_E6_BELOW = 10**9 * 10**RATE_PLACES
 """A thousand million: a larger rate is a typing error, and prices stay within 64 bits."""
 _PERCENT_E4_MAX = 100_0000
 _MG_MAX = 10**9 * 1000
+_NG_MAX = 10**6 * 10**9
+_QUANTITY_E8_MAX = 10**6 * 10**8
 _PRICE_PLACES = 15
 _YEAR_9999_US = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 """Later times could not be written in every zone."""
@@ -81,6 +83,16 @@ def rate(text: str) -> int:
 def milligrams(text: str) -> int:
     """A fine weight, written in grams."""
     return _bounded(text, scaled(text, 3), 0, _MG_MAX)
+
+
+def nanograms(text: str) -> int:
+    """A gross weight, written in grams."""
+    return _above_0(_bounded(text, scaled(text, 9), 0, _NG_MAX))
+
+
+def cover_quantity(text: str) -> int:
+    """In lots or ounces, with up to 8 decimals."""
+    return _above_0(_bounded(text, scaled(text, 8), 0, _QUANTITY_E8_MAX))
 
 
 def percent(text: str) -> int:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from bullion.hedge.contract import Contract
+from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 
 
@@ -25,3 +27,42 @@ class BookPosition(msgspec.Struct, frozen=True):
     @property
     def residual_mg(self) -> int:
         return self.client_mg + self.cover_mg
+
+
+class StoredContract(msgspec.Struct, frozen=True):
+    contract: Contract
+    active: bool = True
+    """Whether new covers may use it."""
+
+
+class BookCover(msgspec.Struct, frozen=True):
+    """A cover of a hedge book."""
+
+    id: str
+    broker: str
+    metal: Metal
+    contract: Contract
+    """As it was when the cover was made."""
+    side: str
+    quantity_e8: int
+    fine_mg: int
+    rule: str
+    """The rule that planned it, or `by_hand`."""
+    made_by: str
+    idempotency_key: str | None
+    state: str
+    """suggested, sent, filled, partly, refused or dropped."""
+    created_at_us: int
+    words: str | None = None
+    finished_at_us: int | None = None
+
+
+class CoverDeal(msgspec.Struct, frozen=True):
+    """What was dealt for a cover."""
+
+    fill: Fill
+    fee_minor: int
+    """In paise or cents, the contract's currency."""
+    dollar_e6: int
+    """What a dollar cost then; 0 for a contract in rupees."""
+    fine_mg: int = 0

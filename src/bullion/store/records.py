@@ -30,6 +30,7 @@ from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .book_records import BookRecords
+from .cover_records import CoverRecords
 from .decoding import readable
 from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
@@ -52,6 +53,7 @@ class Records(
     SearchRecords,
     HedgeRecords,
     BookRecords,
+    CoverRecords,
     ArchiveRecords,
     AccountRecords,
     SessionRecords,

@@ -1,0 +1,281 @@
+"""Contracts, and covers of the hedge book that a dealer makes and deals by telephone."""
+
+from uuid import uuid4
+
+import msgspec
+
+from bullion.desk import texts
+from bullion.desk.bodies import BookCoverBody, ContractBody, CoverFillBody, ReasonBody
+from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.problems import invalid_field
+from bullion.desk.registry import action
+from bullion.hedge.book.rules import may_be_used
+from bullion.hedge.contract import DOLLARS, Contract, contract_problems
+from bullion.hedge.venue import Fill
+from bullion.metals.metal import Metal
+from bullion.metals.scaled import plain
+from bullion.orders.instant import instant_text
+from bullion.rates.duty import duty_day
+from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
+from bullion.records.page import FIRST_PAGE, Page
+from bullion.records.token import Actor, Role
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
+
+from .hedge_book import grams
+
+_NG_PLACES = 9
+_QUANTITY_PLACES, _RATE_PLACES, _MINOR_PLACES = 8, 6, 2
+BY_HAND = "by_hand"
+_COVER_COLUMNS = "id contract side quantity fine state rule made_by created_at"
+
+
+@action(
+    "GET /hedge/contracts",
+    command="hedge contracts",
+    columns="code metal venue lot fineness step currency expires_on mode active",
+)
+async def list_contracts(desk: Desk, actor: Actor) -> list[View]:
+    """List the contracts that the hedge book is covered with."""
+    found = await desk.read(actor, "contracts", lambda records: records.contracts(actor.broker))
+    return [_contract_view(each) for each in found]
+
+
+@action("PUT /hedge/contracts/{code}", Role.ADMIN, audit_text="set a contract", command="hedge contract-put")
+async def put_contract(desk: Desk, actor: Actor, code: str, body: ContractBody) -> View:
+    """Create or replace the contract CODE. One that is not active takes no new covers."""
+    stored = StoredContract(_contract(code, body), body.active)
+    problems = contract_problems(stored.contract)
+    if problems:
+        raise invalid_field((problems[0][0],), problems[0][1])
+
+    async def work(records: Records) -> ChangeResult:
+        before = await records.contract(actor.broker, code)
+        await records.put_contract(actor.broker, stored)
+        return ChangeResult(None if before is None else _contract_view(before), _contract_view(stored))
+
+    return await desk.change(actor, code, work, catalogue=False)
+
+
+@action("GET /hedge/covers", command="hedge covers", columns=_COVER_COLUMNS)
+async def list_covers(desk: Desk, actor: Actor, page: Page = FIRST_PAGE) -> tuple[list[View], int]:
+    """List the covers of the hedge book, newest first."""
+
+    async def work(records: Records) -> tuple[list[View], int]:
+        found, total = await records.book_covers(actor.broker, page)
+        deals = await records.cover_deals(found)
+        return [_view(each, deals.get(each.id, [])) for each in found], total
+
+    return await desk.read(actor, "covers", work)
+
+
+@action(
+    "POST /hedge/covers",
+    Role.DEALER,
+    audit_text="made a cover",
+    status=201,
+    command="hedge cover",
+    columns=_COVER_COLUMNS,
+)
+async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
+    """Make a cover of the hedge book by hand. A repeated key returns the cover that was made with it."""
+    cover_id = str(uuid4())
+
+    async def work(records: Records) -> ChangeResult:
+        wanted = await _wanted(records, actor, body, cover_id)
+        known = await records.cover_of_key(actor.broker, body.idempotency_key)
+        if known is not None:
+            same = (known.contract.code, known.side, known.quantity_e8)
+            if same != (wanted.contract.code, wanted.side, wanted.quantity_e8):
+                raise RefusalError(CONFLICT, "This key was used for another cover.")
+            shown = _view(known, (await records.cover_deals([known])).get(known.id, []))
+            return ChangeResult(shown, shown)
+        await records.insert_book_cover(wanted)
+        return ChangeResult(None, _view(wanted, []))
+
+    return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+@action(
+    "POST /hedge/covers/{id}/drop",
+    Role.DEALER,
+    audit_text="dropped a cover",
+    command="hedge cover-drop",
+    columns=_COVER_COLUMNS,
+)
+async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) -> View:
+    """Drop a cover that was not dealt."""
+
+    async def work(records: Records) -> ChangeResult:
+        cover = await _locked(records, actor.broker, cover_id)
+        at_us = await records.now_us()
+        await records.finish_cover(cover, "dropped", None, body.reason, at_us)
+        dropped = msgspec.structs.replace(cover, state="dropped", words=body.reason, finished_at_us=at_us)
+        return ChangeResult(_view(cover, []), _view(dropped, []))
+
+    return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+@action(
+    "POST /hedge/covers/{id}/fill",
+    Role.DEALER,
+    audit_text="dealt a cover",
+    command="hedge cover-fill",
+    columns=_COVER_COLUMNS,
+)
+async def fill_cover(desk: Desk, actor: Actor, cover_id: str, body: CoverFillBody) -> View:
+    """Record what was dealt for a cover by telephone. The hedge book moves with it.
+
+    A deal of less than the whole quantity ends the cover too: make another for the rest. The reference of the
+    counterparty's deal counts once.
+    """
+
+    async def work(records: Records) -> ChangeResult:
+        cover = await _locked(records, actor.broker, cover_id)
+        at_us = await records.now_us()
+        deal = _deal(cover, body, at_us)
+        if await records.cover_fill_known(actor.broker, cover.contract.venue, body.reference):
+            raise RefusalError(CONFLICT, f"The deal {body.reference} was recorded before.")
+        if await records.lock_book_position(actor.broker, cover.metal) is None:
+            raise RefusalError(CONFLICT, f"The hedge book of {cover.metal.value} is not open.")
+        await records.add_cover_deal(cover, deal, at_us)
+        state = "filled" if deal.fill.quantity_e8 == cover.quantity_e8 else "partly"
+        await records.finish_cover(cover, state, body.reference, None, at_us)
+        dealt = msgspec.structs.replace(cover, state=state, finished_at_us=at_us)
+        deals = (await records.cover_deals([cover]))[cover.id]
+        return ChangeResult(_view(cover, []), _view(dealt, deals))
+
+    return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+async def _locked(records: Records, broker: str, cover_id: str) -> BookCover:
+    cover = await records.lock_cover(broker, cover_id)
+    if cover is None:
+        raise RefusalError(NOT_FOUND, f"There is no cover {cover_id}.")
+    if cover.state != "suggested":
+        raise RefusalError(
+            CONFLICT, f"Only a cover that is suggested can be changed; this one is {cover.state}."
+        )
+    return cover
+
+
+async def _wanted(records: Records, actor: Actor, body: BookCoverBody, cover_id: str) -> BookCover:
+    found = await records.contract(actor.broker, body.contract)
+    now_us = await records.now_us()
+    if found is None or not found.active:
+        raise invalid_field(("contract",), f"there is no active contract {body.contract}")
+    contract = found.contract
+    if not may_be_used(contract, duty_day(now_us)):
+        raise invalid_field(("contract",), "its last day to hold has passed")
+    quantity_e8 = texts.cover_quantity(body.quantity)
+    if quantity_e8 % contract.step_e8:
+        raise invalid_field(
+            ("quantity",), f"must be a multiple of {plain(contract.step_e8, _QUANTITY_PLACES)}"
+        )
+    if Metal(contract.metal) not in await records.book_positions(actor.broker):
+        raise RefusalError(CONFLICT, f"The hedge book of {contract.metal} is not open.")
+    return BookCover(
+        cover_id,
+        actor.broker,
+        Metal(contract.metal),
+        contract,
+        body.side,
+        quantity_e8,
+        contract.fine_mg(quantity_e8),
+        BY_HAND,
+        actor.name,
+        body.idempotency_key,
+        "suggested",
+        now_us,
+    )
+
+
+def _deal(cover: BookCover, body: CoverFillBody, at_us: int) -> CoverDeal:
+    contract = cover.contract
+    quantity_e8 = texts.cover_quantity(body.quantity)
+    if quantity_e8 > cover.quantity_e8:
+        raise invalid_field(("quantity",), "is more than the cover's")
+    if quantity_e8 % contract.step_e8:
+        raise invalid_field(
+            ("quantity",), f"must be a multiple of {plain(contract.step_e8, _QUANTITY_PLACES)}"
+        )
+    if (contract.currency == DOLLARS) != (body.dollar is not None):
+        needs = "must be given" if body.dollar is None else "is only for contracts in dollars"
+        raise invalid_field(("dollar",), needs)
+    fill = Fill(body.reference, quantity_e8, texts.rate(body.price), at_us)
+    dollar_e6 = 0 if body.dollar is None else texts.rate(body.dollar)
+    return CoverDeal(fill, texts.rupees(body.fee), dollar_e6)
+
+
+def _contract(code: str, body: ContractBody) -> Contract:
+    return Contract(
+        code,
+        body.venue,
+        body.venue_symbol,
+        body.security_id,
+        body.metal,
+        body.instrument,
+        texts.nanograms(body.lot),
+        texts.fineness(body.fineness),
+        texts.cover_quantity(body.step),
+        texts.nanograms(body.price_weight),
+        body.currency,
+        texts.rate(body.tick),
+        body.expires_on or "",
+        body.hold_until or "",
+        body.mode,
+    )
+
+
+def _contract_view(stored: StoredContract) -> View:
+    of = stored.contract
+    return {
+        "code": of.code,
+        "metal": of.metal,
+        "venue": of.venue,
+        "venue_symbol": of.venue_symbol,
+        "security_id": of.security_id,
+        "instrument": of.instrument,
+        "lot": plain(of.lot_ng, _NG_PLACES),
+        "fineness": texts.fineness_text(of.fineness_e4),
+        "step": plain(of.step_e8, _QUANTITY_PLACES),
+        "price_weight": plain(of.price_ng, _NG_PLACES),
+        "currency": of.currency,
+        "tick": plain(of.tick_e6, _RATE_PLACES),
+        "expires_on": of.expires_on or None,
+        "hold_until": of.hold_until or None,
+        "mode": of.mode,
+        "active": stored.active,
+    }
+
+
+def _view(cover: BookCover, deals: list[CoverDeal]) -> View:
+    return {
+        "id": cover.id,
+        "metal": cover.metal.value,
+        "contract": cover.contract.code,
+        "venue": cover.contract.venue,
+        "side": cover.side,
+        "quantity": plain(cover.quantity_e8, _QUANTITY_PLACES),
+        "fine": grams(cover.fine_mg),
+        "state": cover.state,
+        "rule": cover.rule,
+        "made_by": cover.made_by,
+        "created_at": instant_text(cover.created_at_us),
+        "finished_at": None if cover.finished_at_us is None else instant_text(cover.finished_at_us),
+        "words": cover.words,
+        "deals": [
+            {
+                "reference": each.fill.execution_id,
+                "quantity": plain(each.fill.quantity_e8, _QUANTITY_PLACES),
+                "price": plain(each.fill.price_e6, _RATE_PLACES),
+                "currency": cover.contract.currency,
+                "fee": plain(each.fee_minor, _MINOR_PLACES),
+                "dollar": plain(each.dollar_e6, _RATE_PLACES) if each.dollar_e6 else None,
+                "fine": grams(each.fine_mg),
+                "at": instant_text(each.fill.at_us),
+            }
+            for each in deals
+        ],
+    }

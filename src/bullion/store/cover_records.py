@@ -1,0 +1,156 @@
+"""Contracts and covers of hedge books, for the desk."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bullion.booking.house_book import BookEntry
+from bullion.hedge.book.position import fill_change_mg
+from bullion.hedge.contract import Contract
+from bullion.hedge.venue import Fill
+from bullion.metals.metal import Metal
+from bullion.metals.symbol import Side
+from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
+from bullion.records.page import Page
+
+from .book_entries import enter
+from .desk_transaction import DeskTransaction
+from .engine import Row, one_row
+
+_FIELDS = tuple(each.name for each in msgspec.structs.fields(Contract))
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Contract).decode
+
+
+class CoverRecords(DeskTransaction):
+    async def contracts(self, broker: str) -> list[StoredContract]:
+        return [_contract(row) for row in await self._transaction.all("contracts_of_broker", broker)]
+
+    async def contract(self, broker: str, code: str) -> StoredContract | None:
+        row = await self._find("one_contract", broker, code)
+        return None if row is None else _contract(row)
+
+    async def put_contract(self, broker: str, stored: StoredContract) -> None:
+        of = stored.contract
+        weights = (of.lot_ng, of.fineness_e4, of.step_e8, of.price_ng)
+        await self._transaction.run(
+            "put_contract",
+            broker,
+            of.code,
+            of.venue,
+            of.venue_symbol,
+            of.security_id,
+            of.metal,
+            of.instrument,
+            *weights,
+            of.currency,
+            of.tick_e6,
+            of.expires_on,
+            of.hold_until,
+            of.mode,
+            int(stored.active),
+        )
+
+    async def book_covers(self, broker: str, page: Page) -> tuple[list[BookCover], int]:
+        """Newest first."""
+        found, total = await self._page("covers_page", "count_covers", broker, page)
+        return [_cover(row) for row in found], total
+
+    async def cover_deals(self, covers: Sequence[BookCover]) -> dict[str, list[CoverDeal]]:
+        """What was dealt for these covers, by the cover's id."""
+        ids = _encode([each.id for each in covers]).decode()
+        found: dict[str, list[CoverDeal]] = {}
+        for row in await self._transaction.all("fills_of_covers", ids):
+            found.setdefault(row["cover_id"], []).append(_deal(row))
+        return found
+
+    async def cover_of_key(self, broker: str, idempotency_key: str) -> BookCover | None:
+        row = await self._find("cover_by_key", broker, idempotency_key)
+        return None if row is None else _cover(row)
+
+    async def lock_cover(self, broker: str, cover_id: str) -> BookCover | None:
+        row = await self._find("lock_cover", cover_id, broker)
+        return None if row is None else _cover(row)
+
+    async def insert_book_cover(self, cover: BookCover) -> None:
+        await self._transaction.run(
+            "insert_book_cover",
+            cover.id,
+            cover.broker,
+            cover.metal.value,
+            cover.contract.code,
+            _encode(cover.contract).decode(),
+            cover.contract.venue,
+            cover.side,
+            cover.quantity_e8,
+            cover.fine_mg,
+            cover.rule,
+            cover.made_by,
+            cover.idempotency_key,
+            cover.created_at_us,
+        )
+
+    async def finish_cover(
+        self, cover: BookCover, state: str, execution_id: str | None, words: str | None, at_us: int
+    ) -> None:
+        await self._transaction.run("finish_cover", cover.id, state, execution_id, words, at_us)
+
+    async def cover_fill_known(self, broker: str, venue: str, execution_id: str) -> bool:
+        return await self._find("one_cover_fill", broker, venue, execution_id) is not None
+
+    async def add_cover_deal(self, cover: BookCover, deal: CoverDeal, at_us: int) -> None:
+        """Record a deal, and move the position of the book with it. May raise AlreadyExists.
+
+        The position must be locked. Fine weights are rounded for the whole quantity in a contract.
+        """
+        contract, fill = cover.contract, deal.fill
+        held = await one_row(self._transaction, "held_quantity", cover.broker, contract.code)
+        buys = cover.side == Side.BUY
+        quantity_e8 = fill.quantity_e8 if buys else -fill.quantity_e8
+        change_mg = fill_change_mg(contract, held["held_e8"], quantity_e8)
+        await self._transaction.run(
+            "insert_cover_fill",
+            cover.broker,
+            contract.venue,
+            fill.execution_id,
+            cover.id,
+            fill.quantity_e8,
+            fill.price_e6,
+            fill.price_e6,
+            deal.fee_minor,
+            deal.dollar_e6,
+            change_mg if buys else -change_mg,
+            fill.at_us,
+        )
+        entry = BookEntry("fill", 0, change_mg)
+        await enter(self._transaction, cover.broker, cover.metal.value, fill.execution_id, entry, at_us)
+
+
+def _contract(row: Row) -> StoredContract:
+    return StoredContract(
+        msgspec.convert({name: row[name] for name in _FIELDS}, Contract), bool(row["active"])
+    )
+
+
+def _cover(row: Row) -> BookCover:
+    return BookCover(
+        row["id"],
+        row["broker"],
+        Metal(row["metal"]),
+        _decode(row["terms"]),
+        row["side"],
+        row["quantity_e8"],
+        row["fine_mg"],
+        row["rule"],
+        row["made_by"],
+        row["idempotency_key"],
+        row["state"],
+        row["created_at_us"],
+        row["words"],
+        row["finished_at_us"],
+    )
+
+
+def _deal(row: Row) -> CoverDeal:
+    fill = Fill(row["execution_id"], row["quantity_e8"], row["price_e6"], row["at_us"])
+    return CoverDeal(fill, row["fee_minor"], row["dollar_e6"], row["fine_mg"])
