@@ -9,6 +9,7 @@ import pytest
 from bullion.booking.attempt import ToHedge
 from bullion.booking.house_book import admitted
 from bullion.books.verify import verify_books
+from bullion.hedge.venue import Fill, PartiallyFilled
 from bullion.metals.fine_weight import fine_mg
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
@@ -128,6 +129,19 @@ async def test_under_each_a_confirmation_moves_clients_and_cover_together(house:
     position = await house.position()
     assert (position.client_mg, position.cover_mg) == (0, 3 * GRAM)  # The cover must be unwound.
     assert position.open_since_us == dealings.now_us
+    await house.sound()
+
+
+async def test_a_rest_that_the_venue_cannot_deal_stays_in_the_residual(house: House) -> None:
+    await house.open(policy="each")
+    dealings = house.dealings
+    for side, left in (("buy", -2 * GRAM), ("sell", 0)):
+        order = await dealings.place(dealings.books[0], side, 100_000)
+        fill = Fill(f"F-{side}", 8_0000_0000, 71_000_000_000, 5)
+        rest = PartiallyFilled(f"P-{side}", (fill,), 2 * GRAM, "below the step", below_step=True)
+        done = await dealings.requests.answer(await dealings.to_hedge(order), rest)
+        assert done.status == "open"
+        assert (await house.position()).residual_mg == left
     await house.sound()
 
 
