@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
-from bullion.booking.hedge_requests import HedgeBacklog
+from bullion.booking.hedge_requests import BookState, HedgeBacklog
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.source import Changes
 from bullion.wiring.gauges import HedgeGauges
@@ -39,6 +39,19 @@ def test_the_oldest_hedge_is_aged_by_the_stores_clock_and_never_freezes() -> Non
     gauges.show(HedgeBacklog(0, None, 0))
     gauges.publish(catalogue.now_us())
     assert value(registry, "bullion_hedge_oldest_seconds") == 0
+
+
+def test_a_hedge_book_is_shown_against_its_limit() -> None:
+    registry = CollectorRegistry()
+    gauges = HedgeGauges(registry)
+    books = (BookState("main", "gold", -1_500, 6_000), BookState("main", "silver", 250, 0))
+    gauges.show(HedgeBacklog(0, None, 0, books=books))
+    gauges.publish(0)
+    gold, silver = ({"broker": "main", "metal": metal} for metal in ("gold", "silver"))
+    assert registry.get_sample_value("bullion_book_residual_grams", gold) == -1.5
+    assert registry.get_sample_value("bullion_book_limit_used", gold) == 0.25
+    assert registry.get_sample_value("bullion_book_residual_grams", silver) == 0.25
+    assert registry.get_sample_value("bullion_book_limit_used", silver) is None
 
 
 def test_batches_are_counted_by_their_size() -> None:

@@ -126,6 +126,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         desk.add_group().account("client", allocation={"gold": "1000000"}, production_trading=True)
         budgets = {**UNBOUNDED, "account_orders_per_minute": 100_000}
         desk.do("PATCH", "/switches", {"production": True, "budgets": budgets})
+        desk.do("PATCH", "/hedge/book/gold", {"limit": "1000000"})
         desk.do("PUT", "/rates/GOLD", RATE)
         desk.do("PUT", "/symbols/GOLD", GOLD | {"pricing": {"kind": "direct", "instrument": "GOLD"}})
         prometheus = Prometheus(node.desk_url.removeprefix("http://"), hurried_rules())
@@ -154,7 +155,7 @@ def trade(client: httpx.Client, base: str) -> None:
 
 
 def test_the_table_of_metrics_has_every_metric_and_no_other(stack: Stack) -> None:
-    until(lambda: "bullion_schema_step" in stack.families(), PATIENCE_S)
+    until(lambda: {"bullion_schema_step", "bullion_book_limit_used"} <= set(stack.families()), PATIENCE_S)
     rows = re.findall(r"(?m)^\| `(bullion_\w+?)(?:_total)?` \|(.*?)\|", table_text("## Health and metrics"))
     documented = dict(rows)
     exported = stack.families()

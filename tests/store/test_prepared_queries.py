@@ -38,6 +38,7 @@ HOLDERS = (
 )
 NOT_HELD = {
     "accounted_executions",
+    "all_book_positions",
     "books_with_held_orders",
     "execution_cursor",
     "hedge_due",

@@ -28,6 +28,15 @@ class Claimed(msgspec.Struct, frozen=True):
     """The time from which another node may claim it."""
 
 
+class BookState(msgspec.Struct, frozen=True):
+    """A hedge book, for the metrics."""
+
+    broker: str
+    metal: str
+    residual_mg: int
+    limit_mg: int
+
+
 class HedgeBacklog(msgspec.Struct, frozen=True):
     """How many requests wait for the venue, and since when the oldest does."""
 
@@ -37,6 +46,7 @@ class HedgeBacklog(msgspec.Struct, frozen=True):
     """Breaks: requests whose answer contradicts the state of the order, and unmatched executions."""
     partly_covered: int = 0
     """Orders whose rest waits for the desk's decision."""
+    books: tuple[BookState, ...] = ()
 
 
 class HedgeRequests(Protocol):

@@ -9,7 +9,7 @@ import structlog
 
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
-from bullion.booking.hedge_requests import LEASE_US, Claimed, HedgeBacklog
+from bullion.booking.hedge_requests import LEASE_US, BookState, Claimed, HedgeBacklog
 from bullion.booking.house_book import deal_entry
 from bullion.booking.partial_fills import CHILDREN_MAX, Part, order_and_child, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
@@ -316,7 +316,15 @@ class StoredHedgeRequests:
             oldest = row["oldest"]
             marked = await one_row(transaction, "hedges_broken")
             oldest_at_us = None if oldest is None else made_at_us(oldest)
-            return HedgeBacklog(row["requests"], oldest_at_us, marked["breaks"], marked["partly_covered"])
+            books = [
+                BookState(
+                    each["broker"], each["metal"], each["client_mg"] + each["cover_mg"], each["limit_mg"]
+                )
+                for each in await transaction.all("all_book_positions")
+            ]
+            return HedgeBacklog(
+                row["requests"], oldest_at_us, marked["breaks"], marked["partly_covered"], tuple(books)
+            )
 
         return await self._engine.read("hedges_waiting", body)
 

@@ -34,6 +34,7 @@ from .store import StoreEngine
 from .trading import Trading
 
 _EVERY_S = 1.0
+MG_PER_G = 1_000
 _READ_S = 2.0
 
 _NEWEST: Literal["mostrecent"] = "mostrecent"
@@ -72,6 +73,22 @@ class HedgeGauges:
             multiprocess_mode=_NEWEST,
         )
 
+        of_book = ["broker", "metal"]
+        self._residual_g = Gauge(
+            "bullion_book_residual_grams",
+            "What a hedge book has at risk, in grams of fine metal. Below zero: the broker owes metal.",
+            of_book,
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+        self._limit_used = Gauge(
+            "bullion_book_limit_used",
+            "The residual of a hedge book as a share of its limit. Absent without a limit.",
+            of_book,
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+
     def show(self, backlog: HedgeBacklog) -> None:
         self._seen = backlog
 
@@ -83,6 +100,10 @@ class HedgeGauges:
         self._oldest_s.set(max(0, oldest_us) / US_PER_S)
         self._broken.set(seen.breaks)
         self._partly_covered.set(seen.partly_covered)
+        for book in seen.books:
+            self._residual_g.labels(book.broker, book.metal).set(book.residual_mg / MG_PER_G)
+            if book.limit_mg:
+                self._limit_used.labels(book.broker, book.metal).set(abs(book.residual_mg) / book.limit_mg)
 
 
 class NodeGauges:

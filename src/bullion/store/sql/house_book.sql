@@ -71,6 +71,9 @@ SELECT * FROM book_positions WHERE broker = $1 AND metal = $2
 -- name: book_positions_of_broker
 SELECT * FROM book_positions WHERE broker = $1 ORDER BY metal
 
+-- name: all_book_positions
+SELECT * FROM book_positions ORDER BY broker, metal
+
 -- name: insert_book_position
 INSERT INTO book_positions (
     broker, metal, policy, limit_mg, volatility_e4, client_mg, cover_mg, version, opened_at_us
