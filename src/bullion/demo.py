@@ -24,6 +24,7 @@ from bullion.desk.bodies import (
 )
 from bullion.desk.unreadable import read_or_unreadable
 from bullion.environment import Environment
+from bullion.hedge.venues import abilities_of
 from bullion.keys.hashing import Hasher
 from bullion.keys.key import Scope
 from bullion.keys.text import secret_from, write_key
@@ -256,7 +257,10 @@ def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[
 
 
 def _hedged(settings: Settings) -> str:
-    return "hedged at a simulated venue" if settings.hedge == "simulated" else "hedged by the desk"
+    venue = abilities_of(settings.hedge)
+    if venue.by_hand:
+        return "hedged by the desk"
+    return f"hedged at the venue {venue.name}" if venue.covers else "hedged at a simulated venue"
 
 
 def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) -> list[str]:

@@ -7,7 +7,7 @@ import hiredis
 
 from bullion.budgets.redis_link import LinkDown, RedisLink, packed
 from bullion.faults import StoreFault
-from bullion.hedge.venue import BY_HAND
+from bullion.hedge.venues import abilities_of
 from bullion.settings import Settings, WrongSetting
 from bullion.store.schema import SchemaMismatch
 from bullion.store.unreadable_rows import unreadable_rows
@@ -75,8 +75,11 @@ def _rows(unreadable: list[Unreadable]) -> list[Finding]:
 
 
 def _hedge(settings: Settings) -> Finding:
-    if settings.hedge == BY_HAND:
+    venue = abilities_of(settings.hedge)
+    if venue.by_hand:
         message = "the desk hedges orders itself; see what waits with 'bullion desk hedge queue'."
+    elif venue.covers:
+        message = f"orders are hedged at the venue {venue.name}."
     else:
         message = "a simulated venue: nothing is really hedged."
     return Finding("hedge", ok=True, message=message)

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.console import Visitor, running_console, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, first_caller
-from tests.support.node import DESK_TOKEN, SECRET, running
+from tests.support.node import DESK_TOKEN, SECRET, running, until
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -122,6 +122,24 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     someone.confirm("Refuse", "Refuse the order")
     state_of(page, "rejected")
     assert dealing.order(unwanted)["hedge"]["outcome"] == "refused"
+
+
+def test_the_rest_of_a_partly_covered_order_is_decided(
+    someone: Visitor, dealing: Dealing, admin: str
+) -> None:
+    dealing.desk.do("PATCH", "/hedge", {"mode": "fill", "fill_percent": 50})
+    order = dealing.placed(quantity="1000")
+    dealing.desk.do("PATCH", "/hedge", {"mode": "refuse", "fill_percent": 100})
+    until(lambda: dealing.order(order)["hedge"]["rest"]["state"] == "partly_covered", within_s=30)
+    page = someone.open(admin, f"orders/{order['id']}")
+    expect(page.locator("#hedge")).to_contain_text("partly covered")
+    expect(page.locator("#hedge")).to_contain_text("500 at 71,240")
+    page.get_by_role("button", name="Decide about the rest").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Note").fill("it is little")
+    dialog.get_by_role("button", name="Decide", exact=True).click()
+    state_of(page, "open")
+    expect(page.locator("#hedge")).to_contain_text("taken into the hedge book")
 
 
 def test_a_closing_price_far_off_is_asked_about_again(

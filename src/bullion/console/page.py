@@ -7,10 +7,9 @@ from typing import TypeVar
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from bullion.desk.desk import Desk, require
+from bullion.desk.desk import Desk, View, require
 from bullion.desk.price_confirmation import PricesUnconfirmed
 from bullion.desk.registry import Work, role_of
-from bullion.hedge.venue import BY_HAND
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
@@ -73,9 +72,9 @@ class Visit:
     def waiting(self) -> int:
         """How many orders wait for a person: all where the desk is the venue, otherwise the late ones."""
         rows, total = self.frame.queue.value or ([], 0)
-        if self.desk.hedge == BY_HAND:
+        if self.desk.venue.by_hand:
             return total
-        return sum(each["age_s"] >= self.settings.late_s for each in rows)
+        return sum(each["age_s"] >= self.settings.late_s or partly_covered(each) for each in rows)
 
     def has_role(self, role: Role) -> bool:
         return self.actor.role.includes(role)
@@ -242,3 +241,9 @@ class Page:
     """The lowest role that sees it."""
     in_menu: bool = True
     """Whether the navigation shows it."""
+
+
+def partly_covered(waiting: View) -> bool:
+    """Whether the venue filled a part of the order, and the desk must decide about the rest."""
+    rest = waiting["rest"]
+    return rest is not None and rest["state"] == "partly_covered"

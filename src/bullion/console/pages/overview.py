@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from bullion.console.html import Child, Html, el
-from bullion.console.page import Page, Visit
+from bullion.console.page import Page, Visit, partly_covered
 from bullion.console.pages.breaks import SETTLE, breaks_card, order_link
 from bullion.console.pages.market.market_data import unreadable_rows
 from bullion.console.pages.orders.order_actions import queue_actions
@@ -44,7 +44,6 @@ from bullion.console.widgets.formatting import (
 )
 from bullion.desk.desk import View
 from bullion.environment import Environment
-from bullion.hedge.venue import BY_HAND, SIMULATED
 from bullion.orders.status import Status
 from bullion.refusals.refusal import RefusalError
 
@@ -133,11 +132,11 @@ def _metal(each: View, *, simulated: bool) -> Html:
     )
 
 
-_WAITING = {SIMULATED: "Waiting for the simulated venue", BY_HAND: "Waiting for the desk"}
-
-
 def _queue(visit: Visit, reading: Reading[Listed]) -> Html:
-    title = _WAITING.get(visit.desk.hedge, "Waiting for cover")
+    venue = visit.desk.venue
+    title = "Waiting for cover" if venue.covers else "Waiting for the simulated venue"
+    if venue.by_hand:
+        title = "Waiting for the desk"
     waiting, total = reading.value or ([], 0)
     late_s = visit.settings.late_s
     late = [each["age_s"] >= late_s for each in waiting].count(True)
@@ -169,8 +168,9 @@ def _waiting_row(visit: Visit, each: View, *, late: bool) -> Html:
     by_desk = "" if each["status"] == Status.PENDING else f"{each['status']} by the desk"
     tries = f"asked {times_text(each['tries'])}" if each["tries"] else ""
     # The desk knows that it has not answered itself yet.
-    answer = () if visit.desk.hedge == BY_HAND else (each["words"], tries)
-    said = " · ".join(filter(None, (by_desk, *answer)))
+    answer = () if visit.desk.venue.by_hand else (each["words"], tries)
+    rest = "partly covered: decide about the rest" if partly_covered(each) else ""
+    said = " · ".join(filter(None, (by_desk, rest, *answer)))
     return el(
         "li",
         el("b", age(each["age_s"]), class_="age", title=f"since {since}"),

@@ -3,13 +3,12 @@
 from bullion.console.html import Html, el
 from bullion.console.page import Visit
 from bullion.desk.actions.health import NOTHING_COVERED
-from bullion.hedge.venue import BY_HAND, SIMULATED
 
 from . import components
 
 
 def is_simulated(visit: Visit) -> bool:
-    return visit.desk.hedge == SIMULATED
+    return not visit.desk.venue.covers
 
 
 def simulated_note(visit: Visit) -> Html | None:
@@ -23,6 +22,6 @@ def cover_sentence(visit: Visit) -> str:
     """What happens to a live order, for dialogs that allow them."""
     if is_simulated(visit):
         return f"{NOTHING_COVERED}. The simulated venue confirms each order, and nobody buys or sells for it."
-    if visit.desk.hedge == BY_HAND:
+    if visit.desk.venue.by_hand:
         return "Each order waits until the desk has covered it and confirms it, and becomes a deal then."
     return "Each order is covered at the venue and becomes a deal."

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
-from bullion.hedge.venue import BY_HAND, SIMULATED
 from bullion.metals.symbol import Symbol
 from bullion.orders.instant import instant_text
 from bullion.rates.freshness import US_PER_S
@@ -84,7 +83,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
 
 
 def _venue(desk: Desk, broker: str, fresh: Sequence[NodeReport]) -> _Light:
-    simulated = desk.hedge == SIMULATED
+    simulated = not desk.venue.covers
     name = "Venue"
     down = [each.venue_down_us[broker] for each in fresh if broker in each.venue_down_us]
     if down:
@@ -113,7 +112,7 @@ def _venue(desk: Desk, broker: str, fresh: Sequence[NodeReport]) -> _Light:
             "Use it for trials. To deal, start the nodes with BULLION_HEDGE=desk and cover by hand.",
             simulated=True,
         )
-    by_hand = desk.hedge == BY_HAND
+    by_hand = desk.venue.by_hand
     text = "the desk covers by hand" if by_hand else f"{desk.hedge} answers"
     clients = (
         "Each live order waits until the desk confirms or refuses it." if by_hand else "Orders are covered."

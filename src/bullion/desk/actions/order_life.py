@@ -20,6 +20,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venue import BY_HAND, Fill
+from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_e4
@@ -339,7 +340,7 @@ def _new_execution_id() -> str:
 async def _by_hand(desk: Desk, records: Records, order: Order) -> bool:
     """Whether the desk answers this order: also if it was recorded while the desk hedged orders."""
     hedge = await records.hedge(order)
-    return desk.hedge == BY_HAND or (hedge is not None and hedge.venue == BY_HAND)
+    return desk.venue.by_hand or (hedge is not None and abilities_of(hedge.venue).by_hand)
 
 
 async def _in_book(records: Records, order: Order) -> bool:

@@ -48,16 +48,19 @@ _STATE_OPTIONS = [(each, f"{name}: {meaning}") for each, (_, name, meaning) in _
 async def render(visit: Visit) -> Html:
     found, symbols = await asyncio.gather(venue_of(visit), symbols_of(visit))
     if found["mode"] is None:
-        shown = empty(
-            "There is no simulated venue.",
-            "With BULLION_HEDGE=desk, the desk confirms or refuses each production order itself.",
-        )
+        who = "the desk confirms or refuses each production order itself"
+        if not visit.desk.venue.by_hand:
+            who = "a real venue answers production orders"
+        text = f"With BULLION_HEDGE={visit.desk.hedge}, {who}."
+        shown = empty("There is no simulated venue.", text)
         return card("Venue", shown, name="venue")
     kind, name, meaning = _MODES[found["mode"]]
     delay = ""
     if found["mode"] in _WITH_DELAY:
         ms = found["delay_ms"]
         delay = f" It takes {count(ms)} ms for each." if ms else " It decides at once."
+        if found["fill_percent"] < 100:
+            delay += f" It fills {found['fill_percent']} % of each."
     now = el(
         "p",
         simulated_note(visit),
@@ -107,12 +110,18 @@ async def _ask_behaviour(visit: Visit) -> Dialog:
     return Dialog(
         title="Simulated venue",
         text=text,
-        values={"mode": now["mode"], "delay_ms": now["delay_ms"] or 0, **seen(now)},
+        values={
+            "mode": now["mode"],
+            "delay_ms": now["delay_ms"] or 0,
+            "fill_percent": now["fill_percent"],
+            **seen(now),
+        },
     )
 
 
 async def _set_behaviour(visit: Visit) -> Result:
-    return await _patch(visit, {"mode": visit.values["mode"], "delay_ms": visit.values["delay_ms"]})
+    names = ("mode", "delay_ms", "fill_percent")
+    return await _patch(visit, {name: visit.values[name] for name in names})
 
 
 async def _patch(visit: Visit, wanted: View) -> Result:
@@ -129,7 +138,12 @@ def _text(found: View) -> dict[str, str]:
     if found["mode"] is None:
         return {}
     states = {name: _STATES[each][1] for name, each in found["instruments"].items() if each != "tradable"}
-    return {"behaviour": _MODES[found["mode"]][1], "delay": f"{found['delay_ms']} ms", **states}
+    return {
+        "behaviour": _MODES[found["mode"]][1],
+        "delay": f"{found['delay_ms']} ms",
+        "fills": f"{found['fill_percent']} %",
+        **states,
+    }
 
 
 async def _ask_instrument(visit: Visit) -> Dialog:
@@ -151,6 +165,7 @@ _BEHAVIOUR_FIELDS = (
     SEEN,
     field_of(HedgeBody, "mode", "The venue", options=_MODE_OPTIONS),
     field_of(HedgeBody, "delay_ms", "Delay per order, ms", "0: it decides at once"),
+    field_of(HedgeBody, "fill_percent", "Fills of each order, %", "below 100: in parts"),
 )
 BEHAVIOUR = Action(
     MARKET, "venue", "Change the venue", patch_hedge, _ask_behaviour, _set_behaviour, _BEHAVIOUR_FIELDS

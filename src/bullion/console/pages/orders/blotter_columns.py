@@ -12,7 +12,6 @@ from bullion.console.widgets.components import NOTHING
 from bullion.console.widgets.formatting import age, grouped, is_zero, weight, zone_name
 from bullion.desk.actions.order_sorting import NEWEST
 from bullion.desk.desk import View
-from bullion.hedge.venue import BY_HAND
 from bullion.orders.status import Status
 
 from .order_actions import cover_input, row_actions
@@ -36,7 +35,7 @@ class Blotter:
 
     def waits_for_desk(self, order: View) -> bool:
         return order["status"] == Status.PENDING and (
-            self.visit.desk.hedge == BY_HAND or order["id"] in self.by_hand
+            self.visit.desk.venue.by_hand or order["id"] in self.by_hand
         )
 
     def age_s(self, order: View) -> int:

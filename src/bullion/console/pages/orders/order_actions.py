@@ -3,18 +3,18 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from bullion.console.forms import Dialog, Fields, FormErrors, field_of, read_fields
+from bullion.console.forms import Choice, Dialog, Fields, FormErrors, field_of, read_fields
 from bullion.console.html import Child, Html, el, join
-from bullion.console.page import Action, Result, Visit
+from bullion.console.page import Action, Result, Visit, partly_covered
 from bullion.console.pages.breaks import NOTE, settle
 from bullion.console.paths import ORDERS
 from bullion.console.widgets.components import BAD, NOTHING, hint, state
 from bullion.console.widgets.formatting import clock, deviation_text, is_zero, rupees, weight
 from bullion.desk.actions import breaks, order_life
 from bullion.desk.actions.orders import get_order
-from bullion.desk.bodies import Body, CompleteBody, ConfirmBody, DeletionBody, ReasonBody
+from bullion.desk.bodies import Body, CompleteBody, ConfirmBody, CoverBody, DeletionBody, ReasonBody
 from bullion.desk.desk import View
-from bullion.hedge.venue import BY_HAND
+from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise
 from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
@@ -40,6 +40,18 @@ _COVER = (
     field_of(ConfirmBody, "cover_reference", "Reference of the cover", "Optional, up to 64 characters."),
     field_of(ConfirmBody, "reason", "Where and how it was covered", _REASON_HINT),
 )
+_REST = (
+    Choice(  # Not named `action`: in a page that is the address of the form.
+        "rest",
+        "The rest",
+        options=[
+            ("take", "take it into the hedge book, and confirm the order"),
+            ("again", "send it to the venue again"),
+            ("refuse", "refuse the order: what was filled has been sold back"),
+        ],
+    ),
+    field_of(CoverBody, "note", "Note", "Required, up to 500 characters. It is kept with the order."),
+)
 _PRICE = field_of(CompleteBody, "close_price", "Closing price")
 
 
@@ -59,6 +71,8 @@ def buttons(visit: Visit, order: View) -> Child:
     match order["status"]:
         case Status.PENDING if _by_hand(visit, order):
             allowed = [CONFIRM.button(visit, about, kind="primary"), REFUSE.button(visit, about)]
+        case Status.PENDING if _partly_covered(order):
+            allowed = [COVER.button(visit, about, kind="primary")]
         case Status.OPEN:
             allowed = [CLOSE.button(visit, about, kind="primary")]
         case Status.CLOSING:
@@ -96,7 +110,7 @@ def queue_actions(visit: Visit, row: View) -> Child:
     The element of the row needs `data_key` with the order's id and `data_row` with `row_name(row)`, and its
     list `data_rows`, for the keyboard.
     """
-    by_hand = visit.desk.hedge == BY_HAND or row["venue"] == BY_HAND
+    by_hand = visit.desk.venue.by_hand or abilities_of(row["venue"]).by_hand
     if not by_hand or row["status"] != Status.PENDING or not visit.has_role(CONFIRM.role):
         return None
     order_id, name = row["order_id"], row_name(row)
@@ -166,9 +180,13 @@ def _has_break(order: View) -> bool:
     return order["hedge"] is not None and order["hedge"]["state"] == BROKEN
 
 
+def _partly_covered(order: View) -> bool:
+    return order["hedge"] is not None and partly_covered(order["hedge"])
+
+
 def _by_hand(visit: Visit, order: View) -> bool:
     hedge = order["hedge"]
-    return visit.desk.hedge == BY_HAND or (hedge is not None and hedge["venue"] == BY_HAND)
+    return visit.desk.venue.by_hand or (hedge is not None and abilities_of(hedge["venue"]).by_hand)
 
 
 def _summary(order: View) -> str:
@@ -355,6 +373,30 @@ async def _ask_delete(visit: Visit) -> Dialog:
     )
 
 
+async def _ask_cover(visit: Visit) -> Dialog:
+    order = await get_order(visit.desk, visit.actor, visit.param("id"))
+    if not _partly_covered(order):
+        raise RefusalError(CONFLICT, "No rest of this order waits for a decision of the desk.")
+    rest = order["hedge"]["rest"]
+    return Dialog(
+        title="What happens to the rest?",
+        text=[
+            _summary(order),
+            f"The venue has not filled {weight(rest['quantity'], rest['unit'])} of it.",
+            f"Its last answer is: {order['hedge']['words']}",
+            _AT_ONCE,
+        ],
+        confirm="Decide",
+        values={"rest": "take"},
+    )
+
+
+async def _decide_rest(visit: Visit) -> Result:
+    body = CoverBody(action=visit.values["rest"], note=visit.values["note"])
+    done = await order_life.cover_order(visit.desk, visit.actor, visit.param("id"), body)
+    return Result(f"Decided: {row_name(done)} is {done['status']}.")
+
+
 async def _ask_resolve(visit: Visit) -> Dialog:
     order = await get_order(visit.desk, visit.actor, visit.param("id"))
     if not _has_break(order):
@@ -417,5 +459,8 @@ REFUSE = _action(
     (_REASON,),
     ReasonBody,
 )
+COVER = Action(
+    ORDERS, "cover", "Decide about the rest", order_life.cover_order, _ask_cover, _decide_rest, _REST
+)
 RESOLVE = Action(ORDERS, "resolve", "Settle the break", breaks.resolve_break, _ask_resolve, settle, (NOTE,))
-ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, RESOLVE)
+ACTIONS = (CLOSE, COMPLETE, DELETE, CONFIRM, REFUSE, COVER, RESOLVE)

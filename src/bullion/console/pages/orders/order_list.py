@@ -17,7 +17,7 @@ from bullion.desk.actions import orders, symbols
 from bullion.desk.actions.order_sorting import NEWEST
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
-from bullion.hedge.venue import BY_HAND
+from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise, rupees_text
 from bullion.orders.status import Status
 from bullion.records.page import Page
@@ -305,7 +305,7 @@ def _table(
     acts: bool = True,
 ) -> Html:
     queue, _ = visit.frame.queue.value or ([], 0)
-    by_hand = frozenset(each["order_id"] for each in queue if each["venue"] == BY_HAND)
+    by_hand = frozenset(each["order_id"] for each in queue if abilities_of(each["venue"]).by_hand)
     back = urlencode(visit.request.query) if visit.request.first_part in (ORDERS, "live") else ""
     blotter = Blotter(visit, by_hand, back, acts)
     rows = [row_html(blotter, shown.columns, each) for each in found]

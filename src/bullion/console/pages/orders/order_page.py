@@ -10,7 +10,9 @@ from bullion.console.widgets.formatting import is_zero, moment, rupees, times_te
 from bullion.desk.actions import hedge, orders
 from bullion.desk.actions.health import NOTHING_COVERED
 from bullion.desk.desk import Desk, View
-from bullion.hedge.venue import BY_HAND, SIMULATED
+from bullion.hedge.venue import VenueAbilities
+from bullion.hedge.venues import abilities_of
+from bullion.metals.grouping import grouped
 from bullion.orders.status import Status
 from bullion.records.hedges import BROKEN, WAITING
 from bullion.records.page import Page
@@ -128,7 +130,23 @@ def _history(visit: Visit, order: View) -> Html:
     return card("History", el("ol", items, class_="timeline"), name="life")
 
 
-_VENUES = {BY_HAND: "the desk itself", SIMULATED: NOTHING_COVERED}
+_RESTS = {
+    "sent": "sent again",
+    "partly_covered": "waits for your decision",
+    "taken": "taken into the hedge book",
+    "unfilled": "not filled",
+}
+
+
+def _venue_text(venue: VenueAbilities) -> str:
+    if venue.by_hand:
+        return "the desk itself"
+    return venue.name if venue.covers else NOTHING_COVERED
+
+
+def _short(plain: str) -> str:
+    """Without trailing zeros, grouped."""
+    return grouped(plain.rstrip("0").rstrip("."))
 
 
 def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
@@ -141,15 +159,17 @@ def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
     def when(at: str | None) -> Child:
         return None if at is None else moment(at, visit.zone, visit.now)
 
-    by_hand = held["venue"] == BY_HAND
+    venue = abilities_of(held["venue"])
+    rest = held["rest"]
     pairs: list[tuple[str, Child]] = [
-        ("Venue", _VENUES.get(held["venue"], held["venue"])),
+        ("Venue", _venue_text(venue)),
         ("Instrument", held["instrument"]),
         ("Cover price", held["cover_price"] and rupees(held["cover_price"])),
         ("Cover reference", held["cover_reference"]),
         ("Last answer", held["words"]),
         ("Failed attempts", times_text(held["tries"]) if held["tries"] else None),
-        ("Next attempt", None if by_hand else when(held["due_at"])),
+        ("Not covered", rest and f"{weight(rest['quantity'], rest['unit'])}: {_RESTS[rest['state']]}"),
+        ("Next attempt", None if venue.by_hand else when(held["due_at"])),
         ("Answered", when(held["answered_at"])),
         ("Settled", held["resolution"] and f"{held['resolution']}, by {held['resolved_by']}"),
     ]
@@ -162,13 +182,25 @@ def _hedge(visit: Visit, order: View, executions: list[View]) -> Child:
         )
         for each in executions
     ]
+    items += [
+        el(
+            "li",
+            el("b", f"{_short(fill['quantity'])} at {_short(fill['price'])}"),
+            el("span", when(fill["at"]), " · ", el("code", fill["execution_id"])),
+            data_key=f"fill {fill['execution_id']}",
+        )
+        for fill in held["fills"]
+    ]
     shown = el("div", el("h3", "Executions"), el("ul", items, class_="executions"), class_="said")
     return card("Venue", facts(pairs), shown if items else None, aside=_hedge_state(held), name="hedge")
 
 
 def _hedge_state(held: View) -> Html:
     if held["state"] == WAITING:
-        return state(WARN, "waiting for you" if held["venue"] == BY_HAND else "waiting for the venue")
+        if held["rest"] is not None and held["rest"]["state"] == "partly_covered":
+            return state(BAD, "partly covered: decide about the rest")
+        by_hand = abilities_of(held["venue"]).by_hand
+        return state(WARN, "waiting for you" if by_hand else "waiting for the venue")
     if held["state"] == BROKEN:
         return state(BAD, "a break: it contradicts the order")
     return state(GOOD, held["outcome"] or held["state"])
