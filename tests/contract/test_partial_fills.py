@@ -1,5 +1,7 @@
 """Orders that the venue fills in parts, on both engines, with the simulated venue and answers by hand."""
 
+import asyncio
+
 import pytest
 
 from bullion.booking.hedge_requests import LEASE_US
@@ -17,6 +19,8 @@ from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.fixtures import store_of
+from tests.support import production_invariants
 from tests.support.venues import behave, venue_book_of
 
 from .dealings import Dealings
@@ -236,6 +240,11 @@ async def test_a_venue_that_fills_in_parts_is_asked_until_the_desk_decides(
     ]
     assert await breaks(dealings) == 0
     assert (await hedge_of(dealings, order)).outcome == "confirmed"
+    store = store_of(dealings.engine)
+    tables = await asyncio.to_thread(production_invariants.check, store, settled=True, submitted_once=True)
+    tables["hedge_parts"][1]["quantity_e4"] += 100
+    wrong = production_invariants.problems(tables, settled=True)
+    assert len(wrong) == 2, "the checker sees that the weights no longer add up, and differ from the venue's"
 
 
 async def test_the_reconciliation_finds_a_part_that_nobody_waits_for(dealings: Dealings) -> None:

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from bullion.hedge.simulated import Mode, SimulatedVenue
-from bullion.hedge.venue import Venue
+from bullion.hedge.venue import Tradeability, Venue
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books, rows
@@ -46,6 +46,18 @@ class SimulatedTrial:
 
     async def linger(self) -> None:
         await behave(self._engine, Mode.FILL, delay_ms=LINGERS_MS)
+
+    async def fill_partly(self) -> None:
+        await behave(self._engine, Mode.FILL, fill_percent=60)
+
+    async def report(self) -> None:
+        await behave(self._engine, Mode.FILL, unasked=True)
+
+    async def lag(self) -> None:
+        await behave(self._engine, Mode.FILL, delay_ms=LINGERS_MS)
+
+    async def close(self) -> None:
+        await behave(self._engine, Mode.FILL, instruments={self.instrument: Tradeability.SUSPENDED})
 
     async def cut(self) -> None:
         await behave(self._engine, Mode.DOWN)

@@ -30,6 +30,9 @@ TABLES = {
     "stocks": "SELECT * FROM stocks",
     "venue_orders": "SELECT * FROM venue_orders",
     "unmatched_executions": "SELECT * FROM unmatched_executions",
+    "hedge_fills": "SELECT * FROM hedge_fills",
+    "hedge_parts": "SELECT * FROM hedge_parts ORDER BY book_id, ordinal, child",
+    "hedge_rests": "SELECT * FROM hedge_rests",
 }
 HOLDING = {"pending", "open", "closing"}
 DEALS = {"open", "closing", "closed"}
@@ -143,7 +146,7 @@ def problems(
         *_deals(tables),
         *_lives(tables),
     ]
-    found += [*_requests(tables), *_venue(tables), *_stocks(tables, stocks_e4 or {})]
+    found += [*_requests(tables), *_venue(tables), *_parts(tables), *_stocks(tables, stocks_e4 or {})]
     if submitted_once:
         found += [
             f"order {row['order_id']} was sent {row['submissions']} times"
@@ -263,8 +266,10 @@ def _venue(tables: Rows) -> Iterator[str]:
     executions: Counter[str] = Counter()
     at_venue = {row["order_id"]: row for row in tables["venue_orders"]}
     shown = {row["execution_id"] for row in tables["unmatched_executions"]}
+    rests = by_place(tables["hedge_rests"])
     for row in at_venue.values():
-        if row["order_id"] not in orders and row["execution_id"] not in shown:
+        order = orders.get(row["order_id"]) or orders.get(row["order_id"][:-1])
+        if order is None and row["execution_id"] not in shown:
             yield f"the venue has {row['order_id']}, which is no production order"
         if (row["outcome"] is None) != (row["execution_id"] is None):
             yield f"the venue's order {row['order_id']} is half decided"
@@ -274,6 +279,8 @@ def _venue(tables: Rows) -> Iterator[str]:
     for order in orders.values():
         outcome = at_venue.get(order["id"], {}).get("outcome")
         request = requests.get(place(order), {})
+        if place(order) in rests:
+            continue  # It was filled in parts: see `_parts`.
         if order["status"] in DEALS and outcome != "confirmed":
             yield f"order {order['id']} is {order['status']}, and the venue says {outcome}"
         if order["status"] == "rejected" and outcome != "refused":
@@ -283,10 +290,63 @@ def _venue(tables: Rows) -> Iterator[str]:
             yield f"order {order['id']} was executed as {known}, and noted as {request['execution_id']}"
 
 
+def _parts_of(tables: Rows) -> dict[Place, list[Row]]:
+    parts: dict[Place, list[Row]] = defaultdict(list)
+    for row in tables["hedge_parts"]:
+        parts[place(row)].append(row)
+    return parts
+
+
+def _parts(tables: Rows) -> Iterator[str]:
+    """Of an order that was filled in parts, what was filled and what is left is all of it."""
+    parts, rests = _parts_of(tables), by_place(tables["hedge_rests"])
+    requests, at_venue = (
+        by_place(tables["hedge_requests"]),
+        {r["order_id"]: r for r in tables["venue_orders"]},
+    )
+    for order in production(tables):
+        own, rest = parts.pop(place(order), []), rests.pop(place(order), None)
+        words = f"order {order['id']} is {order['status']}"
+        if bool(own) != (rest is not None):
+            yield f"{words}, with {len(own)} parts and the rest {rest}"
+        if rest is not None:
+            yield from _shares(words, order, own, rest)
+            if rest["stopped"] and requests[place(order)]["state"] != "waiting":
+                yield f"{words}, and its rest waits for the desk"
+        for part in own:
+            yield from _part_at_venue(words, part, at_venue.get(part["order_id"]))
+    yield from (f"parts of {name}, which is no production order" for name in [*parts, *rests])
+    for row in tables["hedge_fills"]:
+        if at_venue.get(row["order_id"], {}).get("outcome", "confirmed") != "confirmed":
+            yield f"fill {row['execution_id']} of {row['order_id']}, which the venue did not execute"
+
+
+def _shares(words: str, order: Row, own: list[Row], rest: Row) -> Iterator[str]:
+    filled_e4 = sum(part["quantity_e4"] for part in own)
+    if filled_e4 + rest["quantity_e4"] != order["quantity_e4"]:
+        yield f"{words}: {filled_e4} filled and {rest['quantity_e4']} left of {order['quantity_e4']}"
+    if [part["child"] for part in own] != list(range(len(own))):
+        yield f"{words}, with the children {[part['child'] for part in own]}"
+    if order["status"] in DEALS and rest["quantity_e4"] and rest["fine_mg_taken"] != rest["fine_mg"]:
+        yield f"{words}, and {rest['fine_mg']} mg of it are neither covered nor taken"
+
+
+def _part_at_venue(words: str, part: Row, known: Row | None) -> Iterator[str]:
+    """Weights are rounded to milligrams and back, so they may differ a little."""
+    if known is None:
+        return  # Another venue filled it.
+    executed_e4 = 0
+    if known["outcome"] == "confirmed":
+        executed_e4 = known["quantity_e4"] if known["filled_e4"] is None else known["filled_e4"]
+    if known["execution_id"] != part["execution_id"] or abs(executed_e4 - part["quantity_e4"]) > 20:
+        yield f"{words}: part {part['order_id']} is not what the venue executed"
+
+
 def _unaccounted(tables: Rows) -> Iterator[str]:
     """Every deal that the venue made is known to a request, or shown to the desk as a break of its own."""
     known = {row["execution_id"] for row in tables["unmatched_executions"]}
     known |= {row["execution_id"] for row in tables["hedge_requests"] if row["outcome"] == "confirmed"}
+    known |= {row["execution_id"] for row in tables["hedge_parts"]}
     for row in tables["venue_orders"]:
         if row["outcome"] == "confirmed" and row["execution_id"] not in known:
             yield f"execution {row['execution_id']} of {row['order_id']} is in none of our books"

@@ -10,8 +10,10 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol
 from uuid import uuid4
 
+import msgspec
 import pytest
 
+from bullion.booking.partial_fills import TOLERANCE_E4, child_id
 from bullion.hedge.venue import (
     Confirmed,
     Declined,
@@ -19,6 +21,7 @@ from bullion.hedge.venue import (
     FinalAnswer,
     HedgeRequest,
     ListedExecution,
+    PartiallyFilled,
     Tradeability,
     Unconfirmed,
     UnknownOrder,
@@ -52,6 +55,18 @@ class VenueTrial(Protocol):
 
     async def linger(self) -> None:
         """From now on the venue confirms, but takes a while over it."""
+
+    async def fill_partly(self) -> None:
+        """From now on the venue fills 60 percent of an order, and cancels the rest."""
+
+    async def report(self) -> None:
+        """From now on the venue confirms, but only by a report that comes after the call."""
+
+    async def lag(self) -> None:
+        """From now on the venue confirms, but a question learns of an order only after a while."""
+
+    async def close(self) -> None:
+        """From now on the instrument is closed by its timetable."""
 
     async def cut(self) -> None:
         """From now on the venue cannot be reached."""
@@ -239,6 +254,71 @@ class VenueContract:
         assert isinstance(word, Confirmed)
         assert await trial.executions(one.order_id) == {word.execution_id}
 
+    # --- Partial fills --------------------------------------------------------------------------------
+
+    async def test_a_partial_fill_is_final_and_told_again_as_it_was(self, trial: VenueTrial) -> None:
+        await trial.fill_partly()
+        venue, one = await trial.adapter(), request(trial, quantity_e4=1_000_000)
+        start = await end_of_list(trial, venue)
+        word = await final(venue, one)
+        assert isinstance(word, PartiallyFilled)
+        assert 0 < word.fine_mg_left < one.fine_mg
+        assert word.message.strip()
+        assert len({fill.execution_id for fill in word.fills}) == len(word.fills) > 0
+        assert all(fill.quantity_e8 > 0 and fill.price_e6 > 0 for fill in word.fills)
+        for make in (trial.fill, trial.refuse, trial.hold):
+            await make()
+            assert await venue.order_status(one) == word
+            assert await venue.submit(one) == Duplicate()
+        await trial.fill()
+        assert await (await trial.adapter()).order_status(one) == word
+        (listed,) = await listed_after(trial, venue, start)
+        assert (listed.order_id, listed.execution_id) == (one.order_id, word.execution_id)
+        filled_e4 = one.quantity_e4 * (one.fine_mg - word.fine_mg_left) // one.fine_mg
+        assert abs(listed.quantity_e4 - filled_e4) <= TOLERANCE_E4
+
+    async def test_the_rest_is_an_order_of_its_own(self, trial: VenueTrial) -> None:
+        await trial.fill_partly()
+        venue, one = await trial.adapter(), request(trial, quantity_e4=1_000_000)
+        word = await final(venue, one)
+        assert isinstance(word, PartiallyFilled)
+        rest = msgspec.structs.replace(
+            one, order_id=child_id(one.order_id, 1), quantity_e4=400_000, fine_mg=word.fine_mg_left
+        )
+        await trial.fill()
+        assert await venue.order_status(rest) == UnknownOrder()
+        assert isinstance(await final(venue, rest), Confirmed)
+        assert await venue.order_status(one) == word
+
+    # --- Outcomes that come unasked, early and late ---------------------------------------------------
+
+    async def test_what_nobody_waits_for_is_reported(self, trial: VenueTrial) -> None:
+        await trial.report()
+        venue, one = await trial.adapter(), request(trial)
+        assert venue.abilities.name
+        reports = venue.reports()
+        assert isinstance(await venue.submit(one), Unconfirmed)
+        async with asyncio.timeout(PATIENCE_S):
+            async for report in reports:
+                if report.order_id == one.order_id:
+                    break
+        assert isinstance(report.answer, Confirmed)
+        assert await venue.order_status(one) == report.answer
+        assert await trial.executions(one.order_id) == {report.answer.execution_id}
+
+    async def test_a_question_that_overtakes_the_order_does_not_double_it(self, trial: VenueTrial) -> None:
+        """Unknown is said only when no submission is under way any more: booking would send it again."""
+        await trial.lag()
+        venue, one = await trial.adapter(), request(trial)
+        call = asyncio.ensure_future(venue.submit(one))
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        await self._comes_to_a_fill(trial, venue, one)
+        again = await trial.adapter()
+        assert await told(again, one) == await told(venue, one), "a replayed answer proves nothing new"
+        assert len(await trial.executions(one.order_id)) == 1
+
     # --- A venue out of reach -------------------------------------------------------------------------
 
     async def test_a_venue_out_of_reach_is_told_by_one_exception_and_nothing_else(
@@ -332,6 +412,13 @@ class VenueContract:
         words = await venue.instruments(trial.broker, [trial.instrument])
         assert dict(words) == {trial.instrument: Tradeability.TRADABLE}
 
+    async def test_an_instrument_that_is_closed_by_timetable_is_suspended(self, trial: VenueTrial) -> None:
+        """And the venue answers: it counts as reached."""
+        await trial.close()
+        venue = await trial.adapter()
+        words = await venue.instruments(trial.broker, [trial.instrument])
+        assert dict(words) == {trial.instrument: Tradeability.SUSPENDED}
+
     async def test_it_tells_of_no_instrument_that_it_was_not_asked_for(self, trial: VenueTrial) -> None:
         """Asked for none it still answers: so it is known whether it can be reached."""
         await trial.fill()
@@ -366,6 +453,12 @@ async def listed_after(
 async def end_of_list(trial: VenueTrial, venue: Venue) -> str:
     listed = await listed_after(trial, venue, "")
     return listed[-1].cursor if listed else ""
+
+
+async def final(venue: Venue, one: HedgeRequest) -> FinalAnswer | UnknownOrder:
+    """The answer to a submission, asked for if the venue did not decide at once."""
+    word = await venue.submit(one)
+    return await told(venue, one) if isinstance(word, Unconfirmed | Duplicate) else word
 
 
 async def told(venue: Venue, one: HedgeRequest) -> FinalAnswer | UnknownOrder:
