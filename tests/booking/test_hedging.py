@@ -1,7 +1,7 @@
 """What is done with each word of the venue, on requests in memory and by a clock in the test's hand."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from bullion.hedge.venue import (
     FinalAnswer,
     HedgeRequest,
     ListedExecution,
+    OutcomeReport,
     StatusAnswer,
     SubmitAnswer,
     Tradeability,
@@ -302,3 +303,30 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
     told = [entry["event"] for entry in logs if entry["event"] != "settlement_failed"]
     assert told == ["hedge_backlog_late", "hedge_backlog_cleared"]
     assert "settlement_failed" in [entry["event"] for entry in logs]
+
+
+async def test_reports_that_come_unasked_are_applied_and_begin_again_after_a_failure(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds: list[list[object]] = [
+        [ValueError("the line broke")],
+        [OutcomeReport("of nobody", FILL), OutcomeReport(PENDING.order.id, FILL)],
+    ]
+    done = asyncio.Event()
+
+    async def reports() -> AsyncIterator[OutcomeReport]:
+        for each in rounds.pop(0) if rounds else []:
+            if isinstance(each, Exception):
+                raise each
+            assert isinstance(each, OutcomeReport)
+            yield each
+        if not rounds:
+            done.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(hedging_module, "_REPORTS_PAUSE_S", 0)
+    monkeypatch.setattr(bench.venue, "reports", reports)
+    running = asyncio.ensure_future(bench.hedging.take_reports())
+    await asyncio.wait_for(done.wait(), 30)
+    running.cancel()
+    assert bench.requests.done == [("answered", FILL)]
