@@ -247,8 +247,16 @@ def test_a_logon_that_is_not_answered() -> None:
 
 
 def test_the_acceptor_refuses_a_logon() -> None:
-    seen = Seen(fresh(Role.ACCEPTOR).session.refuse("wrong password", NOW))
-    assert (seen.types, seen.sent[0].get(58), seen.closed) == ("5", "wrong password", CloseKind.LOGOUT)
+    bench = fresh(Role.ACCEPTOR)
+    bench.session.refusal = "wrong password"
+    seen = bench.get("A", (98, 0), (108, 10))
+    assert (seen.types, seen.sent[0].get(58), seen.closed) == ("5", "wrong password", CloseKind.REFUSED)
+    assert not seen.of(LoggedOn)
+
+
+def test_the_owner_ends_the_session(bench: Bench) -> None:
+    seen = Seen(bench.session.refuse("Too many messages", NOW))
+    assert (seen.types, seen.sent[0].get(58), seen.closed) == ("5", "Too many messages", CloseKind.LOGOUT)
 
 
 def test_a_second_logon_is_rejected_and_a_reset_in_the_session_answered(bench: Bench) -> None:

@@ -164,6 +164,8 @@ class Session:
         self.numbers = numbers or Numbers()
         self.heartbeat_s = settings.heartbeat_s
         self.closed = False
+        self.refusal = ""
+        """Acceptor: why the logon is refused, if it is."""
         self.gaps = 0
         """How many gaps were found in what the other side sent."""
         self._effects: list[Effect] = []
@@ -210,7 +212,7 @@ class Session:
         return self._taken()
 
     def refuse(self, text: str, now_us: int) -> Sequence[Effect]:
-        """Acceptor: refuse the logon, or end the session for a reason of the owner."""
+        """Log the other side out for a reason of the owner."""
         self._log_out(CloseKind.LOGOUT, text, now_us)
         return self._taken()
 
@@ -319,6 +321,9 @@ class Session:
             self._log_on(message, number, now_us)
 
     def _log_on(self, message: Message, number: int, now_us: int) -> None:
+        if self.refusal:
+            self._log_out(CloseKind.REFUSED, self.refusal, now_us)
+            return
         reset = message.get(141) == "Y"
         acceptor = self.settings.role is Role.ACCEPTOR
         if reset:

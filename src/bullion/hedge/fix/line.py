@@ -1,0 +1,443 @@
+"""Keeps a line to a venue up: its hours, connecting with TLS, pauses after a loss, numbers that are kept."""
+
+import asyncio
+import random
+import ssl
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from .codec import Message, Pair
+from .connection import Chunk, FixConnection
+from .message_log import MessageLog
+from .pace import Pace
+from .profile import Line, Tls, session_settings
+from .schedule import Schedule
+from .session import Close, CloseKind, LineState, LoggedOn, NotLoggedOn, Numbers, Session
+
+_CHECK_S = 0.25
+_CONNECT_S = 10.0
+_PAUSE_S, _PAUSE_S_MAX = 0.5, 30.0
+_STEADY_US = 10_000_000
+"""A line that was logged on for this long begins with the shortest pause again."""
+_EARLY_LOSSES = 2
+"""After this many losses before the logon was complete, numbers are taken to be the reason."""
+
+_log = structlog.get_logger("hedge")
+
+
+class KeptNumbers(msgspec.Struct, frozen=True):
+    outgoing: int
+    """No number from this one on was used."""
+    incoming: int
+    stored_us: int
+
+
+class NotHolder(Exception):
+    """Another process holds the line: nothing was stored."""
+
+
+class SequenceStore(Protocol):
+    """Kept numbers of a line. Only its holder may change them: NotHolder for others.
+
+    The incoming number is stored by the line's owner, together with what it learned from the messages.
+    """
+
+    async def numbers(self, line: str) -> KeptNumbers | None: ...
+
+    async def begin_numbers(self, line: str, holder: str, numbers: Numbers) -> None:
+        """Begin both numbers anew with these."""
+
+    async def restart_incoming(self, line: str, holder: str) -> None:
+        """The venue began anew: the incoming number is 1 again. A lower one is always safe."""
+
+    async def reserve_numbers(self, line: str, holder: str, below: int) -> None:
+        """Outgoing numbers below this one may be used; it is never lowered by this."""
+
+
+class HeldLine(Protocol):
+    """This process's hold on the line."""
+
+    holder: str
+
+    def held(self) -> bool:
+        """Whether this process may write to the line now. Asked before every write."""
+
+    async def begin_connection(self) -> int:
+        """The number of a new connection, which no other one of this line ever has. May raise NotHolder."""
+
+
+class SoleHolder:
+    """For a line that no other process can have: tests, commands, and what has a lease of its own."""
+
+    holder = "sole"
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def held(self) -> bool:
+        return True
+
+    async def begin_connection(self) -> int:
+        return next(self._numbers)
+
+
+class LineOwner(Protocol):
+    """Callbacks. They must not wait."""
+
+    def logged_on(self, connection_no: int, logon: Message) -> None:
+        """Recover, then call `FixLine.recovered`."""
+
+    def received(self, connection_no: int, chunk: Chunk) -> None: ...
+
+    def lost(self, connection_no: int, reason: str) -> None:
+        """The connection with this number is closed. Called only after `logged_on`."""
+
+
+class LineStatus(msgspec.Struct, frozen=True):
+    name: str
+    state: LineState
+    since_us: int
+    reason: str
+    """Why the last connection ended."""
+    alarm: str
+    """What the desk has to decide; empty if nothing."""
+    numbers: Numbers
+    in_us: int
+    out_us: int
+    connection_no: int
+    logons: int
+    losses: int
+    gaps: int
+    garbled: int
+
+
+class FixLine:
+    def __init__(
+        self,
+        line: Line,
+        owner: LineOwner,
+        now_us: Callable[[], int],
+        *,
+        password: str = "",
+        holder: HeldLine | None = None,
+        kept: SequenceStore | None = None,
+        log: MessageLog | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        """`kept` is needed if the profile does not reset numbers at the logon."""
+        if not line.profile.reset_on_logon and kept is None:
+            raise ValueError(f"line {line.name}: its profile keeps numbers, so it needs a store for them")
+        self.line = line
+        self._settings = session_settings(line, password)
+        self._owner = owner
+        self._now_us = now_us
+        self._holder = holder or SoleHolder()
+        self._kept = None if line.profile.reset_on_logon else kept
+        self._log = log
+        self._chance = chance or random.Random()  # noqa: S311 - spreads reconnects, keeps no secret
+        self._schedule = Schedule(line.timetable)
+        self._pace = Pace(line.profile.rate, now_us())
+        self._turn = asyncio.Lock()
+        self._tls = None if line.tls is None else _tls_context(line.tls)
+        self._connection: FixConnection | None = None
+        self._outside = LineState.RESTING
+        """The state while there is no session."""
+        self._seen_state = LineState.RESTING
+        self._since_us = now_us()
+        self._changed = asyncio.Event()
+        self._wanted = True
+        self._stopped = False
+        self._reset_next = False
+        self._reset_tried = False
+        self._reset_sent = False
+        self._reached = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._early_losses = 0
+        self._failures = 0
+        self._logged_on_us: int | None = None
+        self._reason = ""
+        self.alarm = ""
+        self.connection_no = 0
+        self._logons = self._losses = self._gaps = self._garbled = 0
+
+    # --- What the owner and the desk do ---------------------------------------------------------------
+
+    @property
+    def state(self) -> LineState:
+        session = None if self._connection is None else self._connection.session
+        return self._outside if session is None or session.closed else session.state
+
+    def is_open(self) -> bool:
+        """Whether the timetable has the line open now."""
+        return self._schedule.is_open(self._now_us())
+
+    def status(self) -> LineStatus:
+        connection = self._connection
+        session = None if connection is None else connection.session
+        return LineStatus(
+            name=self.line.name,
+            state=self.state,
+            since_us=self._since_us,
+            reason=self._reason,
+            alarm=self.alarm,
+            numbers=Numbers() if session is None else session.numbers,
+            in_us=0 if connection is None else connection.in_us,
+            out_us=0 if connection is None else connection.out_us,
+            connection_no=self.connection_no,
+            logons=self._logons,
+            losses=self._losses,
+            gaps=self._gaps + (0 if session is None else session.gaps),
+            garbled=self._garbled + (0 if connection is None else connection.garbled),
+        )
+
+    async def send(self, pairs: Iterable[Pair], connection_no: int | None = None) -> int:
+        """Send a message at the line's pace, in turn. Its number is returned.
+
+        With `connection_no`, only on that connection: a message that waited is not sent on the next one.
+        """
+        async with self._turn:
+            while wait_us := self._pace.take(self._now_us()):  # noqa: ASYNC110 - the bucket says how long
+                await asyncio.sleep(wait_us / 1_000_000)
+            if self._connection is None or connection_no not in (None, self.connection_no):
+                raise NotLoggedOn("The line is lost.")
+            return self._connection.send(pairs)
+
+    def recovered(self, connection_no: int) -> None:
+        if self._connection is not None and connection_no == self.connection_no:
+            self._connection.recovered()
+
+    def reject(self, message: Message, reason: int, text: str, tag: int | None = None) -> None:
+        if self._connection is not None:
+            self._connection.reject(message, reason, text, tag)
+
+    def connect(self) -> None:
+        """Be up in its hours, and try now, without the rest of a pause."""
+        self._wanted = True
+        self.alarm = ""
+        self._failures = 0
+        self._changed.set()
+
+    def disconnect(self) -> None:
+        """Log out and rest, until `connect`."""
+        self._wanted = False
+        self._changed.set()
+
+    def reset(self) -> None:
+        """Begin both numbers anew with the next logon."""
+        self._reset_next = True
+        self._reset_tried = False
+        self.connect()
+
+    def stop(self) -> None:
+        """Log out; `run` returns."""
+        self._stopped = True
+        self._changed.set()
+
+    # --- The life of the line -------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Until cancelled or stopped."""
+        while not self._stopped:
+            if not self._should_be_up() or self.alarm:
+                await self._wait(LineState.WAITING if self.alarm else LineState.RESTING, 0.5)
+                continue
+            close = await self._connect()
+            if not self._stopped:
+                self._learn_from(close)
+                state = LineState.WAITING if self._should_be_up() else LineState.RESTING
+                await self._wait(state, self._pause_s(close))
+        self._outside = LineState.RESTING
+
+    def _should_be_up(self) -> bool:
+        return self._wanted and not self._stopped and self.is_open() and self._holder.held()
+
+    async def _wait(self, state: LineState, seconds: float) -> None:
+        """Wait in this state; less if the desk or the owner changed something."""
+        self._outside = state
+        self._note_state()
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    async def _connect(self) -> Close:
+        """One connection, from its beginning to its end."""
+        self._outside = LineState.CONNECTING
+        self._note_state()
+        self._logged_on_us = None
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Close] = loop.create_future()
+        connection: FixConnection | None = None
+        try:
+            self.connection_no = await self._holder.begin_connection()
+            connection = await self._made_connection(ended)
+            async with asyncio.timeout(_CONNECT_S):
+                await loop.create_connection(
+                    lambda: connection,
+                    self.line.host,
+                    self.line.port,
+                    ssl=self._tls,
+                    server_hostname=self._server_name(),
+                )
+            await self._attend(connection, ended)
+            return ended.result()
+        except (Exception, asyncio.CancelledError) as error:
+            if connection is not None:
+                connection.abort(f"The line is given up: {error!r}")
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return Close(CloseKind.LOST, str(error) or repr(error))
+        finally:
+            self._forget(connection)
+
+    def _server_name(self) -> str | None:
+        return None if self.line.tls is None else self.line.tls.server_name or self.line.host
+
+    async def _made_connection(self, ended: "asyncio.Future[Close]") -> FixConnection:
+        numbers, reserved_below = await self._first_numbers()
+        reset = self.line.profile.reset_on_logon or self._reset_next
+        self._reset_next = False
+        self._reset_sent = reset
+        session = Session(self._settings, self._now_us(), numbers, reserved_below)
+        return FixConnection(
+            lambda _: session,
+            _Events(self, ended),
+            self._now_us,
+            log=self._log,
+            may_write=self._holder.held,
+            reserve=self._reserve if self._kept is not None else None,
+            starts=lambda session, now_us: session.start(now_us, reset=reset),
+        )
+
+    async def _attend(self, connection: FixConnection, ended: "asyncio.Future[Close]") -> None:
+        """Until the connection ends: its hours and the lease."""
+        self._connection = connection
+        while not ended.done():
+            self._note_state()
+            await asyncio.wait([ended], timeout=_CHECK_S)
+            if ended.done():
+                return
+            if not self._holder.held():
+                connection.abort("The lease of the line is lost.")
+            elif not self._should_be_up() and self.state is not LineState.LEAVING:
+                connection.leave("End of session")
+
+    def _forget(self, connection: FixConnection | None) -> None:
+        self._connection = None
+        self._reached = connection is not None and connection.session is not None
+        if connection is not None:
+            self._garbled += connection.garbled
+            self._gaps += 0 if connection.session is None else connection.session.gaps
+        if self._logged_on_us is not None:
+            self._losses += 1
+
+    # --- Numbers that are kept ------------------------------------------------------------------------
+
+    async def _first_numbers(self) -> tuple[Numbers, int | None]:
+        """The numbers to begin with, and the outgoing number that is not reserved yet."""
+        if self._kept is None:
+            return Numbers(), None
+        found = await self._kept.numbers(self.line.name)
+        opened_us = self._schedule.opened_us(self._now_us()) if self.line.profile.numbers_by_window else None
+        over = found is not None and opened_us is not None and found.stored_us < opened_us
+        if found is None or over or self._reset_next:
+            await self._kept.begin_numbers(self.line.name, self._holder.holder, Numbers())
+            return Numbers(), 1
+        return Numbers(found.outgoing, found.incoming), found.outgoing
+
+    async def _reserve(self, below: int) -> None:
+        if self._kept is not None:
+            await self._kept.reserve_numbers(self.line.name, self._holder.holder, below)
+
+    async def _restart_incoming(self, kept: SequenceStore) -> None:
+        try:
+            await kept.restart_incoming(self.line.name, self._holder.holder)
+        except Exception as error:  # noqa: BLE001 - without it the next logon finds numbers that disagree
+            if self._connection is not None:
+                self._connection.abort(f"The numbers of the line could not be stored: {error!r}")
+
+    # --- What a connection tells ----------------------------------------------------------------------
+
+    def note_logon(self, effect: LoggedOn) -> None:
+        self._logged_on_us = self._now_us()
+        self._logons += 1
+        self._early_losses = 0
+        self._reset_tried = False
+        self.alarm = self._reason = ""
+        _log.info("line_logged_on", line=self.line.name, connection_no=self.connection_no)
+        if effect.reset and not self._reset_sent and self._kept is not None:
+            task = asyncio.ensure_future(self._restart_incoming(self._kept))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._owner.logged_on(self.connection_no, effect.message)
+
+    def note_chunk(self, chunk: Chunk) -> None:
+        self._owner.received(self.connection_no, chunk)
+
+    def note_close(self, close: Close) -> None:
+        self._reason = close.reason
+        _log.info("line_closed", line=self.line.name, kind=close.kind.value, reason=close.reason)
+        if self._logged_on_us is not None:
+            self._owner.lost(self.connection_no, close.reason)
+
+    def _note_state(self) -> None:
+        if self.state is not self._seen_state:
+            self._seen_state = self.state
+            self._since_us = self._now_us()
+
+    def _learn_from(self, close: Close) -> None:
+        """If the sides disagree on kept numbers: one logon that resets them, or the desk decides."""
+        self._reason = close.reason
+        if self._kept is None or self._logged_on_us is not None or not self._reached:
+            return
+        self._early_losses += close.kind is CloseKind.LOST
+        if close.kind is not CloseKind.TOO_LOW and self._early_losses < _EARLY_LOSSES:
+            return
+        self._early_losses = 0
+        if self.line.profile.may_reset and not self._reset_tried:
+            self._reset_next = self._reset_tried = True
+        else:
+            self.alarm = f"The venue does not accept our numbers: {close.reason}"
+            _log.error("line_numbers_refused", line=self.line.name, reason=close.reason)
+
+    def _pause_s(self, close: Close) -> float:
+        steady = self._logged_on_us is not None and self._now_us() - self._logged_on_us >= _STEADY_US
+        self._failures = 0 if steady else min(self._failures + 1, 10)
+        pause_s = min(_PAUSE_S_MAX, _PAUSE_S * (1 << max(0, self._failures - 1)))
+        pause_s *= 1 - self._chance.random() / 4
+        if self.line.profile.is_rate_logout(close.reason):
+            pause_s = max(pause_s, self.line.profile.rate_logout_s)
+        return pause_s
+
+
+class _Events:
+    """What one connection tells the line."""
+
+    def __init__(self, line: FixLine, ended: "asyncio.Future[Close]") -> None:
+        self._line = line
+        self._ended = ended
+
+    def logged_on(self, effect: LoggedOn) -> None:
+        self._line.note_logon(effect)
+
+    def received(self, chunk: Chunk) -> None:
+        self._line.note_chunk(chunk)
+
+    def closed(self, close: Close) -> None:
+        self._line.note_close(close)
+        if not self._ended.done():
+            self._ended.set_result(close)
+
+
+def _tls_context(tls: Tls) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=tls.ca_file or None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if tls.cert_file:
+        context.load_cert_chain(tls.cert_file, tls.key_file or None)
+    return context
