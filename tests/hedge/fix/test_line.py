@@ -35,6 +35,8 @@ class Owner:
     def __init__(self) -> None:
         self.logons: list[int] = []
         self.received_texts: list[str | None] = []
+        self.headlines: list[str | None] = []
+        self.repeated = 0
         self.incoming = 0
         self.losses: list[tuple[int, str]] = []
         self.line: FixLine | None = None
@@ -46,6 +48,8 @@ class Owner:
 
     def received(self, connection_no: int, chunk: Chunk) -> None:
         self.received_texts += [message.get(58) for message in chunk.messages]
+        self.headlines += [message.get(148) for message in chunk.messages]
+        self.repeated += sum(message.get(43) == "Y" for message in chunk.messages)
         self.incoming = chunk.incoming
 
     def lost(self, connection_no: int, reason: str) -> None:
