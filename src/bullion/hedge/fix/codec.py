@@ -73,9 +73,13 @@ class Fields:
     def get(self, tag: int) -> str | None:
         """The value of the first field with this tag."""
         first = self._first
-        if first is None:
-            first = self._first = dict(reversed(self.pairs))
-        return first.get(tag)
+        return (self.first() if first is None else first).get(tag)
+
+    def first(self) -> dict[int, str]:
+        """By tag, the value of the first field with it."""
+        if self._first is None:
+            self._first = dict(reversed(self.pairs))
+        return self._first
 
     def all(self, tag: int) -> list[str]:
         return [value for each, value in self.pairs if each == tag]
@@ -252,7 +256,7 @@ def _message(begin: str, body: str, raw: bytes) -> Message | None:
     except (KeyError, ValueError):
         return _odd_message(begin, body, raw)
     message = Message([(8, begin), *pairs], raw)
-    first = message._first = dict(reversed(message.pairs))  # noqa: SLF001 - filled here once, for speed
+    first = message.first()
     if "" in first.values() or not _LENGTH_TAGS.isdisjoint(first):
         return _odd_message(begin, body, raw)
     return message
