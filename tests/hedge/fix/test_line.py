@@ -14,7 +14,8 @@ import pytest
 from bullion.hedge.fix import line as line_module
 from bullion.hedge.fix.codec import Message
 from bullion.hedge.fix.connection import Chunk
-from bullion.hedge.fix.line import FixLine, KeptNumbers, NotHolder, SoleHolder
+from bullion.hedge.fix.lease import NotHolder
+from bullion.hedge.fix.line import FixLine, KeptNumbers, SoleHolder
 from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Line, Profile, Tls

@@ -36,10 +36,6 @@ class KeptNumbers(msgspec.Struct, frozen=True):
     stored_us: int
 
 
-class NotHolder(Exception):
-    """Another process holds the line: nothing was stored."""
-
-
 class SequenceStore(Protocol):
     """Kept numbers of a line. Only its holder may change them: NotHolder for others.
 
