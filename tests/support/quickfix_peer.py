@@ -6,6 +6,7 @@ prints a JSON line for every event, and obeys lines such as `send NAME text`, `n
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import quickfix
@@ -23,8 +24,13 @@ BeginString=FIX.4.4
 """
 
 
+_turn = threading.Lock()
+
+
 def say(event: str, name: str, **more: object) -> None:
-    print(json.dumps({"event": event, "name": name, **more}), flush=True)
+    """Callbacks come from several threads."""
+    with _turn:
+        print(json.dumps({"event": event, "name": name, **more}), flush=True)
 
 
 class App(quickfix.Application):  # type: ignore[misc]

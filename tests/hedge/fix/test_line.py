@@ -210,6 +210,26 @@ async def test_kept_numbers_go_on_after_a_crash(stage: Stage) -> None:
     assert len(stage.peer.logons) == 2
 
 
+async def test_kept_numbers_have_no_gap_while_one_process_has_the_line(stage: Stage) -> None:
+    line = stage.line(KEEPING, Kept())
+    await stage.up(line)
+    await line.send([(35, "D"), (11, "one")])
+    await until(lambda: stage.peer.received)
+    stage.peer.connection.abort("cut")
+    await stage.up(line, 2)
+    assert [each.get(34) for each in stage.peer.logons] == ["1", "3"]
+
+
+async def test_numbers_are_skipped_if_another_process_had_the_line(stage: Stage) -> None:
+    holder = Holder()
+    line = stage.line(KEEPING, Kept(), holder=holder)
+    await stage.up(line)
+    await holder.begin_connection()
+    stage.peer.connection.abort("cut")
+    await stage.up(line, 2)
+    assert [each.get(34) for each in stage.peer.logons] == ["1", "102"]
+
+
 async def test_a_venue_that_lost_its_numbers_gets_one_logon_that_resets(stage: Stage) -> None:
     kept = Kept(Numbers(500, 400))
     line = stage.line(KEEPING, kept)

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bullion.hedge.fix.codec import Decoder, Message, message_of, time_text
+from bullion.hedge.fix.codec import Decoder, Message, Pair, message_of, time_text
 from bullion.hedge.fix.session import (
     Close,
     CloseKind,
@@ -638,3 +641,66 @@ def take_all(session: Session, effects: list[Effect]) -> list[Effect]:
     messages = [message_of_bytes(each.data) for each in effects if isinstance(each, Send)]
     effects.clear()
     return [effect for message in messages for effect in session.received(message, NOW)]
+
+
+# --- Whatever the other side sends --------------------------------------------------------------------
+
+ODD_VALUES = st.sampled_from(
+    [
+        "",
+        "0",
+        "1",
+        "2",
+        "3",
+        "9",
+        "-1",
+        "Y",
+        "N",
+        "x",
+        "999999999999999999",
+        "9" * 30,
+        "20260101-00:00:00",
+        "²",
+    ]
+)
+ODD_FIELDS = st.tuples(
+    st.sampled_from([7, 16, 34, 36, 43, 45, 52, 98, 108, 112, 122, 123, 141, 58]), ODD_VALUES
+)
+ODD_MESSAGES = st.tuples(
+    st.sampled_from("0012234455A8D"), st.lists(ODD_FIELDS, max_size=5), st.integers(-1, 4) | st.none()
+)
+
+
+@given(st.sampled_from(list(Role)), st.booleans(), st.lists(ODD_MESSAGES, max_size=12))
+def test_nothing_that_arrives_breaks_the_session(
+    role: Role, up: bool, messages: list[tuple[str, list[tuple[int, str]], int | None]]
+) -> None:
+    """It goes on or closes. Numbers never go down without a reset, and no old message is ever sent again."""
+    bench = logged_on(role, Numbers(5, 7)) if up else fresh(role, Numbers(5, 7))
+    sent: list[Send] = []
+    for kind, odd, step in messages:
+        before = msgspec.structs.replace(bench.session.numbers)
+        bench.now += 3 * S
+        named = {tag for tag, _ in odd}
+        number = max(1, before.incoming + (step or 0))
+        head: list[Pair] = [(49, "THEM"), (56, "US"), (34, number), (52, time_text(bench.now))]
+        pairs: list[Pair] = [
+            (35, kind),
+            *(pair for pair in head if pair[0] not in named),
+            *(pair for pair in odd if pair[1]),
+        ]
+        effects = [*bench.session.received(message_of(pairs), bench.now), *bench.session.tick(bench.now)]
+        new = [each for each in effects if isinstance(each, Send)]
+        if bench.session.numbers.incoming < before.incoming:
+            assert kind == "A"
+            assert (141, "Y") in odd
+        # What has an old number fills a gap.
+        filled = [
+            each for each in new if each.number < before.outgoing and not (kind == "A" and (141, "Y") in odd)
+        ]
+        assert all(each.type == "4" for each in filled)
+        sent += new
+        if bench.session.closed:
+            assert bench.session.received(message_of(pairs), bench.now) == ()
+    assert all(isinstance(message_of_bytes(each.data), Message) for each in sent)
+    assert {each.type for each in sent} <= set("A012345")

@@ -151,6 +151,8 @@ class FixLine:
         self._reset_tried = False
         self._reset_sent = False
         self._reached = False
+        self._next_outgoing: int | None = None
+        """Kept numbers: where our last connection ended."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._early_losses = 0
         self._failures = 0
@@ -271,7 +273,10 @@ class FixLine:
         ended: asyncio.Future[Close] = loop.create_future()
         connection: FixConnection | None = None
         try:
-            self.connection_no = await self._holder.begin_connection()
+            number = await self._holder.begin_connection()
+            if number != self.connection_no + 1:
+                self._next_outgoing = None  # Another process had the line in between.
+            self.connection_no = number
             connection = await self._made_connection(ended)
             async with asyncio.timeout(_CONNECT_S):
                 await loop.create_connection(
@@ -329,7 +334,9 @@ class FixLine:
         self._reached = connection is not None and connection.session is not None
         if connection is not None:
             self._garbled += connection.garbled
-            self._gaps += 0 if connection.session is None else connection.session.gaps
+        if connection is not None and connection.session is not None:
+            self._gaps += connection.session.gaps
+            self._next_outgoing = connection.session.numbers.outgoing
         if self._logged_on_us is not None:
             self._losses += 1
 
@@ -345,7 +352,9 @@ class FixLine:
         if found is None or over or self._reset_next:
             await self._kept.begin_numbers(self.line.name, self._holder.holder, Numbers())
             return Numbers(), 1
-        return Numbers(found.outgoing, found.incoming), found.outgoing
+        # The store knows only what is reserved. The numbers between are skipped if nobody knows better.
+        outgoing = min(found.outgoing, self._next_outgoing or found.outgoing)
+        return Numbers(outgoing, found.incoming), found.outgoing
 
     async def _reserve(self, below: int) -> None:
         if self._kept is not None:
