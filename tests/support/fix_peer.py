@@ -44,6 +44,8 @@ class FixPeer:
         """The text of a Logout that answers every logon; none if empty."""
         self.hang_ups = 0
         """How many of the next logons it hangs up on without a word."""
+        self.greeting = ""
+        """A message that it sends at once when it has logged somebody on."""
         self.port = 0
         self._server: asyncio.Server | None = None
 
@@ -90,6 +92,8 @@ class _PeerOwner:
         session = self._peer.connection.session
         assert session is not None
         self._peer.numbers = session.numbers
+        if self._peer.greeting:
+            self._peer.send((35, "B"), (58, self._peer.greeting))
 
     def received(self, chunk: Chunk) -> None:
         self._peer.received += chunk.messages

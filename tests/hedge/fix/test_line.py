@@ -230,6 +230,25 @@ async def test_numbers_are_skipped_if_another_process_had_the_line(stage: Stage)
     assert [each.get(34) for each in stage.peer.logons] == ["1", "102"]
 
 
+async def test_what_an_owner_sends_at_once_goes_behind_what_the_session_sends(stage: Stage) -> None:
+    """The peer finds a gap in our logon: its ResendRequest has its number before the greeting gets one."""
+    stage.peer.greeting = "hello"
+    line = stage.line(KEEPING, Kept(Numbers(50, 1)))
+    await until(lambda: stage.owner.received_texts == ["hello"])
+    assert line.status().gaps == 0
+
+
+async def test_a_reset_is_not_forgotten_while_the_venue_is_away(stage: Stage) -> None:
+    line = stage.line(msgspec.structs.replace(KEEPING, may_reset=False), Kept(Numbers(500, 400)))
+    await until(lambda: line.alarm)
+    await stage.peer.stop()
+    line.reset()
+    await until(lambda: "refused" in line.status().reason)
+    await stage.peer.start()
+    await stage.up(line)
+    assert [each.get(141) for each in stage.peer.logons] == [None, "Y"]
+
+
 async def test_a_venue_that_lost_its_numbers_gets_one_logon_that_resets(stage: Stage) -> None:
     kept = Kept(Numbers(500, 400))
     line = stage.line(KEEPING, kept)

@@ -179,26 +179,20 @@ class FixConnection(asyncio.Protocol):
         self._timer = asyncio.get_running_loop().call_later(_TICK_S, self._tick)
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:
-        messages: list[Message] = []
-        skipped = False
+        """First all that is to be written: an owner that sends in a callback gets the numbers behind it."""
         for each in effects:
-            if self._ended:
-                return
             if isinstance(each, Send):
                 self._write(each)
-            elif isinstance(each, Deliver):
-                messages.append(each.message)
-            elif isinstance(each, Skipped):
-                skipped = True
-            elif isinstance(each, LoggedOn):
-                self._owner.logged_on(each)
             elif isinstance(each, Reserve):
                 self._start_reservation(each.below)
-            else:
-                self._deliver(messages, skipped=skipped)
-                messages, skipped = [], False
+        for each in effects:
+            if isinstance(each, LoggedOn) and not self._ended:
+                self._owner.logged_on(each)
+        messages = [each.message for each in effects if isinstance(each, Deliver)]
+        self._deliver(messages, skipped=any(isinstance(each, Skipped) for each in effects))
+        for each in effects:
+            if isinstance(each, Close):
                 self._finish(each)
-        self._deliver(messages, skipped=skipped)
 
     def _deliver(self, messages: Sequence[Message], *, skipped: bool) -> None:
         if (messages or skipped) and self.session is not None and not self._ended:
@@ -206,7 +200,7 @@ class FixConnection(asyncio.Protocol):
 
     def _write(self, one: Send) -> None:
         transport = self._transport
-        if transport is None or transport.is_closing():
+        if self._ended or transport is None or transport.is_closing():
             return
         if not self._may_write():
             self.abort("The lease of the line is lost.")

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from .message_log import MessageLog
 from .pace import Pace
 from .profile import Line, Tls, session_settings
 from .schedule import Schedule
-from .session import Close, CloseKind, LineState, LoggedOn, NotLoggedOn, Numbers, Session
+from .session import Close, CloseKind, Effect, LineState, LoggedOn, NotLoggedOn, Numbers, Session
 
 _CHECK_S = 0.25
 _CONNECT_S = 10.0
@@ -289,11 +289,12 @@ class FixLine:
             await self._attend(connection, ended)
             return ended.result()
         except (Exception, asyncio.CancelledError) as error:
+            close = Close(CloseKind.LOST, str(error) or repr(error))
             if connection is not None:
-                connection.abort(f"The line is given up: {error!r}")
+                connection.abort(close.reason)
             if isinstance(error, asyncio.CancelledError):
                 raise
-            return Close(CloseKind.LOST, str(error) or repr(error))
+            return close
         finally:
             self._forget(connection)
 
@@ -302,9 +303,6 @@ class FixLine:
 
     async def _made_connection(self, ended: "asyncio.Future[Close]") -> FixConnection:
         numbers, reserved_below = await self._first_numbers()
-        reset = self.line.profile.reset_on_logon or self._reset_next
-        self._reset_next = False
-        self._reset_sent = reset
         session = Session(self._settings, self._now_us(), numbers, reserved_below)
         return FixConnection(
             lambda _: session,
@@ -313,8 +311,13 @@ class FixLine:
             log=self._log,
             may_write=self._holder.held,
             reserve=self._reserve if self._kept is not None else None,
-            starts=lambda session, now_us: session.start(now_us, reset=reset),
+            starts=self._start_session,
         )
+
+    def _start_session(self, session: Session, now_us: int) -> Sequence[Effect]:
+        self._reset_sent = self.line.profile.reset_on_logon or self._reset_next
+        self._reset_next = False
+        return session.start(now_us, reset=self._reset_sent)
 
     async def _attend(self, connection: FixConnection, ended: "asyncio.Future[Close]") -> None:
         """Until the connection ends: its hours and the lease."""
