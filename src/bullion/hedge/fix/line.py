@@ -277,7 +277,8 @@ class FixLine:
             if number != self.connection_no + 1:
                 self._next_outgoing = None  # Another process had the line in between.
             self.connection_no = number
-            connection = await self._made_connection(ended)
+            # Known before it connects: the venue's Logon may arrive before this task goes on.
+            connection = self._connection = await self._made_connection(ended)
             async with asyncio.timeout(_CONNECT_S):
                 await loop.create_connection(
                     lambda: connection,
@@ -321,7 +322,6 @@ class FixLine:
 
     async def _attend(self, connection: FixConnection, ended: "asyncio.Future[Close]") -> None:
         """Until the connection ends: its hours and the lease."""
-        self._connection = connection
         while not ended.done():
             self._note_state()
             await asyncio.wait([ended], timeout=_CHECK_S)
