@@ -36,7 +36,7 @@ pytestmark = [
 
 PROFILE = msgspec.structs.replace(RESETTING, heartbeat_s=1, rate=Rate(count=0))
 KEEPS = msgspec.structs.replace(
-    KEEPING, heartbeat_s=1, rate=Rate(count=0), credentials=Credentials.NONE, numbers_by_window=False
+    KEEPING, heartbeat_s=10, rate=Rate(count=0), credentials=Credentials.NONE, numbers_by_window=False
 )
 
 

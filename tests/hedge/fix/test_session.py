@@ -447,7 +447,8 @@ def test_a_reset_without_a_number_is_rejected(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("asked", "filled"),
     [
-        ((1, 0), (1, 5)),
+        ((1, 0), (1, 2)),
+        ((1, 3), (1, 4)),
         ((2, 0), (2, 5)),
         ((2, 3), (2, 4)),
         ((2, 99), (2, 5)),
@@ -469,6 +470,18 @@ def test_a_resend_request_is_answered_with_a_gap_fill_alone(
         assert fields(sent, 35, 34, 36) == ["4", str(filled[0]), str(filled[1])]
         assert fields(sent, 43, 123, 122) == ["Y", "Y", time_text(NOW)]
     assert bench.session.numbers.outgoing == 5
+
+
+def test_what_was_sent_behind_a_logon_with_a_gap_is_not_filled_over() -> None:
+    """It reached the other side before it asked: filled over, an order would be lost."""
+    bench = logged_on(Role.INITIATOR, Numbers(50, 1))
+    bench.session.send([(35, "D"), (11, "x")], NOW)
+    assert bench.session.numbers.outgoing == 52
+    (sent,) = bench.get("2", (7, 1), (16, 0)).sent
+    assert fields(sent, 34, 36) == ["1", "51"]
+    # The other side did not keep it.
+    (sent,) = bench.get("2", (7, 51), (16, 0)).sent
+    assert fields(sent, 34, 36) == ["51", "52"]
 
 
 @pytest.mark.parametrize("wrong", [((7, 0), (16, 0)), ((7, "x"), (16, 0)), ((7, 1),), ((16, 0),)])

@@ -176,6 +176,8 @@ class Session:
         self._test_us: int | None = None
         self._tests = 0
         self._sent_reset = False
+        self._first_sent = 0
+        """The number of the first message of the owner on this connection; 0 if there is none."""
         self._ahead: dict[int, Message] = {}
         self._gap_until = 0
         self._gap_asked_us = self._gap_moved_us = now_us
@@ -201,7 +203,9 @@ class Session:
         """Send a message of the owner, from 35 on. Its number is `numbers.outgoing` before the call."""
         if self.state not in LOGGED_ON or self.closed:
             raise NotLoggedOn(f"The session is {self.state.value}.")
+        number = self.numbers.outgoing
         self._send(pairs, now_us)
+        self._first_sent = self._first_sent or number
         return self._taken()
 
     def reject(
@@ -343,6 +347,7 @@ class Session:
             self._ask_for_gap(number, now_us)
 
     def _send_logon(self, now_us: int, *, reset: bool) -> None:
+        self._first_sent = 0
         flag: tuple[Pair, ...] = ((141, "Y"),) if reset else ()
         fields = self.settings.logon_fields
         self._send([(35, "A"), (98, 0), (108, self.heartbeat_s), *flag, *fields], now_us)
@@ -519,7 +524,14 @@ class Session:
             return
         begin, end = int(first or 0), int(last or 0)
         following = self.numbers.outgoing
-        new = following if end == 0 or end >= following else end + 1
+        if 0 < end < following:
+            new = end + 1
+        elif begin < self._first_sent:
+            # What the owner sent on this connection reached the other side, which keeps it until the gap is
+            # filled. If it did not keep it, it asks again, from there on.
+            new = self._first_sent
+        else:
+            new = following
         if begin < new:
             at = time_text(now_us)
             fields: list[Pair] = [(43, "Y"), (122, at), (123, "Y"), (36, new)]
