@@ -55,6 +55,8 @@ class OrderIdForm(StrEnum):
     UUID = "uuid"
     BASE62 = "base62"
     """22 letters and digits."""
+    NUMBER = "number"
+    """A number of the line, for a venue that takes few characters."""
 
 
 class StatusQuestion(StrEnum):
@@ -87,7 +89,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     refuses_doubles: bool = False
     """Whether the venue itself refuses a ClOrdID that it had before (39=8, 103=6)."""
     unknown: UnknownForm = UnknownForm.REPORT
-    unknown_after_s: int = 5
+    unknown_after_s: float = 5
     """An answer that an order is unknown proves it only if asked this long after the order was sent."""
     status_question: StatusQuestion = StatusQuestion.ORDER
     echoes_question: bool = True
