@@ -22,6 +22,7 @@ LINGERS_MS = 300
 class SimulatedTrial:
     broker = "main"
     instrument = "GOLD"
+    smallest_e4 = 1
 
     def __init__(self, engine: Engine, make_engine: MakeEngine, engines: AsyncExitStack) -> None:  # noqa: F811
         self._engine = engine

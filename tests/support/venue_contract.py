@@ -41,6 +41,8 @@ class VenueTrial(Protocol):
     broker: str
     instrument: str
     """One that can be traded."""
+    smallest_e4: int
+    """The smallest quantity that can be traded."""
 
     async def adapter(self) -> Venue:
         """Another adapter at the same venue, as another node has it, or the same node after a restart."""
@@ -129,7 +131,11 @@ class VenueContract:
     async def test_orders_do_not_touch_each_other(self, trial: VenueTrial) -> None:
         await trial.fill()
         venue = await trial.adapter()
-        some = [request(trial, side, quantity_e4) for side in ("buy", "sell") for quantity_e4 in (1, 10_000)]
+        some = [
+            request(trial, side, quantity_e4)
+            for side in ("buy", "sell")
+            for quantity_e4 in (trial.smallest_e4, 10_000)
+        ]
         words = await asyncio.gather(*map(venue.submit, some))
         ids = {word.execution_id for word in words if isinstance(word, Confirmed)}
         assert len(ids) == len(some)
@@ -349,12 +355,18 @@ class VenueContract:
         await trial.refuse()
         await venue.submit(request(trial))
         await trial.fill()
-        some = [request(trial, side, quantity_e4) for side in ("buy", "sell") for quantity_e4 in (1, 20_000)]
+        some = [
+            request(trial, side, quantity_e4)
+            for side in ("buy", "sell")
+            for quantity_e4 in (trial.smallest_e4, 20_000)
+        ]
         words = {one.order_id: await venue.submit(one) for one in some}
         listed = await listed_after(trial, await trial.adapter(), start, pages_of=2)
         assert [each.order_id for each in listed] == [one.order_id for one in some]
         for one, each in zip(some, listed, strict=True):
-            assert words[one.order_id] == Confirmed(each.execution_id)
+            word = words[one.order_id]
+            assert isinstance(word, Confirmed)
+            assert word.execution_id == each.execution_id
             assert (each.trade_type, each.quantity_e4) == (one.trade_type, one.quantity_e4)
             assert each.instrument == one.instrument
         assert await listed_after(trial, venue, listed[1].cursor) == listed[2:]

@@ -1,0 +1,88 @@
+"""The FIX venue keeps to the contract of venues: on either engine, with doubled ids refused and taken."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bullion.hedge.fix import line as line_module
+from bullion.hedge.venue import Venue
+from bullion.market_demo.exchange import Behaviour, Mode
+from bullion.store.engine import Engine
+from bullion.store.line_records import StoredLineRecords
+from tests.support.fix_venue import LineHolder, as_node, contracts, line_of, new_acceptor
+from tests.support.venue_contract import VenueContract, VenueTrial
+
+pytestmark = pytest.mark.anyio
+
+LINGERS_MS = 300
+
+
+class FixTrial:
+    broker = "main"
+    instrument = "GOLD"
+    smallest_e4 = 10
+
+    def __init__(self, engine: Engine, *, refuses_doubles: bool) -> None:
+        self._acceptor = new_acceptor(Behaviour(refuses_doubles=refuses_doubles))
+        self._records = StoredLineRecords(engine, "spot", contracts)
+        self._holder: LineHolder | None = None
+        self._port = 0
+
+    async def start(self) -> None:
+        await self._acceptor.start(port=self._port)
+        self._port = self._acceptor.port
+
+    async def adapter(self) -> Venue:
+        """The holder of the line starts anew; adapters of before reach the new one."""
+        if self._holder is None:
+            self._holder = LineHolder(line_of(self._port), self._records)
+        await self._holder.restart()
+        return as_node(self._holder)
+
+    async def fill(self) -> None:
+        await self._behave(Mode.FILL)
+
+    async def refuse(self) -> None:
+        await self._behave(Mode.REFUSE)
+
+    async def hold(self) -> None:
+        await self._behave(Mode.HOLD)
+
+    async def linger(self) -> None:
+        await self._behave(Mode.FILL, LINGERS_MS)
+
+    async def cut(self) -> None:
+        await self._acceptor.stop()
+        await asyncio.sleep(0.02)
+
+    async def executions(self, order_id: str) -> set[str]:
+        return set(self._acceptor.exchange.executed_orders().get(order_id, {}))
+
+    async def _behave(self, mode: Mode, delay_ms: int = 0) -> None:
+        behaviour = self._acceptor.exchange.behaviour
+        behaviour.mode, behaviour.delay_ms = mode, delay_ms
+        if not self._acceptor.serving:
+            await self.start()
+            if self._holder is not None:
+                await self._holder.up()
+
+    async def stop(self) -> None:
+        if self._holder is not None:
+            await self._holder.stop()
+        await self._acceptor.stop()
+
+
+@pytest.fixture(params=[True, False], ids=["doubles-refused", "doubles-taken"])
+async def trial(
+    engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[VenueTrial]:
+    monkeypatch.setattr(line_module, "_PAUSE_S", 0.01)
+    trial = FixTrial(engine, refuses_doubles=request.param)
+    await trial.start()
+    yield trial
+    await trial.stop()
+
+
+class TestFixVenue(VenueContract):
+    pass
