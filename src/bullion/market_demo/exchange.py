@@ -235,12 +235,11 @@ class Exchange:
 
     def _report(self, order_id: int, kind: str, now_us: int) -> Pairs:
         order = self._order(order_id)
-        total, cost = self._book.execute(
-            "SELECT coalesce(sum(quantity_e8), 0), coalesce(sum(quantity_e8 * price_e6 / 1000000), 0) "
-            "FROM executions WHERE order_id = ?",
-            (order_id,),
-        ).fetchone()
-        average_e6 = cost * 1_000_000 // total if total else 0
+        fills = self._book.execute(
+            "SELECT quantity_e8, price_e6 FROM executions WHERE order_id = ?", (order_id,)
+        ).fetchall()
+        total = sum(quantity_e8 for quantity_e8, _ in fills)
+        average_e6 = sum(quantity_e8 * price_e6 for quantity_e8, price_e6 in fills) // total if total else 0
         state = "0" if kind == "0" else order.state
         if kind == "0":
             total, average_e6 = 0, 0

@@ -6,13 +6,23 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from bullion.hedge.fix.codec import Message, Pair, fields_text, time_text
 from bullion.hedge.fix.connection import Chunk, FixConnection
-from bullion.hedge.fix.session import Close, LoggedOn, Numbers, Role, Send, Session, SessionSettings
+from bullion.hedge.fix.session import (
+    Close,
+    LoggedOn,
+    NotLoggedOn,
+    Numbers,
+    Role,
+    Send,
+    Session,
+    SessionSettings,
+)
 
 from .exchange import Behaviour, Exchange, Mode, Pairs
 from .faults import Fault, FaultPlan, Faults
@@ -202,9 +212,9 @@ class FixAcceptor:
     def send(self, reports: Iterable[Pairs]) -> None:
         """Reports that nobody is there for are lost; where numbers are kept, they would be replayed."""
         for each in reports:
-            connection = self._connection
-            if connection is not None and connection.session is not None and not connection.session.closed:
-                connection.send(each)
+            if self._connection is not None:
+                with suppress(NotLoggedOn):
+                    self._connection.send(each)
 
     def decide_all(self) -> None:
         self.send(self.exchange.decide_all(self._now_us()))
