@@ -73,12 +73,20 @@ class FixTrial:
         await self._acceptor.stop()
 
 
-@pytest.fixture(params=[True, False], ids=["doubles-refused", "doubles-taken"])
-async def trial(
-    engine: Engine, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[VenueTrial]:
+@pytest.fixture(params=["sqlite-doubles-refused", "sqlite-doubles-taken", "postgres-doubles-taken"])
+def case(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def engine_name(case: str) -> str:
+    return case.partition("-")[0]
+
+
+@pytest.fixture
+async def trial(engine: Engine, case: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[VenueTrial]:
     monkeypatch.setattr(line_module, "_PAUSE_S", 0.01)
-    trial = FixTrial(engine, refuses_doubles=request.param)
+    trial = FixTrial(engine, refuses_doubles=case.endswith("refused"))
     await trial.start()
     yield trial
     await trial.stop()
