@@ -15,8 +15,10 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from bullion.hedge.fix.line import KeptNumbers
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, OrderIdForm, OrderType, Profile, TimeInForce, UnknownForm
+from bullion.hedge.fix.session import Numbers
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
     Confirmed,
@@ -59,7 +61,35 @@ STEADY = msgspec.structs.replace(
 SILENT = msgspec.structs.replace(
     STEADY, echoes_question=False, unknown=UnknownForm.REJECT, order_id=OrderIdForm.BASE62
 )
+KEPT = msgspec.structs.replace(STEADY, reset_on_logon=False)
 NUMBERED = msgspec.structs.replace(STEADY, order_id=OrderIdForm.NUMBER)
+
+
+class KeptInMemory:
+    """Kept numbers, as the store has them."""
+
+    def __init__(self) -> None:
+        self.row: KeptNumbers | None = None
+
+    async def numbers(self, line: str) -> KeptNumbers | None:
+        return self.row
+
+    async def begin_numbers(self, line: str, holder: str, numbers: Numbers) -> None:
+        self.row = KeptNumbers(numbers.outgoing, numbers.incoming, 0)
+
+    async def restart_incoming(self, line: str, holder: str) -> None:
+        assert self.row is not None
+        self.row = msgspec.structs.replace(self.row, incoming=1)
+
+    async def reserve_numbers(self, line: str, holder: str, below: int) -> None:
+        assert self.row is not None
+        await asyncio.sleep(0.002)
+        self.row = msgspec.structs.replace(self.row, outgoing=max(below, self.row.outgoing))
+
+    async def keep_incoming(self, incoming: int) -> None:
+        assert self.row is not None
+        await asyncio.sleep(0.002)
+        self.row = msgspec.structs.replace(self.row, incoming=incoming)
 
 
 class Simulation:
@@ -70,6 +100,7 @@ class Simulation:
         self.chance = Random(seed)  # noqa: S311
         self.profile = profile
         self.records = MemoryRecords()
+        self.kept = KeptInMemory()
         self.faults = Faults(seed, chances)
         self.behaviour = Behaviour(
             refuses_doubles=not doubles,
@@ -91,7 +122,9 @@ class Simulation:
         self.acceptor.start_timer()
 
     def start_adapter(self) -> FixVenue:
-        options = {"monotonic": self.loop.time, "chance": Random(1)}  # noqa: S311
+        options: dict[str, object] = {"monotonic": self.loop.time, "chance": Random(1)}  # noqa: S311
+        if not self.profile.reset_on_logon:
+            options |= {"kept": self.kept, "keep_incoming": self.kept.keep_incoming}
         self.venue = FixVenue(
             line_of(PORT, self.profile),
             self.records,
@@ -227,11 +260,14 @@ def simulate(
 
 
 @pytest.mark.parametrize("doubles", [False, True], ids=["doubles-refused", "doubles-taken"])
-@pytest.mark.parametrize("profile", [STEADY, SILENT, NUMBERED], ids=["steady", "silent", "numbered"])
+@pytest.mark.parametrize(
+    "profile", [STEADY, SILENT, NUMBERED, KEPT], ids=["steady", "silent", "numbered", "kept"]
+)
 def test_nothing_is_executed_twice_and_no_outcome_is_misread(profile: Profile, doubles: bool) -> None:
     happened: set[Fault] = set()
     for seed in range(2 * SCALE):
-        simulation = simulate(seed, profile, {**LINE, **VENUE}, doubles=doubles)
+        forgotten = {} if profile.reset_on_logon else {Fault.NUMBERS_FORGOTTEN: 0.2}
+        simulation = simulate(seed, profile, {**LINE, **VENUE, **forgotten}, doubles=doubles)
         assert simulation.problems() == [], f"seed {seed}"
         assert simulation.records.breaks == [], f"seed {seed}"
         happened |= set(simulation.faults.happened)

@@ -1,0 +1,112 @@
+"""What a FIX line keeps in the store: claims, answers that never change, and a list without gaps."""
+
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from bullion.hedge.fix.orders import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.records import Learned
+from bullion.hedge.venue import Confirmed, Declined, Fill, PartiallyFilled
+from bullion.store.engine import Engine
+from bullion.store.line_records import StoredLineRecords
+from tests.support.fix_venue import GRAMS, contracts
+
+pytestmark = pytest.mark.anyio
+
+FILL = Fill("E1", 100_000_000, 2_000_000_000, 17)
+
+
+@pytest.fixture
+def records(engine: Engine) -> StoredLineRecords:
+    return StoredLineRecords(engine, "spot", contracts)
+
+
+def an_order(number: int = 1, **changes: object) -> LineOrder:
+    order_id = str(UUID(int=number))
+    order = LineOrder(order_id, order_id, "main", "GOLD", "buy", 20_000, 2_000, 200_000_000, GRAMS)
+    return msgspec.structs.replace(order, **changes)
+
+
+async def test_an_order_is_claimed_again_after_a_release_alone(
+    records: StoredLineRecords, engine: Engine
+) -> None:
+    order = an_order()
+    assert await records.claim(order, 5) == order
+    other_node = StoredLineRecords(engine, "spot")
+    assert await other_node.claim(order, 6) is None
+    assert [each.order for each in await records.unsettled()] == [order]
+    await records.release(order)
+    assert await records.unsettled() == []
+    again = await other_node.claim(order, 7)
+    assert again == msgspec.structs.replace(order, sends=2)
+    await records.release(order)  # Of the first sending: too late.
+    assert await records.claim(order, 8) is None
+
+
+async def test_lines_do_not_share_their_records(records: StoredLineRecords, engine: Engine) -> None:
+    other = StoredLineRecords(engine, "other")
+    await records.claim(an_order(), 5)
+    assert await other.find(an_order().order_id) is None
+    assert await other.claim(an_order(), 5) == an_order()
+    await records.learn([OrderFinal(an_order(), Confirmed("V1"), 200_000_000)], 9)
+    assert await other.executions(0, 10) == []
+
+
+async def test_a_short_id_is_a_number_that_stays(records: StoredLineRecords) -> None:
+    orders = [an_order(number, client_order_id="") for number in (1, 2, 3)]
+    claimed = [await records.claim(each, 5) for each in orders]
+    assert [each.client_order_id for each in claimed if each] == ["1", "2", "3"]
+    assert claimed[1] is not None
+    await records.release(claimed[1])
+    again = await records.claim(orders[1], 6)
+    assert again is not None
+    assert (again.client_order_id, again.sends) == ("2", 2)
+    found = await records.find_sent("2")
+    assert found is not None
+    assert found.order == again
+
+
+async def test_a_final_answer_never_changes_and_is_listed_once(records: StoredLineRecords) -> None:
+    order = an_order()
+    await records.claim(order, 5)
+    answer = PartiallyFilled("V1", (FILL,), 1_000, "no more", below_step=False)
+    learned: list[Learned] = [FillSeen(order, FILL), OrderFinal(order, answer, 100_000_000)]
+    await records.learn(learned, 9)
+    await records.learn([*learned, OrderFinal(order, Declined("V9", "no"), 0)], 10)
+    found = await records.find(order.order_id)
+    assert found is not None
+    assert (found.answer, found.fills, found.filled_e8) == (answer, (FILL,), 100_000_000)
+    await records.release(order)
+    assert await records.claim(order, 11) is None
+    (listed,) = await records.executions(0, 10)
+    assert (listed.execution_id, listed.order_id, listed.quantity_e4) == ("V1", order.order_id, 10_000)
+    assert (listed.executed_at_us, listed.cursor) == (17, "1")
+
+
+async def test_an_order_without_a_record_is_recorded_with_its_answer(records: StoredLineRecords) -> None:
+    """The store was restored from a backup that is older than the order."""
+    await records.learn([OrderFinal(an_order(), Confirmed("V1", (FILL,)), 200_000_000)], 9)
+    assert await records.claim(an_order(), 10) is None
+    assert [each.order_id for each in await records.executions(0, 10)] == [an_order().order_id]
+
+
+async def test_a_refusal_is_not_listed_and_a_break_never_under_the_orders_id(
+    records: StoredLineRecords,
+) -> None:
+    order = an_order()
+    await records.learn([OrderFinal(order, Declined("V1", "no"), 0)], 9)
+    made = LineBreak(BreakReason.OVERFILL, "E7", "short", order, "XAU/g", "2", 300_000_000, 1, 40, "beyond")
+    foreign = LineBreak(
+        BreakReason.FOREIGN_ID, "E8", "theirs", None, "XAU/g", "1", 500_000_000, 1, 0, "foreign"
+    )
+    strange = LineBreak(BreakReason.UNREADABLE, "E9", "", None, "", "", 0, 0, 0, "unreadable")
+    await records.learn([made, foreign, made, strange], 50)
+    listed = await records.executions(0, 10)
+    assert [(each.execution_id, each.order_id, each.trade_type, each.quantity_e4) for each in listed] == [
+        ("overfill:E7", "short", "sell", 30_000),
+        ("foreign_id:E8", "theirs", "buy", 50_000),
+        ("unreadable:E9", "none", "buy", 0),
+    ]
+    assert [each.executed_at_us for each in listed] == [40, 50, 50]
+    assert [each.cursor for each in await records.executions(1, 1)] == ["2"]

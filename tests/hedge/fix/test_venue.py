@@ -1,0 +1,242 @@
+"""The port over a FIX line: what it says about instruments, and what it does with single orders."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from bullion.hedge.fix.codec import message_of
+from bullion.hedge.fix.orders import LineOrder
+from bullion.hedge.fix.profile import OrderType, StatusQuestion
+from bullion.hedge.fix.schedule import Timetable
+from bullion.hedge.fix.session import LineState
+from bullion.hedge.fix.tradeability import MarketStatus
+from bullion.hedge.fix.venue import FixVenue, Reference
+from bullion.hedge.venue import (
+    Confirmed,
+    Declined,
+    Duplicate,
+    HedgeRequest,
+    OutcomeReport,
+    PartiallyFilled,
+    Tradeability,
+    Unconfirmed,
+    UnknownOrder,
+    VenueUnreachable,
+)
+from bullion.market_demo.exchange import Behaviour, Exchange, Mode
+from bullion.market_demo.faults import Fault, Faults
+from bullion.market_demo.fix_acceptor import FixAcceptor, acceptor_settings
+from tests.support.fix_venue import contracts, line_of
+from tests.support.line_memory import MemoryRecords
+from tests.support.virtual_time import VirtualLoop, run_virtually
+
+from .test_order_simulation import STEADY
+
+PORT = 9878
+
+
+class Stage:
+    """One line in virtual time."""
+
+    def __init__(self, loop: VirtualLoop, faults: Faults | None = None) -> None:
+        self.loop = loop
+        self.faults = faults or Faults()
+        self.behaviour = Behaviour()
+        exchange = Exchange(sqlite3.connect(":memory:"), self.faults, self.behaviour)
+        self.acceptor = FixAcceptor(exchange, self.faults, acceptor_settings("THEM", "US"), loop.now_us)
+        loop.servers[PORT] = self.acceptor.accept
+        self.acceptor.start_timer()
+        self.records = MemoryRecords()
+        self._task: asyncio.Task[None] | None = None
+
+    async def venue(
+        self,
+        timetable: Timetable | None = None,
+        reference: Reference | None = None,
+        order_type: OrderType = OrderType.MARKET,
+    ) -> FixVenue:
+        profile = msgspec.structs.replace(STEADY, order_type=order_type)
+        line = msgspec.structs.replace(line_of(PORT, profile), timetable=timetable or Timetable())
+        venue = FixVenue(
+            line, self.records, contracts, self.loop.now_us, monotonic=self.loop.time, reference=reference
+        )
+        self._task = asyncio.ensure_future(venue.run())
+        await asyncio.sleep(1)
+        return venue
+
+    async def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self.acceptor.stop()
+
+
+def on_stage(work: Callable[[Stage], Coroutine[Any, Any, None]], faults: Faults | None = None) -> None:
+    async def main(loop: VirtualLoop) -> None:
+        stage = Stage(loop, faults)
+        try:
+            await work(stage)
+        finally:
+            await stage.end()
+
+    run_virtually(1, main)
+
+
+def request(number: int = 1, fine_mg: int = 100_000, side: str = "buy") -> HedgeRequest:
+    order_id = str(UUID(int=number))
+    return HedgeRequest(order_id, "main", "GOLD", side, 10 * fine_mg, 7_000_000, "gold", fine_mg)
+
+
+def test_a_line_closed_by_its_timetable_suspends_and_one_that_should_be_up_is_unreachable() -> None:
+    async def work(stage: Stage) -> None:
+        stage.loop.servers.clear()
+        open_venue = await stage.venue()
+        with pytest.raises(VenueUnreachable, match="line spot is waiting"):
+            await open_venue.instruments("main", ["GOLD"])
+        await stage.end()
+        # The virtual clock begins on a Tuesday.
+        closed = await stage.venue(Timetable(hours=("sat 09:00-10:00",)))
+        assert closed.line.state is LineState.RESTING
+        assert await closed.instruments("main", ["GOLD", "TIN"]) == {"GOLD": Tradeability.SUSPENDED}
+        assert await closed.executions("main", "", 10) == []
+        with pytest.raises(VenueUnreachable):
+            await closed.submit(request())
+
+    on_stage(work)
+
+
+def test_another_brokers_orders_are_not_taken() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        other = msgspec.structs.replace(request(), broker="other")
+        with pytest.raises(VenueUnreachable, match="belongs to broker main"):
+            await venue.submit(other)
+        with pytest.raises(VenueUnreachable):
+            await venue.instruments("other", [])
+
+    on_stage(work)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ([(35, "f"), (55, "XAU/g"), (326, "2")], Tradeability.SUSPENDED),
+        ([(35, "f"), (55, "XAU/g"), (326, "17")], Tradeability.TRADABLE),
+        ([(35, "f"), (55, "XAU/g"), (326, "20")], Tradeability.UNKNOWN),
+        ([(35, "f"), (55, "OTHER"), (326, "2")], Tradeability.TRADABLE),
+        ([(35, "h"), (336, "1"), (340, "1")], Tradeability.SUSPENDED),
+        ([(35, "h"), (336, "1"), (340, "2")], Tradeability.TRADABLE),
+        ([(35, "h"), (336, "1"), (340, "6")], Tradeability.UNKNOWN),
+        ([(35, "y"), (146, 2), (55, "A"), (55, "XAU/g")], Tradeability.TRADABLE),
+        ([(35, "y"), (146, 1), (55, "A")], Tradeability.SUSPENDED),
+        ([(35, "y"), (146, 3), (55, "A")], Tradeability.TRADABLE),
+    ],
+)
+def test_what_the_venue_says_about_an_instrument(
+    message: list[tuple[int, str | int]], expected: Tradeability
+) -> None:
+    market = MarketStatus()
+    assert market.tradeability("XAU/g") is Tradeability.TRADABLE
+    market.note(message_of(message))
+    assert market.tradeability("XAU/g") is expected
+    market.clear()
+    assert market.tradeability("XAU/g") is Tradeability.TRADABLE
+
+
+def test_a_late_outcome_comes_unasked() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        stage.behaviour.mode = Mode.HOLD
+        one = request()
+        assert isinstance(await venue.submit(one), Unconfirmed)
+        stage.behaviour.mode = Mode.FILL
+        stage.acceptor.decide_all()
+        async with asyncio.timeout(1):
+            report = await anext(venue.reports())
+        assert isinstance(report.answer, Confirmed)
+        assert report == OutcomeReport(one.order_id, report.answer)
+        assert await venue.order_status(one) == report.answer
+        assert [each.order_id for each in await venue.executions("main", "", 10)] == [one.order_id]
+
+    on_stage(work)
+
+
+def test_a_partly_filled_order_says_what_is_left() -> None:
+    async def work(stage: Stage) -> None:
+        answer = await (await stage.venue()).submit(request())
+        assert isinstance(answer, PartiallyFilled)
+        assert answer.fine_mg_left == 50_000
+        assert [each.quantity_e8 for each in answer.fills] == [50 * 100_000_000]
+        assert answer.message == "No more liquidity"
+
+    on_stage(work, Faults(at={Fault.PARTIAL: [1]}))
+
+
+def test_a_lagging_engine_is_waited_for() -> None:
+    async def work(stage: Stage) -> None:
+        stage.behaviour.refuses_doubles = False
+        stage.behaviour.lag_ms = 4_000
+        venue = await stage.venue()
+        one = request()
+        assert isinstance(await venue.submit(one), Unconfirmed)
+        answer = await venue.order_status(one)
+        assert isinstance(answer, Unconfirmed)
+        assert "too soon" in answer.message
+        assert await venue.submit(one) == Duplicate()
+        await asyncio.sleep(4)
+        assert isinstance(await venue.order_status(one), Confirmed)
+
+    on_stage(work, Faults(at={Fault.LAG: [1]}))
+
+
+def test_a_swallowed_order_is_unknown_in_the_end_and_may_be_sent_again() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        one = request()
+        assert isinstance(await venue.submit(one), Unconfirmed)
+        await asyncio.sleep(5)
+        assert await venue.order_status(one) == UnknownOrder()
+        assert isinstance(await venue.submit(one), Confirmed)
+        assert stage.records.orders[one.order_id].order.sends == 2
+
+    on_stage(work, Faults(at={Fault.SWALLOWED: [1]}))
+
+
+def test_an_order_below_the_smallest_step_or_without_a_contract_is_declined_and_not_sent() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        small = await venue.submit(request(fine_mg=0))
+        other = await venue.submit(msgspec.structs.replace(request(2), instrument="TIN"))
+        assert isinstance(small, Declined)
+        assert "smallest quantity" in small.message
+        assert isinstance(other, Declined)
+        assert stage.records.orders == {}
+
+    on_stage(work)
+
+
+def test_a_limit_is_the_reference_with_slippage_to_the_worse_on_a_tick() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue(reference=lambda _: 2_001_003_000, order_type=OrderType.LIMIT)
+        for side, limit_e6 in (("buy", 2_011_010_000), ("sell", 1_990_990_000)):
+            one = request(7 if side == "buy" else 8, side=side)
+            assert isinstance(await venue.submit(one), Confirmed)
+            order: LineOrder = stage.records.orders[one.order_id].order
+            assert order.limit_e6 == limit_e6
+        await stage.end()
+        blind = await stage.venue(reference=lambda _: None, order_type=OrderType.LIMIT)
+        with pytest.raises(VenueUnreachable):
+            await blind.submit(request(9))
+
+    on_stage(work)
+
+
+def test_a_question_for_all_orders_is_not_supported() -> None:
+    profile = msgspec.structs.replace(STEADY, status_question=StatusQuestion.MASS)
+    with pytest.raises(ValueError, match="status_question"):
+        FixVenue(line_of(PORT, profile), MemoryRecords(), contracts, lambda: 0)
