@@ -8,14 +8,16 @@ import pytest
 from bullion.hedge.fix import line as line_module
 from bullion.hedge.venue import Venue
 from bullion.market_demo.exchange import Behaviour, Mode
+from bullion.market_demo.faults import Fault
 from bullion.store.engine import Engine
 from bullion.store.line_records import StoredLineRecords
-from tests.support.fix_venue import LineHolder, as_node, contracts, line_of, new_acceptor
+from tests.support.fix_venue import QUICK, LineHolder, as_node, contracts, line_of, new_acceptor
 from tests.support.venue_contract import VenueContract, VenueTrial
 
 pytestmark = pytest.mark.anyio
 
 LINGERS_MS = 300
+LAGS_MS = 60
 
 
 class FixTrial:
@@ -35,10 +37,14 @@ class FixTrial:
 
     async def adapter(self) -> Venue:
         """The holder of the line starts anew; adapters of before reach the new one."""
+        holder = self._made_holder()
+        await holder.restart()
+        return as_node(holder)
+
+    def _made_holder(self) -> LineHolder:
         if self._holder is None:
             self._holder = LineHolder(line_of(self._port), self._records)
-        await self._holder.restart()
-        return as_node(self._holder)
+        return self._holder
 
     async def fill(self) -> None:
         await self._behave(Mode.FILL)
@@ -52,6 +58,22 @@ class FixTrial:
     async def linger(self) -> None:
         await self._behave(Mode.FILL, LINGERS_MS)
 
+    async def fill_partly(self) -> None:
+        await self._behave(Mode.FILL, fill_percent=60)
+
+    async def report(self) -> None:
+        """Later than a call waits for it."""
+        await self._behave(Mode.FILL, 2 * QUICK.report_ms)
+
+    async def lag(self) -> None:
+        await self._behave(Mode.FILL)
+        self._acceptor.exchange.behaviour.lag_ms = LAGS_MS
+        self._acceptor.faults.chances[Fault.LAG] = 1
+
+    async def close(self) -> None:
+        await self._behave(Mode.FILL)
+        await self._made_holder().close()
+
     async def cut(self) -> None:
         await self._acceptor.stop()
         await asyncio.sleep(0.02)
@@ -59,9 +81,10 @@ class FixTrial:
     async def executions(self, order_id: str) -> set[str]:
         return set(self._acceptor.exchange.executed_orders().get(order_id, {}))
 
-    async def _behave(self, mode: Mode, delay_ms: int = 0) -> None:
+    async def _behave(self, mode: Mode, delay_ms: int = 0, fill_percent: int = 100) -> None:
         behaviour = self._acceptor.exchange.behaviour
-        behaviour.mode, behaviour.delay_ms = mode, delay_ms
+        behaviour.mode, behaviour.delay_ms, behaviour.fill_percent = mode, delay_ms, fill_percent
+        self._acceptor.faults.chances.clear()
         if not self._acceptor.serving:
             await self.start()
             if self._holder is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -9,6 +10,7 @@ from bullion.hedge.contract import ONE_E8, Contract
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, Line, OrderType, Profile
 from bullion.hedge.fix.records import LineRecords
+from bullion.hedge.fix.schedule import Timetable
 from bullion.hedge.fix.session import LineState
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
@@ -70,9 +72,18 @@ class LineHolder:
         await self.stop()
         self.venue = FixVenue(self._line, self._records, contracts, clock_us)
         self._task = asyncio.ensure_future(self.venue.run())
+        if not self.venue.line.is_open():
+            return
         await self.up()
         # From then on the venue's ignorance of an order that this process did not send is a proof.
         await asyncio.sleep(self._line.profile.unknown_after_s)
+
+    async def close(self) -> None:
+        """From now on the timetable has the line closed."""
+        today = datetime.now(UTC).date()
+        days = tuple((today + timedelta(days)).isoformat() for days in (-1, 0, 1))
+        self._line = msgspec.structs.replace(self._line, timetable=Timetable(closed_on=days))
+        await self.restart()
 
     async def up(self) -> None:
         async with asyncio.timeout(20):

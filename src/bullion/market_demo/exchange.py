@@ -46,6 +46,8 @@ class Behaviour(msgspec.Struct):
     mode: Mode = Mode.FILL
     delay_ms: int = 0
     """How long it takes to decide an order."""
+    fill_percent: int = 100
+    """Below 100: a part is filled, and the rest cancelled."""
     refuses_doubles: bool = True
     unknown_as_reject: bool = False
     echoes_question: bool = True
@@ -156,8 +158,9 @@ class Exchange:
         if mode is Mode.REFUSE or self._faults.happens(Fault.REFUSED):
             self._close(order_id, _REJECTED, "No credit")
             return [self._report(order_id, "8", now_us)]
-        if self._faults.happens(Fault.PARTIAL) and order.quantity_e8 >= 2:
-            return self._fill(order, [order.quantity_e8 // 2], now_us, cancel=True)
+        percent = 50 if self._faults.happens(Fault.PARTIAL) else self.behaviour.fill_percent
+        if percent < 100 and order.quantity_e8 >= 2:
+            return self._fill(order, [order.quantity_e8 * percent // 100 or 1], now_us, cancel=True)
         if self._faults.happens(Fault.SPLIT) and order.quantity_e8 >= 3:
             third = order.quantity_e8 // 3
             return self._fill(order, [third, third, order.quantity_e8 - 2 * third], now_us)
