@@ -82,10 +82,11 @@ lock: $(VENV)/.lock-ok ## Resolve the dependencies anew and write requirements*.
 	@echo "Resolving dependencies for both CPU kinds."
 	@$(BIN)/$(LOCK) pyproject.toml client/pyproject.toml conformance/pyproject.toml -o requirements.txt
 	@$(BIN)/$(LOCK) pyproject.toml --extra otel -c requirements.txt -o requirements-otel.txt
+	@$(BIN)/$(LOCK) pyproject.toml --extra market -c requirements.txt -o requirements-market.txt
 	@$(BIN)/$(LOCK) --group build -o requirements-build.txt
-	@$(BIN)/$(LOCK) --group dev -c requirements.txt -c requirements-otel.txt -o requirements-dev.txt
+	@$(BIN)/$(LOCK) --group dev -c requirements.txt -c requirements-otel.txt -c requirements-market.txt -o requirements-dev.txt
 	@$(BIN)/$(LOCK) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
-	@echo "requirements.txt and those for otel, build, dev and docs are written."
+	@echo "requirements.txt and those for otel, market, build, dev and docs are written."
 
 release: $(VENV)/.ok ## Build wheels and source archives of service, client and kit into dist/, try them, and write SBOMs and licences
 	@$(BIN)/python -m tools.release
@@ -111,9 +112,9 @@ $(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pypro
 	@$(PIP) install --no-deps --no-build-isolation --editable . --editable ./client --editable ./conformance
 	@touch $@
 
-$(VENV)/.dev-ok: requirements-dev.txt requirements-otel.txt $(VENV)/.docs-ok
+$(VENV)/.dev-ok: requirements-dev.txt requirements-otel.txt requirements-market.txt $(VENV)/.docs-ok
 	@echo "Installing the tools for tests and checks."
-	@$(PIP) install --require-hashes -r requirements-otel.txt -r requirements-dev.txt
+	@$(PIP) install --require-hashes -r requirements-otel.txt -r requirements-market.txt -r requirements-dev.txt
 	@touch $@
 
 $(VENV)/.docs-ok: requirements-docs.txt $(VENV)/.ok

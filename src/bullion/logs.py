@@ -20,7 +20,7 @@ from bullion.request_ids import log_fields
 
 _WAITING_MAX = 10_000
 _FLUSH_S = 2.0
-_OTHERS = ("asyncio", "httpcore", "httpx", "opentelemetry", "urllib3", "uvicorn.error")
+_OTHERS = ("asyncio", "httpcore", "httpx", "opentelemetry", "urllib3", "uvicorn.error", "websockets")
 """Loggers of packages. Their debug lines are not for operators, and some of them contain headers."""
 LEVEL_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2)
 """Log everything, and log again as BULLION_LOG_LEVEL says."""

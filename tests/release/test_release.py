@@ -37,6 +37,7 @@ from tools.release.trial import check_conformance, place_order, serve_demo
 pytestmark = pytest.mark.xdist_group("release")
 
 OTEL_LOCK = LOCK.with_name("requirements-otel.txt")
+MARKET_LOCK = LOCK.with_name("requirements-market.txt")
 EXTRAS = {"bullion-client": ["cli"]}
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CHECKED = ("--only", "idempotency", "--only", "order", "--only", "positions")
@@ -127,7 +128,7 @@ def test_the_services_archive_has_what_an_operator_needs(built: dict[str, Distri
 
 
 def test_each_distribution_asks_for_the_versions_that_are_locked() -> None:
-    lock = LOCK.read_text("utf-8") + OTEL_LOCK.read_text("utf-8")
+    lock = "\n".join(each.read_text("utf-8") for each in (LOCK, OTEL_LOCK, MARKET_LOCK))
     asked: dict[str, set[str]] = {}
     for project in PROJECTS.values():
         described = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
@@ -139,11 +140,11 @@ def test_each_distribution_asks_for_the_versions_that_are_locked() -> None:
         assert name in PROJECTS or f"\n{name}==" in f"\n{lock}"
 
 
-def test_the_lock_with_opentelemetry_has_the_same_versions() -> None:
+@pytest.mark.parametrize("extra", [OTEL_LOCK, MARKET_LOCK], ids=["otel", "market"])
+def test_the_lock_with_an_extra_has_the_same_versions(extra: Path) -> None:
     """Whatever is in both: whoever adds the extra changes nothing else."""
     plain, with_extra = (
-        dict(re.findall(r"^(\S+)==(\S+)", lock.read_text("utf-8"), re.MULTILINE))
-        for lock in (LOCK, OTEL_LOCK)
+        dict(re.findall(r"^(\S+)==(\S+)", lock.read_text("utf-8"), re.MULTILINE)) for lock in (LOCK, extra)
     )
     shared = plain.keys() & with_extra.keys()
     assert {"asyncpg", "uvicorn", "structlog"} <= shared

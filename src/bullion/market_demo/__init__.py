@@ -1,1 +1,1 @@
-"""Stand-ins for the market, to try the service without one: a venue that speaks FIX."""
+"""Counterparties for trials on one machine, each a process of its own: a FIX venue and a quote server."""
