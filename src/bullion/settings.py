@@ -267,7 +267,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_BROKER": _broker,
     "BULLION_PRODUCTION": _on_off,
     "BULLION_HEDGE": _one_of("simulated", "desk"),
-    "BULLION_FEED": _one_of("simulated", "desk"),
+    "BULLION_FEED": _one_of("simulated", "desk", "live"),
     "BULLION_FEED_SEED": _whole_number(0, 999_999_999),
     "BULLION_MINUTE_RATES_DAYS": _whole_number(1, 3660),
     "BULLION_HOUR_RATES_DAYS": _whole_number(1, 3660),

@@ -28,6 +28,7 @@ def test_a_rate_is_kept_to_six_decimals(office: Office) -> None:
         "at": made["at"],
         "moved_at": made["at"],
         "source": "desk",
+        "pinned_until": None,
         "age_s": 0,
         "taken": True,
     }

@@ -60,6 +60,12 @@ APART = (
         "goes on until it is stopped; all of tests/console run on it",
     ),
     Apart(
+        "docs/feeds.md",
+        "python -m bullion.market_demo.quote_server",
+        "tests/rates/feeds/test_sources.py::test_the_quote_server_is_a_process_of_its_own",
+        "goes on until it is stopped",
+    ),
+    Apart(
         "docs/conformance.md",
         '"order.quantity" = ',
         f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits",

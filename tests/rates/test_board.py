@@ -108,3 +108,16 @@ def test_what_is_held_is_the_last_of_the_newest(takes: list[list[tuple[str, Tick
         assert board.tick("main", instrument) == found
         expected += [found] if found else []
     assert board.ticks("main") == expected
+
+
+@pytest.mark.parametrize(("market_us", "wins"), [(15, "desk"), (20, "desk"), (21, "feed")])
+def test_a_pinned_rate_holds_until_its_end(market_us: int, wins: str) -> None:
+    board = Board()
+    pinned = Tick("GOLD", 1, 2, 10, 10, pinned_until_us=20)
+    market = Tick("GOLD", 3, 4, market_us, market_us)
+    board.apply([("main", pinned), (MARKET, market)], 1)
+    assert board.tick("main", "GOLD") == (pinned if wins == "desk" else market)
+    assert board.tick("other", "GOLD") == market
+    ended = Tick("GOLD", 1, 2, 10, 10)
+    board.apply([("main", ended)], 2)
+    assert board.tick("main", "GOLD") == market

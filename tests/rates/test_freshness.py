@@ -48,3 +48,9 @@ def test_a_feed_that_fell_silent_is_not_frozen() -> None:
 def test_without_a_limit_or_without_ticks_nothing_is_frozen() -> None:
     assert not frozen((tick(NOW_US, 0),), None)
     assert not frozen((), 1)
+
+
+def test_a_pinned_rate_ages_from_the_end_of_its_pin() -> None:
+    pinned = Tick("GOLD", 1, 2, 10, 10, pinned_until_us=20)
+    assert stale_after_us([pinned], 5) == 20 + 5 * 1_000_000
+    assert stale_after_us([pinned, Tick("USDINR", 1, 2, 15, 15)], 5) == 15 + 5 * 1_000_000

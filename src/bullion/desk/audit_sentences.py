@@ -251,7 +251,44 @@ def _rate(told: Told) -> Iterator[Sentence]:
     if was and all(told.before[name] == now[name] for name in ("bid", "ask", "at")):
         yield ["rate of ", ref, " not set: there was a newer one"]
     else:
-        yield ["rate of ", ref, made, was]
+        yield ["rate of ", ref, made, was, _pinned(now)]
+
+
+def _pinned(rate: Mapping[str, Any]) -> str:
+    until = rate.get("pinned_until")
+    return "" if until is None else f", pinned until {until}"
+
+
+def _unpin(told: Told) -> Iterator[Sentence]:
+    yield ["pin of the rate of ", Ref("rate", told.subject, told.subject), " ended"]
+
+
+def _preference(told: Told) -> Iterator[Sentence]:
+    ref, source = Ref("rate", told.subject, told.subject), told.after["preferred"]
+    if source is None:
+        yield ["source of ", ref, " left to the settings"]
+    else:
+        yield ["source ", source, " preferred for ", ref]
+
+
+def _release(told: Told) -> Iterator[Sentence]:
+    now = told.after
+    prices = f"{_number(now['bid'])} / {_number(now['ask'])}"
+    yield [
+        f"held quote {prices} of ",
+        Ref("rate", told.subject, told.subject),
+        f" from {now['source']} released",
+    ]
+
+
+def _feed_guard(told: Told) -> Iterator[Sentence]:
+    ref = Ref("rate", told.subject, told.subject)
+    changed = [
+        f"{name} {told.before.get(name)} → {value}"
+        for name, value in told.after.items()
+        if told.before.get(name) != value
+    ]
+    yield ["guard of ", ref, ": ", ", ".join(changed) or "nothing changed"]
 
 
 def _duty(told: Told) -> Iterator[Sentence]:
@@ -563,6 +600,10 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "put_symbol": _symbol,
     "patch_symbol": _symbol,
     "put_rate": _rate,
+    "unpin_rate": _unpin,
+    "prefer_source": _preference,
+    "release_quote": _release,
+    "patch_feed_guard": _feed_guard,
     "put_duty": _duty,
     "patch_switches": _switches,
     "patch_hedge": _venue,

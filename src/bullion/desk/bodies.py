@@ -152,6 +152,34 @@ class RateBody(Body, kw_only=True):
     at: Annotated[
         Instant | None, Option("When it was quoted, in ISO 8601. Default: now.", metavar="TIME")
     ] = None
+    pin_until: Annotated[
+        Instant | None,
+        Option("Until when it holds against the feed, in ISO 8601. Default: not at all.", metavar="TIME"),
+    ] = None
+
+
+class PreferBody(Body, kw_only=True):
+    instrument: Annotated[Code, Option("Whose rate it supplies.")]
+    end: Annotated[bool, Option("Return to the order of the settings.")] = False
+
+
+class ReleaseBody(Body, kw_only=True):
+    instrument: Annotated[Code, Option("Whose quote is held.")]
+    bid: Annotated[Rate, Option("The held bid, as you saw it.")]
+    ask: Annotated[Rate, Option("The held ask, as you saw it.")]
+
+
+_Bps = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class FeedGuardBody(Body, kw_only=True):
+    width_bps: Annotated[_Bps, Option("The widest spread, in ten-thousandths.")] = 100
+    old_s: Annotated[_Bps, Option("How old the source's own time may be, in seconds.")] = 5
+    ahead_s: Annotated[_Bps, Option("How far ahead it may be, in seconds.")] = 2
+    spike_bps: Annotated[_Bps, Option("The greatest move that needs no confirmation.")] = 75
+    agree_bps: Annotated[_Bps, Option("How near quotes must be to confirm each other.")] = 20
+    jump_bps: Annotated[_Bps, Option("The greatest move that its own source can confirm.")] = 500
+    gap_bps: Annotated[_Bps, Option("The greatest move over a pause that needs no confirmation.")] = 500
 
 
 class DutyBody(Body, kw_only=True, rename={"from_date": "from"}):

@@ -13,6 +13,7 @@ _GROUPS = {
     "symbols": "What is traded, in which sizes, and how it is priced.",
     "groups": "Trading groups and the terms they trade on.",
     "rates": "Rates that orders are priced with, and setting them by hand.",
+    "feeds": "Sources of live rates, held quotes, and the guard.",
     "duties": "Duty tables, which landed prices add to.",
     "switches": "Production, pause, halt, tolerance, trading hours and budgets.",
     "accounts": "Clients' accounts, their switches and their allocation.",

@@ -23,7 +23,19 @@ from bullion.rates.feeds.simulated import SimulatedFeed
 from bullion.rates.tick import PLACES, Tick
 
 NONE = "none"
-FAULTS = (NONE, "nan", "negative", "crossed", "frozen", "old", "thousand", "rubbish", "silence", "cut")
+FAULTS = (
+    NONE,
+    "nan",
+    "negative",
+    "crossed",
+    "wide",
+    "frozen",
+    "old",
+    "thousand",
+    "rubbish",
+    "silence",
+    "cut",
+)
 _EVERY_S = 0.25
 _US_PER_S = 1_000_000
 _US_PER_MS = 1000
@@ -43,7 +55,7 @@ class QuoteServer:
         """If set, calls without this header are refused."""
         self._feed = SimulatedFeed(seed)
         self._every_s = every_s
-        self._lines: set[ServerConnection] = set()
+        self.lines: set[ServerConnection] = set()
         self._message = message(self._feed.step(now_us()), NONE)
 
     @contextlib.asynccontextmanager
@@ -59,7 +71,7 @@ class QuoteServer:
     def set_fault(self, fault: str) -> None:
         self.fault = fault
         if fault == "cut":
-            for line in self._lines:
+            for line in self.lines:
                 line.transport.abort()
 
     async def _run(self) -> None:
@@ -68,17 +80,17 @@ class QuoteServer:
             if self.fault != "frozen":
                 self._message = message(ticks, self.fault)
             if self.fault not in ("silence", "cut"):
-                for line in tuple(self._lines):
+                for line in tuple(self.lines):
                     with contextlib.suppress(ConnectionClosed):
                         await line.send(self._message)
             await asyncio.sleep(self._every_s)
 
     async def _follow(self, line: ServerConnection) -> None:
-        self._lines.add(line)
+        self.lines.add(line)
         try:
             await line.wait_closed()
         finally:
-            self._lines.discard(line)
+            self.lines.discard(line)
 
     async def _answer(self, line: ServerConnection, request: Request) -> Response | None:
         """Answer plain calls. None: it becomes a WebSocket."""
@@ -130,6 +142,8 @@ def _quote(tick: Tick, fault: str) -> str:
         bid_e6 = -bid_e6
     elif fault == "crossed":
         bid_e6, ask_e6 = ask_e6, bid_e6
+    elif fault == "wide":
+        bid_e6 = bid_e6 * 995 // 1000
     elif fault == "thousand":
         bid_e6, ask_e6 = bid_e6 * 1000, ask_e6 * 1000
     elif fault == "old":

@@ -56,6 +56,8 @@ class Board:
     def tick(self, broker: str, instrument: str) -> Tick | None:
         """The newer of the broker's own tick and the market's; the broker's own if both are equally new.
 
+        A pinned tick of the broker counts as new until its pin ends.
+
         None if the broker's own cannot be read: the market's tick is not what its desk set.
         """
         if self.unreadable and ("rate", broker, instrument) in self.unreadable:
@@ -63,7 +65,7 @@ class Board:
         market = self._ticks[MARKET].get(instrument)
         of_broker = self._ticks.get(broker)
         own = None if of_broker is None else of_broker.get(instrument)
-        if own is None or (market is not None and market.at_us > own.at_us):
+        if own is None or (market is not None and market.at_us > own.holds_until_us):
             return market
         return own
 

@@ -14,7 +14,7 @@ def stale_after_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:
     """When the price becomes too old: its age is that of its oldest tick. None: never."""
     if age_s_max is None or not ticks:
         return None
-    return min(tick.at_us for tick in ticks) + age_s_max * US_PER_S
+    return min(tick.holds_until_us for tick in ticks) + age_s_max * US_PER_S
 
 
 def frozen(ticks: Sequence[Tick], freeze_after_s: int | None) -> bool:

@@ -1,6 +1,6 @@
 """Rates and duties as the desk reads and sets them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TypeGuard
 
@@ -13,11 +13,13 @@ from bullion.orders.order_id import ids_since
 from bullion.rates.board import MARKET, Board
 from bullion.rates.candle import Candle, Step
 from bullion.rates.duty import Duty, DutyTable
+from bullion.rates.feeds.source_settings import GuardNumbers
+from bullion.rates.feeds.status import FeedStatus
 from bullion.rates.tick import Tick
 from bullion.records.market import BoardTick, PricedOrder
 from bullion.unreadable import Unreadable, UnreadableRows
 
-from . import rate_candles, rates, row_decoders
+from . import feed_controls, rate_candles, rates, row_decoders
 from .decoding import readable
 from .desk_transaction import DeskTransaction
 from .engine import Row
@@ -40,6 +42,26 @@ class RateRecords(DeskTransaction):
     async def put_tick(self, broker: str, tick: Tick) -> None:
         """The store computes `moved_at_us` itself."""
         await rates.put_ticks(self._transaction, broker, [tick])
+
+    async def feed_status(self) -> FeedStatus | None:
+        return await feed_controls.read_status(self._transaction)
+
+    async def feed_guards(self) -> Mapping[str, GuardNumbers]:
+        """Those that the desk changed, by instrument."""
+        return (await feed_controls.read_controls(self._transaction)).guards
+
+    async def put_feed_guard(self, instrument: str, numbers: GuardNumbers) -> None:
+        await self._transaction.run("put_feed_guard", instrument, msgspec.json.encode(numbers).decode())
+
+    async def prefer_source(self, instrument: str, source: str | None, at_us: int) -> None:
+        """None: the order of the settings."""
+        if source is None:
+            await self._transaction.run("delete_feed_preference", instrument)
+        else:
+            await self._transaction.run("put_feed_preference", instrument, source, at_us)
+
+    async def release_quote(self, source: str, instrument: str, level_e6: int, at_us: int) -> None:
+        await self._transaction.run("put_feed_release", source, instrument, level_e6, at_us)
 
     async def duty(self, broker: str, name: str) -> DutyTable | None:
         found = await self._transaction.all("one_duty", broker, name)

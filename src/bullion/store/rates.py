@@ -63,5 +63,12 @@ async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick]
     version = (await one_row(transaction, "move_rates_version"))["version"]
     for each in ticks:
         await transaction.run(
-            "put_tick", broker, each.instrument, each.bid_e6, each.ask_e6, each.at_us, version
+            "put_tick",
+            broker,
+            each.instrument,
+            each.bid_e6,
+            each.ask_e6,
+            each.at_us,
+            version,
+            each.pinned_until_us,
         )

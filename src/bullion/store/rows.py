@@ -359,7 +359,8 @@ def _trading_hours_text(of: TradingHours) -> str:
 
 def tick(row: Row) -> Tick:
     at_us, moved_at_us = instant(row, "at_us"), instant(row, "moved_at_us")
-    return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], at_us, moved_at_us)
+    pinned_us = None if row["pinned_until_us"] is None else instant(row, "pinned_until_us")
+    return Tick(row["instrument"], row["bid_e6"], row["ask_e6"], at_us, moved_at_us, pinned_us)
 
 
 def behaviour(row: Row) -> VenueBehaviour:

@@ -187,7 +187,7 @@ class NodeGauges:
             self._tasks.labels(task).set((now_us - (now_ns - at_ns) / 1000) / US_PER_S)
         for broker, tick in trading.board.held():
             labels = (tick.instrument, "feed" if broker == MARKET else "desk", broker)
-            self._rates.labels(*labels).set(tick.at_us / US_PER_S)
+            self._rates.labels(*labels).set(min(tick.holds_until_us, max(now_us, tick.at_us)) / US_PER_S)
             self._rates_moved.labels(*labels).set(tick.moved_at_us / US_PER_S)
         for broker in trading.catalogue.brokers:
             self._venue.labels(broker).set(trading.venue_watch.reachable(broker))

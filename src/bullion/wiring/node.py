@@ -29,6 +29,7 @@ from bullion.orders.rate_sampler import RateSampler
 from bullion.rates.candle import Step
 from bullion.rates.feeds.feed import FeedRunner
 from bullion.rates.feeds.simulated import SimulatedFeed
+from bullion.rates.feeds.source_settings import FeedSettings
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings
 from bullion.store.key_hashes import KeyHashes
@@ -47,6 +48,7 @@ from .background import run_in_background
 from .desk import make_default_broker, make_desk
 from .gauges import HedgeGauges, NodeGauges
 from .limiter import make_limiter
+from .live_feed import make_live_feed
 from .node_state import NodeState
 from .store import Store, open_store, save_hedge
 from .tracing import traced
@@ -67,8 +69,13 @@ class Node:
 
 
 @asynccontextmanager
-async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIterator[Node]:
-    """`may_migrate` is `migrate` of `open_store`. False for a worker: it starts while others serve."""
+async def open_node(
+    settings: Settings, *, may_migrate: bool = True, live_rates: FeedSettings | None = None
+) -> AsyncIterator[Node]:
+    """`may_migrate` is `migrate` of `open_store`. False for a worker: it starts while others serve.
+
+    `live_rates` are the sources for BULLION_FEED=live.
+    """
     async with open_store(settings, migrate=may_migrate, serving=True) as store:
         metrics = Metrics()
         await save_hedge(store, settings.hedge)
@@ -114,6 +121,7 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
 
         state = NodeState(settings, trading, link)
         reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
+        live_feed = make_live_feed(live_rates, trading, store.engine) if settings.feed == "live" else None
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
         def measured() -> Response:
@@ -150,7 +158,8 @@ async def open_node(settings: Settings, *, may_migrate: bool = True) -> AsyncIte
             reports.run(),
             sampler.run(),
         ]
-        tasks += [store.records.run(), *([link.run()] if link else []), *_feed(settings, trading)]
+        tasks += [store.records.run(), *([link.run()] if link else []), *_simulated_feed(settings, trading)]
+        tasks += [live_feed.run()] if live_feed else []
         async with run_in_background(*tasks):
             await _first_checks(trading, link)
             apps = (
@@ -181,7 +190,7 @@ def _candles(settings: Settings, store: Store) -> StoredCandles:
     return StoredCandles(store.engine, kept)
 
 
-def _feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None]]:
+def _simulated_feed(settings: Settings, trading: Trading) -> list[Coroutine[Any, Any, None]]:
     if settings.feed != "simulated":
         return []
     feed = SimulatedFeed(settings.feed_seed)

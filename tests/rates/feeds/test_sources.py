@@ -1,8 +1,10 @@
 """WebSocket and HTTP sources on a real server, with its faults."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable
 
+import httpx
 import msgspec
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
@@ -11,6 +13,7 @@ from bullion.market_demo.quote_server import QuoteServer, now_us
 from bullion.rates.feeds.http_source import HttpSource
 from bullion.rates.feeds.quote import Alive, Item, Quote, SourceLost, Unreadable
 from bullion.rates.feeds.secret_text import SecretMissing, secret_of
+from bullion.rates.feeds.simulated import INSTRUMENTS
 from bullion.rates.feeds.source_settings import Fields, SourceInstrument, SourceSettings
 from bullion.rates.feeds.websocket_source import WebSocketSource
 from tests.support.servers import free_port
@@ -204,3 +207,24 @@ def test_a_secret_that_is_not_there_names_its_variable() -> None:
     assert secret_of(found, {"DEMO_TOKEN": " x\n"}) == "x"
     with pytest.raises(SecretMissing, match="Source demo: the environment variable DEMO_TOKEN is not set"):
         secret_of(found, {})
+
+
+async def test_the_quote_server_is_a_process_of_its_own() -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bullion.market_demo.quote_server", "--port", str(port), "--seed", "1"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(WAIT_S):
+            line = await process.stdout.readline()
+        assert line.decode() == f"Quotes on ws://127.0.0.1:{port}/quotes\n"
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            quotes = (await client.get("/quotes")).json()["data"]
+            assert {each["symbol"] for each in quotes} == set(INSTRUMENTS)
+            assert (await client.get("/fault/negative")).text == "negative\n"
+            assert (await client.get("/fault/flood")).status_code == 404
+    finally:
+        process.terminate()
+        await process.wait()

@@ -156,7 +156,7 @@ def _feed(
         return _Light(
             FEED, instrument, ACT_NOW, "no rate yet", f"Nobody can trade {codes}: no_live_price.", remedy
         )
-    age_s = max(0, now_us - held.tick.at_us) // US_PER_S
+    age_s = max(0, now_us - held.tick.holds_until_us) // US_PER_S
     limits = [each.rate_age_s_max for each in symbols if each.rate_age_s_max is not None]
     limit_s = min(limits, default=None)
     source = "set by the desk" if held.own else "simulated" if simulated else "from the feed"

@@ -22,7 +22,8 @@ _LEASE_S = 4.0
 _PUBLISH_S = 0.25
 _URGENT_S = 0.05
 """The shortest time between two publications."""
-_CONTROLS_S = 0.5
+_LEASE_RETRY_S = 0.5
+_CONTROLS_S = 1.0
 _RETRY_S = 0.5
 _RETRY_S_MAX = 30.0
 _STEADY_S = 60.0
@@ -58,7 +59,7 @@ class Controls(msgspec.Struct, frozen=True):
 
 
 class FeedControls(Protocol):
-    async def exchange(self, holder: str, status: FeedStatus) -> Controls:
+    async def exchange(self, status: FeedStatus) -> Controls:
         """Tell the desk how the feed is, and learn what it asks. May raise StoreFault."""
 
 
@@ -92,7 +93,7 @@ class LiveFeedRunner:
             if await self._publish(empty=True):
                 await self._hold()
             else:
-                await asyncio.sleep(_CONTROLS_S)
+                await asyncio.sleep(_LEASE_RETRY_S)
 
     async def _hold(self) -> None:
         """Connect and publish, until the lease is lost or was not renewed in time. Disconnects first."""
@@ -177,7 +178,7 @@ class LiveFeedRunner:
         while True:
             status = self._feed.status(self._holder, self._now_us())
             try:
-                self._apply(await self._controls.exchange(self._holder, status))
+                self._apply(await self._controls.exchange(status))
             except StoreFault as fault:
                 _log.debug("feed_controls_not_read", fault=repr(fault))
             await asyncio.sleep(_CONTROLS_S)

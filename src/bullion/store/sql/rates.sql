@@ -7,7 +7,7 @@ SELECT version FROM rates WHERE one = 1
 UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version
 
 -- fragment: ticks
-SELECT broker, instrument, bid_e6, ask_e6, at_us, moved_at_us FROM ticks
+SELECT broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, pinned_until_us FROM ticks
 
 -- name: all_ticks
 @ticks
@@ -28,11 +28,12 @@ WHERE version > $1
 
 -- name: put_tick
 -- A tick older than the stored one is ignored, unless the stored one cannot be read because of its times.
-INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, version)
-VALUES ($1, $2, $3, $4, $5, $5, $6)
+INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, version, pinned_until_us)
+VALUES ($1, $2, $3, $4, $5, $5, $6, $7)
 ON CONFLICT (broker, instrument) DO UPDATE
 SET
     bid_e6 = excluded.bid_e6, ask_e6 = excluded.ask_e6, at_us = excluded.at_us, version = excluded.version,
+    pinned_until_us = excluded.pinned_until_us,
     moved_at_us = CASE
         WHEN
             ticks.bid_e6 = excluded.bid_e6
