@@ -8,6 +8,7 @@ import pytest
 
 from bullion.desk.actions.brokers import put_broker
 from bullion.desk.actions.feeds import list_feeds, patch_feed_guard, prefer_source, release_quote
+from bullion.desk.actions.health import get_health
 from bullion.desk.actions.rates import list_rates, put_rate, unpin_rate
 from bullion.desk.bodies import BrokerBody, FeedGuardBody, PreferBody, RateBody, ReleaseBody
 from bullion.desk.conversion import Changes
@@ -166,6 +167,7 @@ async def test_a_source_that_is_cut_is_replaced_and_returns(
     servers["one"].set_fault("cut")
     await until_row(desk, "two", chosen=True, published=True)
     assert (await row(desk, "one"))["state"] == "away"
+    assert "one" in {each["name"] for each in await get_health(desk, DEALER)}
     servers["one"].set_fault("none")
     await until_row(desk, "one", state="good")
     assert (await row(desk, "two"))["chosen"]  # `return_s` is not over.
@@ -214,6 +216,12 @@ async def test_the_desk_releases_what_it_saw(engine: Engine, servers: dict[str, 
         await release_quote(desk, DEALER, "one", ReleaseBody(instrument="XAUUSD", bid="1", ask="2"))
     servers["one"].set_fault("thousand")
     await until_row(desk, "one", state="held")
+
+    async def shown() -> bool:
+        lights = {each["name"]: each["state"] for each in await get_health(desk, DEALER)}
+        return lights.get("XAUUSD at one") == "bad"
+
+    await until(shown)
     held = (await row(desk, "one"))["held"]
     await release_quote(
         desk, DEALER, "one", ReleaseBody(instrument="XAUUSD", bid=held["bid"], ask=held["ask"])

@@ -4,17 +4,21 @@ import json
 import logging
 import shlex
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import msgspec
 import pytest
 import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
+from bullion.orders.instant import instant_text
+from bullion.rates.feeds.status import FeedStatus, HeldStatus, InstrumentStatus, QuoteStatus, SourceStatus
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 from tests.support.node import SECRET
@@ -166,6 +170,22 @@ def deal(shell: Shell, store: Path, verb: str, number: int) -> str:
     return order_id
 
 
+def put_feed_status(store: Path) -> None:
+    """As if a node ran a live feed with two sources, one of which has a held quote."""
+    at_us = time.time_ns() // 1000
+    held = HeldStatus(158_000_000_000, 158_020_000_000, at_us, 1)
+    names = ("vendor-a", "vendor-b")
+    quotes = [QuoteStatus(name, False, None, None, None, None, held, {}) for name in names]  # noqa: FBT003
+    gold = InstrumentStatus("GOLD", None, False, None, None, False, None, tuple(quotes))  # noqa: FBT003
+    sources = [SourceStatus(name, "http", True, True, at_us, None, None) for name in names]  # noqa: FBT003
+    status = FeedStatus(at_us, "a node", tuple(sources), (gold,), 0)
+    with closing(sqlite3.connect(store)) as open_store, open_store:
+        open_store.execute(
+            "INSERT OR REPLACE INTO deployment (name, value) VALUES ('feed', ?)",
+            (msgspec.json.encode(status).decode(),),
+        )
+
+
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
@@ -193,6 +213,12 @@ def test_every_example_of_the_table_works(
         monkeypatch.setenv("BULLION_FEED", "desk" if dealing else "simulated")
         if "orders place" in name:
             open_the_market(shell)
+        if "rates unpin" in name:
+            pin_until = instant_text(time.time_ns() // 1000 + 60_000_000)
+            pinned = f"bullion desk rates put MUMBAI-GOLD --bid 150463 --ask 150480 --pin-until {pin_until}"
+            assert shell.run(pinned).exit_code == 0
+        if "feeds " in name:
+            put_feed_status(tmp_path / "var/bullion.db")
         if "$KEY_ID" in example:
             ids["KEY_ID"] = shell.newest("keys list aurum", "key_id")
         if "$ORDER_ID" in example:

@@ -5,15 +5,19 @@ from dataclasses import dataclass
 
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
+from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
 from bullion.orders.instant import instant_text
+from bullion.rates.feeds.status import FeedStatus
 from bullion.rates.freshness import US_PER_S
+from bullion.rates.tick import PLACES
 from bullion.records.market import BoardTick
 from bullion.records.node_report import FORGOTTEN_US, NodeReport
 from bullion.records.token import Actor
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
+from .feeds import FRESH_US
 from .switches import find_switches
 
 VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
@@ -21,6 +25,8 @@ OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
 NOTHING_COVERED = "SIMULATED: nothing is covered"
 _SOON = 2 / 3
 """A rate that has reached this part of its greatest age is told before clients are refused."""
+_HELD_US = 5_000_000
+"""Most held quotes are confirmed or withdrawn within a second or two."""
 _NO_REPORT = "No node has reported for a while: see workers."
 
 
@@ -72,6 +78,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
         lights = [
             _venue(desk, actor.broker, fresh),
             *_feeds(desk, symbols, ticks, now_us, is_open=is_open),
+            *_sources(await records.feed_status(), now_us),
             _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
             _limiter(fresh),
             _schema(fresh),
@@ -193,6 +200,52 @@ def _feed(
         since_us,
         simulated,
     )
+
+
+def _sources(status: FeedStatus | None, now_us: int) -> list[_Light]:
+    """A light for each trouble of the live feed that somebody has to look at."""
+    if status is None or now_us - status.at_us > FRESH_US:
+        return []
+    away = [
+        _Light(
+            FEED,
+            source.name,
+            LOOK_SOON,
+            f"source away: {source.error}" if source.error else "source away",
+            "Rates come from other sources, or grow old.",
+            "Check the line to the source; see 'bullion desk feeds list'.",
+            source.away_since_us,
+        )
+        for source in status.sources
+        if source.is_open and not source.connected
+    ]
+    held = [
+        _Light(
+            FEED,
+            f"{instrument.instrument} at {quote.source}",
+            ACT_NOW,
+            f"held: {plain(quote.held.bid_e6, PLACES)} / {plain(quote.held.ask_e6, PLACES)}",
+            "The quote is not published, because it is far from the last good one.",
+            "Compare it with another screen. Release it, prefer another source, or pin a rate.",
+            quote.held.since_us,
+        )
+        for instrument in status.instruments
+        for quote in instrument.quotes
+        if quote.held is not None and now_us - quote.held.since_us > _HELD_US
+    ]
+    differing = [
+        _Light(
+            FEED,
+            each.instrument,
+            ACT_NOW,
+            f"{each.source} and {each.differs_from} differ",
+            "No rate is published until they agree.",
+            "Compare both with another screen, and prefer the right one.",
+        )
+        for each in status.instruments
+        if each.differs_from is not None
+    ]
+    return [*differing, *held, *away]
 
 
 def _limiter(fresh: Sequence[NodeReport]) -> _Light:
