@@ -8,6 +8,7 @@ values of the workers become one: the newest (all read one store), the worst, or
 import asyncio
 import platform
 from collections.abc import Callable, Mapping
+from math import nan
 from time import monotonic_ns
 from typing import Literal
 
@@ -25,6 +26,7 @@ from bullion.catalogue.catalogue import US_PER_S
 from bullion.faults import StoreFault
 from bullion.last_success import last_successes
 from bullion.rates.board import MARKET
+from bullion.rates.feeds.live_runner import LiveFeedRunner
 from bullion.store.postgres import PostgresEngine
 from bullion.store.schema import code_level
 from bullion.web.health import DRAIN, Checks
@@ -104,6 +106,61 @@ class HedgeGauges:
             self._residual_g.labels(book.broker, book.metal).set(book.residual_mg / MG_PER_G)
             if book.limit_mg:
                 self._limit_used.labels(book.broker, book.metal).set(abs(book.residual_mg) / book.limit_mg)
+
+
+class FeedGauges:
+    """Of the live feed, on the node that runs it."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._age_s = Gauge(
+            "bullion_feed_age_seconds",
+            "How old the last good quote of a source is.",
+            ["source", "instrument"],
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+        self._held = Gauge(
+            "bullion_feed_held",
+            "Whether a quote of a source is held.",
+            ["source", "instrument"],
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+        self._dropped = Counter(
+            "bullion_feed_dropped", "Quotes that were not believed.", ["source", "reason"], registry=registry
+        )
+        self._drops: dict[tuple[str, str], _CounterCopy] = {}
+        self._shown: set[tuple[str, str]] = set()
+        self._switches = _CounterCopy(
+            Counter(
+                "bullion_feed_switches", "How often another source of a rate was chosen.", registry=registry
+            )
+        )
+
+    def publish(self, runner: LiveFeedRunner, now_us: int) -> None:
+        feed = runner.feed
+        if not runner.holding:
+            self._blank()
+            return
+        for instrument in feed.status("", now_us).instruments:
+            for quote in instrument.quotes:
+                labels = (quote.source, instrument.instrument)
+                self._shown.add(labels)
+                self._held.labels(*labels).set(quote.held is not None)
+                if quote.received_us is not None:
+                    self._age_s.labels(*labels).set(max(0, now_us - quote.received_us) / US_PER_S)
+        for (source, reason), number in feed.drops.items():
+            if (source, reason) not in self._drops:
+                self._drops[source, reason] = _CounterCopy(self._dropped.labels(source, reason))
+            self._drops[source, reason].update(number)
+        self._switches.update(feed.switches)
+
+    def _blank(self) -> None:
+        """Another node has the feed: two nodes must not both show ages."""
+        while self._shown:
+            labels = self._shown.pop()
+            self._age_s.labels(*labels).set(nan)
+            self._held.labels(*labels).set(0)
 
 
 class NodeGauges:

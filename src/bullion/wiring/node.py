@@ -46,7 +46,7 @@ from bullion.web.response import Response, encode_json
 
 from .background import run_in_background
 from .desk import make_default_broker, make_desk
-from .gauges import HedgeGauges, NodeGauges
+from .gauges import FeedGauges, HedgeGauges, NodeGauges
 from .limiter import make_limiter
 from .live_feed import make_live_feed
 from .node_state import NodeState
@@ -122,11 +122,14 @@ async def open_node(
         state = NodeState(settings, trading, link)
         reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
         live_feed = make_live_feed(live_rates, trading, store.engine) if settings.feed == "live" else None
+        feed_gauges = None if live_feed is None else FeedGauges(metrics.registry)
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
         def measured() -> Response:
             call_log.publish()
             gauges.publish()
+            if live_feed is not None and feed_gauges is not None:
+                feed_gauges.publish(live_feed, catalogue.now_us())
             return metrics.response()
 
         public_rates = PublicRatePages(catalogue, trading.market, settings.broker)

@@ -74,7 +74,7 @@ class LiveFeedRunner:
         now_us: Callable[[], int],
         holder: str,
     ) -> None:
-        self._feed = feed
+        self.feed = feed
         self._sources = sources
         self._publisher = publisher
         self._controls = controls
@@ -97,7 +97,7 @@ class LiveFeedRunner:
 
     async def _hold(self) -> None:
         """Connect and publish, until the lease is lost or was not renewed in time. Disconnects first."""
-        feed, loop = self._feed, asyncio.get_running_loop()
+        feed, loop = self.feed, asyncio.get_running_loop()
         feed.resume(self._board.ticks(MARKET))
         self._applied_us.clear()
         tasks = [loop.create_task(self._keep_connected(each)) for each in self._sources]
@@ -127,7 +127,7 @@ class LiveFeedRunner:
             await self._wait()
 
     async def _publish(self, *, empty: bool = False) -> bool:
-        ticks = () if empty else self._feed.step(self._now_us())
+        ticks = () if empty else self.feed.step(self._now_us())
         try:
             held = await self._publisher.publish(self._holder, _LEASE_S, ticks)
         except StoreFault as fault:
@@ -150,7 +150,7 @@ class LiveFeedRunner:
         self._urgent.clear()
 
     def _take(self, item: Item) -> None:
-        if self._feed.take(item):
+        if self.feed.take(item):
             self._urgent.set()
 
     async def _keep_connected(self, source: Source) -> None:
@@ -166,7 +166,7 @@ class LiveFeedRunner:
             except Exception as error:  # noqa: BLE001 - one source must not stop the node
                 lost = f"it failed with {type(error).__name__}"
                 _log.exception("source_failed", source=source.name)
-            self._feed.lost(source.name, self._now_us(), lost)
+            self.feed.lost(source.name, self._now_us(), lost)
             lasted_s = loop.time() - began_at
             if lost != reason or lasted_s > _STEADY_S:
                 _log.warning("source_lost", source=source.name, reason=lost)
@@ -176,7 +176,7 @@ class LiveFeedRunner:
 
     async def _exchange(self) -> None:
         while True:
-            status = self._feed.status(self._holder, self._now_us())
+            status = self.feed.status(self._holder, self._now_us())
             try:
                 self._apply(await self._controls.exchange(status))
             except StoreFault as fault:
@@ -184,7 +184,7 @@ class LiveFeedRunner:
             await asyncio.sleep(_CONTROLS_S)
 
     def _apply(self, controls: Controls) -> None:
-        feed, now_us = self._feed, self._now_us()
+        feed, now_us = self.feed, self._now_us()
         feed.set_guards(controls.guards)
         for instrument in feed.preferred.keys() - controls.preferences.keys():
             feed.prefer(instrument, None, at_once=False)
