@@ -41,8 +41,10 @@ LATER = {
     "tradeability_unverified",
 }
 """To be asked again with the same key, says the specification."""
-NOT_ASKED = {"rate_limiter_unavailable", "booking_busy"}
-"""A call that did not get as far as the book: it says nothing of an order that is there."""
+NOT_ASKED = {"rate_limiter_unavailable", "booking_busy", "booking_unavailable"}
+"""A call that could not read the book: it says nothing about an order that is there.
+
+On a busy machine the store may not answer in time."""
 NOT_BOOKED = LATER - {"booking_outcome_unknown", "service_unavailable"} | {"limit_exceeded", "out_of_stock"}
 
 
