@@ -128,11 +128,14 @@ def test_a_file_that_was_taken_away_is_unavailable(
 def test_a_node_that_cannot_write_is_not_ready(deployment: Deployment, trader: LiveTrader, key: str) -> None:
     node = deployment.node
     before = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
+    deployment.same_key_tells(trader, "before the fault")
     with node.api() as api:
         assert api.get("/health/ready").status_code == 200
         resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
         try:
             assert trader.place(key).status_code == 503
+            # A transaction that changes no row succeeds, and must not look like a recovery.
+            assert trader.place("before the fault").status_code == 200
             answer = api.get("/health/ready")
             assert (answer.status_code, answer.json()["store"]) == (503, False)
         finally:

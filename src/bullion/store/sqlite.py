@@ -188,9 +188,11 @@ class SqliteEngine:
             raise StoreUnavailable(f"the file {self._log_file} was removed or replaced while it was in use")
 
     async def can_write(self) -> bool:
+        """Only the probe ends a failure: a transaction that changes no row succeeds on a full disk too."""
         if self._write_failed:
             with suppress(StoreFault):
                 await self.run_in_writer("write_probe", _probe)
+                self._write_failed = False
         return not self._write_failed
 
     async def write(
@@ -217,12 +219,10 @@ class SqliteEngine:
     async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
         try:
-            answer = await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
         except (StoreUnavailable, OutcomeUnknown):
             self._write_failed = True
             raise
-        self._write_failed = False
-        return answer
 
     async def run_in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Run `work` on the reader's thread, over one snapshot."""
@@ -495,7 +495,8 @@ class _OpenTransaction:
 
 
 def _probe(connection: SqliteConnection) -> None:
-    connection.fetch("put_deployment_value", ("write_probe", "1"))
+    # A new value each time: SQLite does not write a row that stays as it is.
+    connection.fetch("put_deployment_value", ("write_probe", str(monotonic_ns())))
 
 
 def _lock_exclusively(path: Path) -> None:
