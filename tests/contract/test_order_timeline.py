@@ -15,9 +15,10 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
+from bullion.orders.status import FINAL, TRANSITIONS, Status
 from bullion.records.orders import AccountOrder, OrderFilter
 from bullion.records.page import Page
-from bullion.store import order_timeline
+from bullion.store import order_changes, order_timeline
 from bullion.store.engine import Engine, one_row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -75,7 +76,9 @@ class Fixture:
             metal=Metal.GOLD,
             price_paise=100,
             total_paise=10,
-            status="filled" if owner[2] is Environment.TEST else "open",
+            status="filled"
+            if owner[2] is Environment.TEST
+            else self.chance.choice(["open", "open", "pending"]),
             key_id=None,
             request_id=f"{at_us // 1000:012x}{ordinal:012x}",
             created_at_us=at_us,
@@ -111,6 +114,23 @@ class Fixture:
             if (each.broker, each.login_id, each.environment) == owner:
                 each.broker = "archived"
 
+    async def change(self, number: int) -> None:
+        """Other processes change the status of orders by chance, also of old ones."""
+        can_change = [
+            each for each in self.placed if Status(each.order.status) not in (Status.FILLED, *FINAL)
+        ]
+        for each in self.chance.sample(can_change, number):
+            before = each.order
+            status = self.chance.choice(
+                [froms[Status(before.status)] for froms in TRANSITIONS.values() if before.status in froms]
+            )
+            each.order = replace(before, status=status.value)
+
+            async def work(records: Records, before: Order = before, now: Order = each.order) -> None:
+                await records.change_order(before, now, await records.now_us(), "somebody", None)
+
+            await RecordStore(self.engine).write("change", work)
+
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))
 
@@ -141,6 +161,7 @@ class Fixture:
                 environment=self.chance.choice([None, None, *Environment]),
                 symbol_code=self.chance.choice([None, None, "GOLD", "SILVER", "NONE"]),
                 source=self.chance.choice([None, None, "api", "web", "phone"]),
+                status=self.chance.choice([None, None, "open", *Status]),
                 since_us=self.chance.choice(times),
             )
             offset = self.chance.choice([0, 0, 1, 7, len(self.placed) // 3, len(self.placed), 2**62])
@@ -153,6 +174,10 @@ class Fixture:
 
 @pytest.fixture
 async def fixture(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Fixture:
+    async def nothing(*_: object) -> None:
+        """The orders of these tests are recorded without weights, so that there is nothing to release."""
+
+    monkeypatch.setattr(order_changes, "_release_weight", nothing)
     monkeypatch.setattr(order_timeline, "_SPAN", 7)
     await RecordStore(engine).write("create_records", create_records)
     books = {
@@ -193,6 +218,72 @@ async def test_orders_that_come_later_are_counted(fixture: Fixture, monkeypatch:
     await fixture.trade(15, fixture.begin_us + AN_HOUR_US - 1_000_000)  # Too new to be settled.
     await fixture.check()
     await fixture.timeline.update()
+    await fixture.check()
+
+
+async def test_changes_of_status_are_seen_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fixture.trade(200, fixture.begin_us)
+    await fixture.change(10)
+    await fixture.timeline.update()
+    use_only_counts(monkeypatch)
+    for turn in range(6):
+        await fixture.change(4)
+        await fixture.check(20)
+        await fixture.trade(20, fixture.begin_us + AN_HOUR_US // 2 + turn * 60_000_000)
+        await fixture.change(4)
+        await fixture.timeline.update()
+        await fixture.change(2)
+        await fixture.check(20)
+
+
+async def test_more_changes_than_a_list_counts_are_left_to_the_background(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_timeline, "_RECOUNTED_MAX", 3)
+    monkeypatch.setattr(order_timeline, "_SPANS_AT_ONCE", 4)
+    await fixture.trade(200, fixture.begin_us)
+    await fixture.timeline.update()
+    await fixture.change(60)
+    wanted, page = OrderFilter(status="open"), Page(50, 0)
+    assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
+    await fixture.timeline.update()
+    use_only_counts(monkeypatch)
+    await fixture.check()
+
+
+async def test_changes_long_ago_are_no_longer_looked_at(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fixture.trade(100, fixture.begin_us)
+    await fixture.timeline.update()
+    await fixture.change(10)
+    monkeypatch.setattr(order_timeline, "_CHANGES_KEPT_US", 0)
+    await fixture.timeline.update()
+    spans = fixture.timeline._spans
+    assert spans is not None
+    assert not spans.seen
+    use_only_counts(monkeypatch)
+    await fixture.check()
+
+
+async def test_a_list_that_began_before_a_change_was_counted_does_not_undo_that(fixture: Fixture) -> None:
+    """PostgreSQL has several readers at once, and each sees the orders as they were when it began."""
+    await fixture.trade(100, fixture.begin_us)
+    await fixture.timeline.update()
+    wanted, page = OrderFilter(status="open"), Page(50, 0)
+    if isinstance(fixture.engine, SqliteEngine):
+        pytest.skip("SQLite has one reader")
+    before = fixture.expected("main", wanted, page)
+
+    async def read(records: Records) -> tuple[list[AccountOrder], int]:
+        await records.now_us()  # It sees the store as of now.
+        await fixture.change(3)
+        assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
+        return await records.orders("main", wanted, page)
+
+    # One snapshot for the whole transaction, as every read of the desk has.
+    assert await fixture.records.read("old", read) == before
+    assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
     await fixture.check()
 
 

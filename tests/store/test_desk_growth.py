@@ -20,6 +20,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.desk.actions.order_sorting import sorted_page
+from bullion.environment import Environment
 from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
@@ -172,6 +173,12 @@ def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
         "an old time of one account": orders(OrderFilter(login_id=BIG, since_us=begin_us + day_us)),
         "one of the last pages of one account": orders(OrderFilter(login_id=BIG), accounts * ORDERS - 100),
         "a reference of one account": orders(OrderFilter(login_id=BIG, client_order_id="nobody's")),
+        "a status": orders(OrderFilter(status="open")),
+        "a status of an environment": orders(OrderFilter(Environment.PRODUCTION, status="closed")),
+        "one of the last pages of a status": orders(OrderFilter(status="filled"), accounts * ORDERS - 100),
+        "an old time and a status": orders(OrderFilter(since_us=begin_us + day_us, status="closed")),
+        "a status that no order has": orders(OrderFilter(Environment.PRODUCTION, status="closing")),
+        "the oldest of a status": sorted_orders(OrderFilter(status="open"), "time"),
         "a status of one account": orders(OrderFilter(login_id="client0001", status="filled")),
         "a symbol of one account": orders(OrderFilter(login_id="client0001", symbol_code="GOLD")),
         "the oldest of all": sorted_orders(OrderFilter(), "time"),

@@ -34,9 +34,9 @@ class OrderFilter:
         return self.login_id is not None and all(each is None for each in others)
 
     @property
-    def only_by_fixed_fields(self) -> bool:
-        """Whether it filters orders of all accounts only by immutable fields and time."""
-        others = (self.login_id, self.status, self.client_order_id, self.request_id)
+    def is_counted(self) -> bool:
+        """Whether the counts of all orders by time give the total."""
+        others = (self.login_id, self.client_order_id, self.request_id)
         return all(each is None for each in others)
 
 

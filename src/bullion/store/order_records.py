@@ -100,10 +100,10 @@ class OrderRecords(DeskTransaction):
         ), total
 
     async def _counted_list(self, broker: str, filters: OrderFilter) -> CountedList | None:
-        if not filters.only_by_fixed_fields:
+        if not filters.is_counted:
             return None
         environment = None if filters.environment is None else filters.environment.value
-        kind = (broker, environment, filters.source, filters.symbol_code)
+        kind = (broker, environment, filters.source, filters.symbol_code, filters.status)
         return await self._cache.timeline.counted(self._transaction, kind, filters.since_us or 0)
 
     async def _orders_by_time(
@@ -148,7 +148,11 @@ class OrderRecords(DeskTransaction):
         self, kind: Sequence[Value], scope: Sequence[Value], filters: OrderFilter, page: Page
     ) -> tuple[Sequence[Row], int]:
         """The counts give the total, and for few matches also the blocks that have them."""
-        total = (await one_row(self._transaction, "desk_kinds_count", *kind, *scope))["total"]
+        if filters.symbol_code is None and filters.status is None:
+            found = await one_row(self._transaction, "desk_listed_count", *scope)
+        else:
+            found = await one_row(self._transaction, "desk_kinds_count", *kind, *scope)
+        total = found["total"]
         query, about = "desk_orders", (*kind, *scope, *_ids(filters))
         if total <= _FEW:
             query, about = "desk_few_orders", (*kind, *scope, order_rows.BLOCK_SIZES[0])

@@ -37,7 +37,7 @@ async def sorted_page(
     if sort == NEWEST:
         return await records.orders(broker, wanted, page)
     total = (await records.orders(broker, wanted, Page(0, 0)))[1]
-    if sort == "time" and (wanted.only_by_fixed_fields or wanted.only_by_account):
+    if sort == "time" and (wanted.is_counted or wanted.only_by_account):
         # Pages at any offset cost the same there: the list is read from its other end.
         limit = max(0, min(page.limit, total - page.offset))
         found, _ = await records.orders(broker, wanted, Page(limit, total - page.offset - limit))

@@ -125,6 +125,16 @@ SELECT CAST(
     AS BIGINT
 ) AS total
 
+-- name: desk_listed_count
+-- How many orders the books have, whatever their symbol and status.
+SELECT CAST(coalesce(sum(books.order_count - books.archived_count), 0) AS BIGINT) AS total
+FROM accounts
+@lookup_join books ON books.account_id = accounts.id
+WHERE
+    accounts.broker = $1
+    AND (CAST($2 AS TEXT) IS NULL OR books.environment = $2)
+    AND (CAST($3 AS TEXT) IS NULL OR accounts.login_id = $3)
+
 -- name: desk_few_orders
 -- The same orders, if there are few: the counts say which blocks of $9 ordinals have them. Only those blocks, and blocks
 -- that are not summed, are read. DISTINCT: hidden orders are counted separately.
@@ -164,16 +174,35 @@ orders.ordinal > (SELECT books.archived_count FROM books WHERE books.id = orders
 -- name: timeline_counts
 -- How many listed orders of each kind have ids from $1 up to but not including $2.
 SELECT
-    accounts.broker, books.environment, found.source, found.symbol_code, CAST(sum(found.orders) AS BIGINT) AS orders
+    accounts.broker, books.environment, found.source, found.symbol_code, found.status,
+    CAST(sum(found.orders) AS BIGINT) AS orders
 FROM (
-    SELECT orders.book_id, orders.source, orders.symbol_code, count(*) AS orders
+    SELECT orders.book_id, orders.source, orders.symbol_code, orders.status, count(*) AS orders
     FROM orders
     WHERE orders.id >= $1 AND orders.id < $2 AND @is_listed
-    GROUP BY orders.book_id, orders.source, orders.symbol_code
+    GROUP BY orders.book_id, orders.source, orders.symbol_code, orders.status
 ) AS found
 @lookup_join books ON books.id = found.book_id
 @lookup_join accounts ON accounts.id = books.account_id
-GROUP BY accounts.broker, books.environment, found.source, found.symbol_code
+GROUP BY accounts.broker, books.environment, found.source, found.symbol_code, found.status
+
+-- name: timeline_pending
+-- The pending orders with ids from $1 up to but not including $2.
+SELECT orders.id FROM orders WHERE orders.id >= $1 AND orders.id < $2 AND orders.status = 'pending'
+
+-- name: timeline_resolved
+-- Which of the orders with the ids in $1, as JSON, are no longer pending.
+SELECT orders.id
+FROM @json_list($1)
+@lookup_join orders ON orders.id = items.value
+WHERE orders.status <> 'pending'
+
+-- name: timeline_changes
+-- What the desk changed since $1, by the partial index `order_events_by_time`.
+SELECT orders.id, events.status, events.at_us
+FROM order_events AS events
+@lookup_join orders ON orders.book_id = events.book_id AND orders.ordinal = events.ordinal
+WHERE events.at_us >= $1 AND events.status IN ('closing', 'closed', 'deleted')
 
 -- name: timeline_check
 -- How many orders of all books are listed, by the books themselves; and how many of them have ids from $1 on.
