@@ -257,7 +257,7 @@ async def test_changes_long_ago_are_no_longer_looked_at(
     await fixture.trade(100, fixture.begin_us)
     await fixture.timeline.update()
     await fixture.change(10)
-    monkeypatch.setattr(order_timeline, "_CHANGES_KEPT_US", 0)
+    monkeypatch.setattr(order_timeline, "_CHANGES_KEPT_US", -1_000_000)
     await fixture.timeline.update()
     spans = fixture.timeline._spans
     assert spans is not None
@@ -285,6 +285,26 @@ async def test_a_list_that_began_before_a_change_was_counted_does_not_undo_that(
     assert await fixture.records.read("old", read) == before
     assert await fixture.orders("main", wanted, page) == fixture.expected("main", wanted, page)
     await fixture.check()
+
+
+async def test_the_newest_production_orders_are_found_without_counts(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_only_counts(monkeypatch)
+    await fixture.trade(80, fixture.begin_us)
+    for broker, number in product(BROKERS, (1, 5, 16, 100)):
+        everything = sorted(
+            (each for each in fixture.placed if (each.broker, each.environment) == (broker, "production")),
+            key=lambda each: (each.order.created_at_us, each.order.ordinal, each.order.id),
+            reverse=True,
+        )
+
+        async def read(records: Records, broker: str = broker, number: int = number) -> list[AccountOrder]:
+            return await records.newest_production_orders(broker, number)
+
+        found = await fixture.records.read("newest", read)
+        assert [each.order for each in found] == [each.order for each in everything[:number]]
+        assert [each.login_id for each in found] == [each.login_id for each in everything[:number]]
 
 
 async def test_lists_need_no_counts(fixture: Fixture) -> None:

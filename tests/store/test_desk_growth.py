@@ -250,6 +250,29 @@ def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | s
     assert uncounted[1] > 5 * uncounted[0]
 
 
+def test_the_newest_orders_cost_the_same_however_many_there_are(places: list[Path | str]) -> None:
+    """They do grow with the accounts: each is looked at once."""
+
+    async def measure(place: Path | str) -> int:
+        engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
+        await engine.open()
+        store = Store(place, engine, DeskCache(engine))
+        cost = await store.cost(lambda records: records.newest_production_orders("main", 16))
+        await engine.close()
+        return cost
+
+    async def make(place: Path | str) -> None:
+        await (await Store.make(place, SMALL)).engine.close()
+
+    costs = []
+    for place, number in zip(places, (20, 1_000), strict=True):
+        asyncio.run(make(place))
+        names = {(f"client{each:04}", of): number for each in range(SMALL) for of in ("test", "production")}
+        seed(place, names, lambda _: None)
+        costs.append(asyncio.run(measure(place)))
+    assert costs[1] < 2 * costs[0]
+
+
 def test_a_search_costs_the_same_however_many_accounts_there_are(places: list[Path | str]) -> None:
     async def measure(place: Path | str, accounts: int) -> tuple[int, int]:
         store = await Store.make(place, accounts)

@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 EVERY_S = 0.8
 """A little less than the second after which a page asks again, so that each request gets fresh data."""
+SLOWER_S = 2.8
+"""For what may be a few seconds old. A change that is made in this console is read at once all the same."""
 _SHARE = 20
 """At most one part in this many of the time between two reads is spent reading."""
 _EVERY_S_MAX = 10.0

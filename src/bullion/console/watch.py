@@ -20,7 +20,7 @@ from bullion.records.page import Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import PRODUCTION_PREREQUISITES_UNMET
 
-from .shared_read import EVERY_S, Reading, SharedRead
+from .shared_read import EVERY_S, SLOWER_S, Reading, SharedRead
 
 T = TypeVar("T")
 Listed = tuple[list[View], int]
@@ -75,7 +75,7 @@ class BrokerWatch:
         self._counts: dict[tuple[str, str, str], int] = {}
         self._kept: OrderedDict[Hashable, SharedRead[Any]] = OrderedDict()
         self.switches: SharedRead[View] = SharedRead(lambda actor: switches.get_switches(desk, actor))
-        self.opening: SharedRead[View] = SharedRead(lambda actor: switches.get_opening(desk, actor))
+        self.opening: SharedRead[View] = SharedRead(lambda actor: switches.get_opening(desk, actor), SLOWER_S)
         self.health: SharedRead[list[View]] = SharedRead(lambda actor: health.get_health(desk, actor))
         self.broker: SharedRead[str] = SharedRead(self._read_broker, every_s=10)
         self.quotes: SharedRead[Listed] = SharedRead(self._read_quotes)
@@ -84,10 +84,12 @@ class BrokerWatch:
             lambda actor: hedge.list_queue(desk, actor, Page(_QUEUE_SHOWN, 0))
         )
         self.breaks: SharedRead[Listed] = SharedRead(
-            lambda actor: breaks.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0))
+            lambda actor: breaks.list_breaks(desk, actor, Page(_QUEUE_SHOWN, 0)), SLOWER_S
         )
-        self.exposure: SharedRead[list[View]] = SharedRead(lambda actor: hedge.get_exposure(desk, actor))
-        self.activity: SharedRead[list[View]] = SharedRead(self._read_activity)
+        self.exposure: SharedRead[list[View]] = SharedRead(
+            lambda actor: hedge.get_exposure(desk, actor), SLOWER_S
+        )
+        self.activity: SharedRead[list[View]] = SharedRead(self._read_activity, SLOWER_S)
 
     @property
     def _reads(self) -> tuple[SharedRead[View] | SharedRead[Listed] | SharedRead[list[View]], ...]:

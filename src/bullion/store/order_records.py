@@ -99,6 +99,11 @@ class OrderRecords(DeskTransaction):
             map(account_order, found), key=lambda each: order_sort_key(each.order), reverse=True
         ), total
 
+    async def newest_production_orders(self, broker: str, number: int) -> list[AccountOrder]:
+        """Costs the same however many orders there are: nothing is counted."""
+        found = await self._transaction.all("newest_production_orders", broker, number)
+        return [account_order(row) for row in found]
+
     async def _counted_list(self, broker: str, filters: OrderFilter) -> CountedList | None:
         if not filters.is_counted:
             return None

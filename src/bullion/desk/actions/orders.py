@@ -72,6 +72,16 @@ async def list_orders(
     return await desk.read(actor, "orders", work)
 
 
+async def newest_production_orders(desk: Desk, actor: Actor, number: int) -> list[View]:
+    """Newest first."""
+
+    async def work(records: Records) -> list[View]:
+        found = await records.newest_production_orders(actor.broker, number)
+        return await list_views(records, actor.broker, found)
+
+    return await desk.read(actor, "newest_orders", work)
+
+
 @action("GET /orders/totals", command="orders totals", query=FILTERS)
 async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]) -> View:
     """Sum weights, values and results of orders by metal and side.

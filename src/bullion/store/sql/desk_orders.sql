@@ -32,6 +32,8 @@ FROM orders
 WHERE
     orders.id >= $9
     AND orders.id < $10
+    -- Books of production have odd numbers. This spares the look-up of most orders of the other environment.
+    AND (CAST($7 AS TEXT) IS NULL OR orders.book_id % 2 = CASE WHEN $7 = 'production' THEN 1 ELSE 0 END)
     AND @passes
     AND (
         SELECT accounts.broker
@@ -55,6 +57,26 @@ FROM (SELECT orders.* @orders_of_broker ORDER BY orders.id DESC LIMIT $11 OFFSET
 @lookup_join books ON books.id = page.book_id
 @lookup_join accounts ON accounts.id = books.account_id
 ORDER BY page.id DESC
+
+-- name: newest_production_orders
+-- The newest $2 production orders of the broker $1. They are among the newest of the $2 books that traded last.
+SELECT orders.*, newest.login_id, newest.archived_count
+FROM (
+    SELECT
+        books.id, books.archived_count, accounts.login_id,
+        CASE
+            WHEN books.order_count - $2 > books.archived_count THEN books.order_count - $2
+            ELSE books.archived_count
+        END AS before
+    FROM accounts
+    @lookup_join books ON books.account_id = accounts.id
+    WHERE accounts.broker = $1 AND books.environment = 'production' AND books.order_count > books.archived_count
+    ORDER BY books.last_order_at_us DESC
+    LIMIT $2
+) AS newest
+@lookup_join orders ON orders.book_id = newest.id AND orders.ordinal > newest.before
+ORDER BY orders.created_at_us DESC, orders.ordinal DESC, orders.id DESC
+LIMIT $2
 
 -- fragment: orders_of_book(book, first)
 SELECT * FROM orders WHERE book_id = {book} AND ordinal >= {first} AND @passes

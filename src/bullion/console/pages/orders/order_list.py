@@ -108,19 +108,22 @@ async def list_page(visit: Visit) -> Html:
 
 async def recent_orders_card(visit: Visit, rows: int = 16) -> Html:
     """The newest production orders, for another page: rows of the blotter, without their actions."""
-    filters: dict[str, str | None] = {"environment": Environment.PRODUCTION.value}
-    reading = await _read_list(visit, {**filters, "sort": NEWEST}, Page(rows, 0))
+
+    async def read(desk: Desk, actor: Actor) -> list[View]:
+        return await orders.newest_production_orders(desk, actor, rows)
+
+    reading = await visit.read((ORDERS, "newest", rows), read)
     path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "since": "today"})
     aside = [freshness(reading), el("a", "all orders", href=path)]
     content: Child
     if reading.value is None:
         content = not_read(reading)
-    elif not reading.value.orders:
+    elif not reading.value:
         content = empty("There are no orders yet.", "Production orders appear here as they arrive.")
     else:
         columns = [each for each in COLUMNS if each.name in _RECENT]
         shown = Shown(columns, NEWEST, {"environment": Environment.PRODUCTION.value})
-        content = _table(visit, shown, reading.value.orders, name="blotter-table", acts=False)
+        content = _table(visit, shown, reading.value, name="blotter-table", acts=False)
     return card(
         "Blotter", el("div", content, class_="blotter", data_density="compact"), aside=aside, name="blotter"
     )

@@ -8,6 +8,7 @@ from bullion.console.html import Html, el
 from bullion.console.page import Visit
 from bullion.console.pages.market.undo_line import UNDO
 from bullion.console.paths import MARKET
+from bullion.console.shared_read import SLOWER_S
 from bullion.desk.actions.undo import list_undoable
 from bullion.desk.desk import View
 from bullion.desk.registry import audit_text_of
@@ -34,7 +35,7 @@ class Change:
 async def recent_changes(visit: Visit, symbols: Iterable[str]) -> list[Change]:
     """Those that the visitor may undo, newest first."""
     codes = list(symbols)
-    reading = await visit.read((MARKET, "undo"), list_undoable)
+    reading = await visit.read((MARKET, "undo"), list_undoable, SLOWER_S)
     found = [
         each
         for each in reading.value or ()
