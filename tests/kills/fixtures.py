@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -163,6 +163,13 @@ class Deployment:
         self.tokens: dict[str, str] = {}
         self.stocks_e4: dict[tuple[str, str], int] = {}
         self._chance = random.Random(seed)  # noqa: S311
+
+    def copy(self, folder: Path, settings: dict[str, str], seed: int) -> "Deployment":
+        """Another one whose store is a copy of this one, made before any client placed an order."""
+        copy = Deployment(folder, settings, seed)
+        copy.clients = [replace(client, wishes=[]) for client in self.clients]
+        copy.tokens, copy.stocks_e4 = self.tokens.copy(), self.stocks_e4.copy()
+        return copy
 
     # --- The desk -------------------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """A node that dies at a named place, and another one that is started on what it left."""
 
+import shutil
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -18,11 +18,10 @@ AT_ONCE = 4
 NAMES = [name for name, point in POINTS.items() if point.often or SCALE > 1]
 
 
-def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
-    deployment = Deployment(folder, settings, seed=NAMES.index(name))
+def dies_at(name: str, deployment: Deployment) -> None:
+    folder = deployment.folder
     node = start(folder, "tests.support.failpoints", KILL_AT=name, **deployment.settings)
     try:
-        deployment.set_up(node)
         deployment.wishes(1)
         deployment.learn_all(node)
         programs = deployment.wishes(6)
@@ -44,8 +43,17 @@ def dies_at(name: str, folder: Path, settings: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module", params=STACKS)
+def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Deployment:
+    """Brokers and clients without an order. Each death has a copy of it."""
+    prepared = Deployment(tmp_path_factory.mktemp("prepared"), stack(request.param, request))
+    with running(prepared.folder, **prepared.settings) as node:
+        prepared.set_up(node)
+    return prepared
+
+
+@pytest.fixture(scope="module")
 def deaths(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, prepared: Deployment
 ) -> Iterator[dict[str, "Future[None]"]]:
     """Each has a store of its own, and mostly waits: so a few at once."""
     wanted = {
@@ -53,12 +61,16 @@ def deaths(
         for item in request.session.items
         if hasattr(item, "callspec") and item.nodeid.startswith(request.node.nodeid)
     }
-    settings = {name: stack(request.param, request) for name in NAMES if name in wanted}
+    address = prepared.settings.get("BULLION_DATABASE_URL")
+    deployments = {}
+    for seed, name in enumerate(NAMES):
+        if name in wanted:
+            folder = tmp_path_factory.mktemp(name)
+            shutil.copytree(prepared.folder, folder, dirs_exist_ok=True)
+            settings = stack("postgres", request, address) if address else {}
+            deployments[name] = prepared.copy(folder, settings, seed)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {
-            name: pool.submit(dies_at, name, tmp_path_factory.mktemp(name), own)
-            for name, own in settings.items()
-        }
+        yield {name: pool.submit(dies_at, name, own) for name, own in deployments.items()}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,16 +11,18 @@ from tests.support.servers import Postgres, Redis
 STACKS = ["sqlite", "postgres"]
 
 
-def stack(name: str, request: pytest.FixtureRequest) -> dict[str, str]:
+def stack(name: str, request: pytest.FixtureRequest, template: str | None = None) -> dict[str, str]:
     """The settings of a deployment: on a laptop, or with the servers that a broker runs in earnest.
 
-    Its database is dropped after the fixture that asks for it.
+    Its database has no rows, unless it is to be a copy of the database with the address `template`. It is
+    dropped after the fixture that asks for it.
     """
     if name == "sqlite":
         return {}
     postgres: Postgres = request.getfixturevalue("postgres")
     redis: Redis = request.getfixturevalue("redis")
-    address = postgres.new_database(request.getfixturevalue("schema_template"))
+    original = template.rpartition("/")[2] if template else request.getfixturevalue("schema_template")
+    address = postgres.new_database(original)
     request.addfinalizer(lambda: postgres.drop(address))
     return {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url}
 
