@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.docs.comparison import differences, head_differences, text_differences, without_prices
 from tests.docs.markdown import Block, blocks
-from tests.support.forked_process import forked_bullion
+from tests.support.forked_process import forked_programs
 
 _SHOWS = {"json", "http", "text"}
 # What a reader does before, or what does not end: the test has done it in its own way.
@@ -63,7 +63,7 @@ def run_shell(
     wanted = examples(page, "sh")
     assert wanted, f"{page} has no examples: were they renamed?"
     script = "\n".join(f"printf '{_SEPARATOR}'\n{example.source.text}\nprintf '\\n'" for example in wanted)
-    with forked_bullion() as (path, descriptor, more):
+    with forked_programs() as (path, descriptor, more):
         environment = environment_of(folder, variables, programs) | more
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
         done = subprocess.run(

@@ -23,6 +23,7 @@ import bullion.__main__
 import bullion.demo
 import bullion.doctor
 import bullion.workers.single_node
+import bullion_client.cli.program  # noqa: F401
 from bullion.store import queries
 from tests.support.forked_process import NUMBER, StartRequest
 

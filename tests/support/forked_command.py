@@ -1,4 +1,4 @@
-"""`bullion …` for a shell, started by the fork server: `python -SE forked_command.py <words>`.
+"""A module's command for a shell, by the fork server: `python -SE forked_command.py <module> <words>`.
 
 It runs in an interpreter that imports as little as possible, so it uses nothing but the standard library. The
 process has the streams, folder and environment of this one, and gets its signals.
@@ -20,8 +20,8 @@ def main() -> int:
     environment = dict(os.environ)
     descriptor = int(environment.pop(SERVER))
     request = {
-        "module": "bullion",
-        "arguments": sys.argv[1:],
+        "module": sys.argv[1],
+        "arguments": sys.argv[2:],
         "folder": os.getcwd(),  # noqa: PTH109 - pathlib takes longer to import than everything else here
         "environment": environment,
     }

@@ -29,6 +29,8 @@ from .forked_command import SERVER
 
 NUMBER = struct.Struct("=i")
 CHECKOUT = Path(__file__).resolve().parents[2]
+_PROGRAMS = {"bullion": "bullion", "bullion-client": "bullion_client.cli"}
+"""The module that each of our programs runs."""
 
 
 class Process(Protocol):
@@ -132,15 +134,16 @@ def _fork_server() -> socket.socket:
 
 
 @contextlib.contextmanager
-def forked_bullion() -> Iterator[tuple[str, int, dict[str, str]]]:
-    """For a shell: a folder with a `bullion` for its PATH, a descriptor for it to inherit, and variables."""
+def forked_programs() -> Iterator[tuple[str, int, dict[str, str]]]:
+    """For a shell: a folder with our programs for its PATH, a descriptor for it to inherit, and variables."""
     descriptor = _fork_server().fileno()
+    script = Path(__file__).with_name("forked_command.py")
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "bullion"
-        script = Path(__file__).with_name("forked_command.py")
-        command = shlex.join([sys.executable, "-SE", str(script)])
-        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
-        program.chmod(0o755)
+        for name, module in _PROGRAMS.items():
+            program = Path(folder) / name
+            command = shlex.join([sys.executable, "-SE", str(script), module])
+            program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+            program.chmod(0o755)
         yield folder, descriptor, {SERVER: str(descriptor)}
 
 

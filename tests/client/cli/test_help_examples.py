@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from bullion_client.cli.program import program
 from tests.docs.demo import Demo, demo_in
 from tests.docs.examples import environment_of
+from tests.support.forked_process import run
 
 EXAMPLE = re.compile(r"^ *(bullion-client .+)$", re.MULTILINE)
 
@@ -49,15 +48,7 @@ def test_an_example_of_the_help_works(demo: Demo, tmp_path: Path, line: str) -> 
         [variables["LIVE_KEY"]] if "--yes" in line or shlex.split(line)[1] not in ("buy", "sell") else []
     )
     for key in (variables["KEY"], *production):
-        done = subprocess.run(
-            [sys.executable, "-m", "bullion_client.cli", *shlex.split(line)[1:]],
-            cwd=tmp_path,
-            env=environment_of(tmp_path, {**variables, "BULLION_API_KEY": key}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        environment = environment_of(tmp_path, {**variables, "BULLION_API_KEY": key})
+        done = run(shlex.split(line)[1:], tmp_path, environment, module="bullion_client.cli")
         assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
         assert done.stdout
