@@ -1,20 +1,42 @@
 """A node, a console beside it, and a browser in front of it; each test has a broker of its own.
 
 Every module says `pytestmark = pytest.mark.xdist_group("console")`, so that one worker starts these once. The
-browser lives as long as a module: while it does, no other event loop can run in this thread.
+browser runs until the next test is of another group: meanwhile no other event loop can run in this thread.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import browser  # noqa: F401 - a fixture
+from tests.support.browser import KeptBrowser
 from tests.support.console import ConsoleProcess, Visitor, running_console, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
+
+_kept_browser = KeptBrowser()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    result = yield
+    if nextitem is None or _group(nextitem) != _group(item):
+        _kept_browser.close()
+    return result
+
+
+def _group(item: pytest.Item) -> object:
+    marker = item.get_closest_marker("xdist_group")
+    return marker and marker.args
+
+
+@pytest.fixture(scope="module")
+def browser() -> Browser:
+    return _kept_browser.get()
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +85,7 @@ def dealing(office: Office) -> Dealing:
 
 
 @pytest.fixture
-def visit(browser: Browser, console: ConsoleProcess) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
+def visit(browser: Browser, console: ConsoleProcess) -> Iterator[Callable[..., Visitor]]:
     """Makes visitors, each with a browser's profile of their own."""
     with ExitStack() as visitors:
         yield lambda **options: visitors.enter_context(visitor(browser, console, **options))
