@@ -8,9 +8,14 @@ import pytest
 
 from tests.support.quick import is_quick
 
+_MANY = 100
+"""A group of so many tests may take half of the run, so it begins first."""
+
 
 def spread(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Spread the tests of each folder over the whole run, and leave the quick tests for its end.
+
+    The largest groups begin first, so that none of them is left alone at the end.
 
     The tests of some folders mostly wait, and those of others need a core all the time. When they run side
     by side, a core is seldom idle. The quick tests at the end are short, so the workers end together.
@@ -26,7 +31,7 @@ def spread(items: Iterable[pytest.Item]) -> list[pytest.Item]:
         else:
             folders[batch[0].path.parent].append(batch)
     placed = [
-        ((number + 0.5) / len(folder), batch)
+        (0.0 if len(batch) > _MANY else (number + 0.5) / len(folder), batch)
         for folder in folders.values()
         for number, batch in enumerate(folder)
     ]

@@ -39,3 +39,10 @@ def test_folders_are_spread_groups_stay_together_and_quick_tests_come_last(
     ]
     spread = order_of_tests.spread(cast("Any", collected))
     assert [item.nodeid for item in spread] == ["a/1", "a/3", "b/1", "b/3", "a/4", "a/5", "a/2", "b/2"]
+
+
+def test_a_group_of_many_tests_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_of_tests, "is_quick", lambda test: test.quick)
+    collected = [_Test("a/1"), *(_Test(f"b/{number}", group="a browser") for number in range(101))]
+    spread = order_of_tests.spread(cast("Any", collected))
+    assert [item.nodeid for item in spread] == [*(f"b/{number}" for number in range(101)), "a/1"]
