@@ -19,7 +19,7 @@ from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 
 NORMAL_WITHIN_S = 5.0
 CLIENTS = 6
-PAUSE_S = 0.05
+PAUSE_S = 0.2
 WATCHED_S = 2.0
 """For how long orders have to stay normal afterwards."""
 
