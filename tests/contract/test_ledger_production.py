@@ -1,6 +1,10 @@
-"""What both ledgers promise of production books: requests and weights with their orders, and stock."""
+"""What both ledgers promise of production books: requests and weights with their orders, and stock.
+
+`BULLION_TEST_SCALE` multiplies the number of random histories, for a campaign.
+"""
 
 import asyncio
+import os
 import random
 from collections import Counter
 
@@ -22,6 +26,8 @@ from tests.model import invariants
 from .dealings import PRICED, Dealings
 
 pytestmark = pytest.mark.anyio
+
+SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 
 
 @pytest.fixture
@@ -167,7 +173,7 @@ async def test_kinds_are_counted_right_across_the_border_of_a_block(dealings: De
     assert {(row["level"], row["block"], row["status"]): row["orders"] for row in counts} == wanted
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2 * SCALE))
 async def test_counts_are_right_whatever_becomes_of_orders(dealings: Dealings, seed: int) -> None:
     """Before and after their blocks are summed, one by one and many confirmed at once."""
     chance = random.Random(seed)  # noqa: S311
