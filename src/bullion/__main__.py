@@ -378,6 +378,26 @@ def doctor_command() -> None:
     sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 
+@main.group("fix")
+def fix_group() -> None:
+    """The FIX lines to venues."""
+
+
+@fix_group.command("check")
+@click.argument("line", required=False)
+def fix_check_command(line: str | None) -> None:
+    """Log on to a venue, ask about an unknown order, log off, and print what the venue said.
+
+    LINE is the name of a line in the file that BULLION_MARKET names; not needed if it has only one. No order
+    is sent. A line that a running node holds is not touched.
+
+    Exit code 0: the venue does what the line's profile says. 1: it does not, or could not be reached.
+    """
+    from bullion.maintenance.fix_check import check_line
+
+    sys.exit(0 if asyncio.run(check_line(read_settings(os.environ), line, click.echo)) else 1)
+
+
 def _open_desk(
     token: str | None, broker: str | None, trading: bool
 ) -> AbstractAsyncContextManager[tuple[Desk, Actor]]:

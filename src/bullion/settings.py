@@ -60,6 +60,10 @@ class Settings:
     production: bool = False
     hedge: str = "simulated"
     feed: str = "simulated"
+    market: str | None = None
+    """The file with FIX lines and sources of live rates: see `bullion.market_file`."""
+    line_host: str = "127.0.0.1"
+    """Where other nodes reach the FIX lines that this node holds."""
     minute_rates_days: int = 7
     """How long candles of each kind are kept."""
     hour_rates_days: int = 400
@@ -163,6 +167,12 @@ def _check_combinations(settings: Settings) -> None:
         )
     if settings.secret_old is not None and settings.secret is None:
         raise WrongSetting("BULLION_SECRET_OLD is set, so BULLION_SECRET must be set to the new secret.")
+    for name, value, wanted in (
+        ("BULLION_HEDGE", settings.hedge, "fix"),
+        ("BULLION_FEED", settings.feed, "live"),
+    ):
+        if value == wanted and settings.market is None:
+            raise WrongSetting(f"{name} is {wanted!r}, so BULLION_MARKET must name the market file.")
     if settings.port == settings.desk_port != 0 and settings.desk_host in (None, settings.host):
         raise WrongSetting("BULLION_PORT and BULLION_DESK_PORT must be two different ports.")
 
@@ -266,7 +276,9 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_DRAIN_S": _whole_number(0, 300),
     "BULLION_BROKER": _broker,
     "BULLION_PRODUCTION": _on_off,
-    "BULLION_HEDGE": _one_of("simulated", "desk"),
+    "BULLION_HEDGE": _one_of("simulated", "desk", "fix"),
+    "BULLION_MARKET": _text,
+    "BULLION_LINE_HOST": _text,
     "BULLION_FEED": _one_of("simulated", "desk", "live"),
     "BULLION_FEED_SEED": _whole_number(0, 999_999_999),
     "BULLION_MINUTE_RATES_DAYS": _whole_number(1, 3660),

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bullion.api.app import TradingApi
@@ -25,6 +27,7 @@ from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
 from bullion.faults import StoreFault
+from bullion.market_file import read_market_file
 from bullion.orders.rate_sampler import RateSampler
 from bullion.rates.candle import Step
 from bullion.rates.feeds.feed import FeedRunner
@@ -121,7 +124,9 @@ async def open_node(
 
         state = NodeState(settings, trading, link)
         reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
-        live_feed = make_live_feed(live_rates, trading, store.engine) if settings.feed == "live" else None
+        live_feed = None
+        if settings.feed == "live":
+            live_feed = make_live_feed(live_rates or _live_rates(settings), trading, store.engine)
         feed_gauges = None if live_feed is None else FeedGauges(metrics.registry)
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
@@ -182,6 +187,10 @@ async def open_node(
         await traces.write()
         await sampler.stop()
         call_log.write()
+
+
+def _live_rates(settings: Settings) -> FeedSettings | None:
+    return read_market_file(Path(settings.market or ""), os.environ).feed
 
 
 def _candles(settings: Settings, store: Store) -> StoredCandles:

@@ -1,6 +1,8 @@
 """The parts of a node that check, record and hedge orders. Some desk commands need them too."""
 
+import os
 from collections.abc import Callable, Collection, Coroutine, Mapping
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,9 +16,11 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.hedge.by_hand import VenueByHand
+from bullion.hedge.contract import Contract
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import BY_HAND, Venue
+from bullion.hedge.venue import BY_HAND, FIX, Venue
 from bullion.hedge.watch import VenueWatch
+from bullion.market_file import read_market_file
 from bullion.metals.metal import Metal
 from bullion.orders.crossed import CrossedOffers
 from bullion.orders.market import Market
@@ -34,8 +38,13 @@ from bullion.store.rates import StoredRates
 from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
+from .contract_follower import ContractFollower
+from .fix_lines import FixLines
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
+
+_REFERENCE_AGE_US_MAX = 10_000_000
+"""A limit for the venue is not made from an older rate."""
 
 # How many batches of an environment may run at once, and how many orders each may hold.
 TWO_BATCHES = (2, 32)
@@ -77,7 +86,9 @@ class Trading:
         self.test_queue = queue(verifies=False)
         self.crossed_offers = CrossedOffers(self.catalogue, self.board)
         self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
-        self.venue = venue = self._venue(settings)
+        self._contracts = ContractFollower(store.records, lambda: self.catalogue.brokers)
+        self.fix_lines = self._make_fix_lines(settings, engine) if settings.hedge == FIX else None
+        self.venue = venue = self.fix_lines or self._venue(settings)
         self.venue_watch = VenueWatch(venue, self._traded)
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
@@ -140,7 +151,8 @@ class Trading:
 
     def settlement_tasks(self) -> list[Coroutine[Any, Any, None]]:
         """Background tasks that only nodes run: a command hedges only its own order."""
-        return [self._hedging.run(), self._hedging.take_reports(), self._reconciliation.run()]
+        tasks = [self._hedging.run(), self._hedging.take_reports(), self._reconciliation.run()]
+        return tasks if self.fix_lines is None else [*tasks, self._contracts.run(), self.fix_lines.run()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
         for symbol in self.catalogue.symbols.values():
@@ -153,6 +165,25 @@ class Trading:
         for symbol in self.catalogue.symbols.values():
             traded[symbol.broker].add(symbol.hedged_in)
         return traded
+
+    def _make_fix_lines(self, settings: Settings, engine: StoreEngine) -> FixLines:
+        return FixLines(
+            read_market_file(Path(settings.market or ""), os.environ),
+            os.environ,
+            engine,
+            self.holder,
+            self.catalogue.now_us,
+            self._contracts.of_broker,
+            self._reference_e6,
+            settings.line_host,
+        )
+
+    def _reference_e6(self, broker: str, contract: Contract) -> int | None:
+        """The middle of the instrument's rate, which is quoted like the contract; None if it is too old."""
+        tick = self.board.tick(broker, contract.instrument)
+        if tick is None or self.catalogue.now_us() - tick.at_us > _REFERENCE_AGE_US_MAX:
+            return None
+        return (tick.bid_e6 + tick.ask_e6) // 2
 
     def _venue(self, settings: Settings) -> Venue:
         if settings.hedge == BY_HAND:

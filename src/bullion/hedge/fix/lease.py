@@ -78,6 +78,10 @@ class LineLease:
         self._failing = False
         self.holder = holder.holder
 
+    def listen_at(self, address: str) -> None:
+        """Where other processes reach this one, from the next renewal on."""
+        self._as_holder = msgspec.structs.replace(self._as_holder, address=address)
+
     def held(self) -> bool:
         renewed_at = self._renewed_at
         return renewed_at is not None and self._clock() - renewed_at < self._lease_s / 2

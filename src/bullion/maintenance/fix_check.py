@@ -1,0 +1,136 @@
+"""`bullion fix check`: logs on to a venue, asks, logs off, and prints what it saw, for a certification."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+from bullion.hedge.fix.codec import Message, Pair
+from bullion.hedge.fix.connection import Chunk
+from bullion.hedge.fix.lease import LineHolder, LineLease
+from bullion.hedge.fix.line import FixLine
+from bullion.hedge.fix.message_log import MessageLog
+from bullion.hedge.fix.orders import new_client_order_id
+from bullion.hedge.fix.profile import Line, UnknownForm
+from bullion.hedge.fix.session import LOGGED_ON
+from bullion.market_file import MarketSettings, read_market_file
+from bullion.settings import Settings, WrongSetting
+from bullion.store.fix_lines import StoredLines
+from bullion.wiring.store import open_store
+
+_LOGON_S = 20.0
+_ANSWER_S = 10.0
+_LOGOUT_S = 5.0
+Print = Callable[[str], None]
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000
+
+
+class _Seen:
+    """What the venue sent. Owns the line."""
+
+    def __init__(self) -> None:
+        self.logon: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.messages: asyncio.Queue[Message] = asyncio.Queue()
+        self.lost_reason = ""
+
+    def logged_on(self, connection_no: int, logon: Message) -> None:  # noqa: ARG002 - there is one
+        if not self.logon.done():
+            self.logon.set_result(logon)
+
+    def received(self, connection_no: int, chunk: Chunk) -> None:  # noqa: ARG002 - as above
+        for message in chunk.messages:
+            self.messages.put_nowait(message)
+
+    def lost(self, connection_no: int, reason: str) -> None:  # noqa: ARG002 - as above
+        self.lost_reason = reason
+
+
+async def check_line(settings: Settings, name: str | None, show: Print) -> bool:
+    """Whether the venue did what its profile says. Raises WrongSetting and StoreFault."""
+    line, market = _line(settings, name)
+    async with open_store(settings, migrate=False) as store:
+        lines = StoredLines(store.engine)
+        lease = LineLease(lines, line.name, LineHolder(f"check-{uuid4().hex}", "", ""))
+        if not await lease.renew():
+            show(
+                f"A node holds the line {line.name}: a second logon would cut it off. Stop the nodes, or run "
+                "this against another store."
+            )
+            return False
+        seen = _Seen()
+        log = MessageLog(Path(market.messages.folder), line.name, _now_us, market.messages.days)
+        password = os.environ.get(line.password_env, "")
+        fix = FixLine(line, seen, _now_us, password=password, holder=lease, kept=lines, log=log)
+        renewing = asyncio.create_task(lease.run())
+        running = asyncio.create_task(fix.run())
+        try:
+            return await _ask(line, fix, seen, show)
+        finally:
+            fix.stop()
+            await asyncio.wait([running], timeout=_LOGOUT_S)
+            running.cancel()
+            renewing.cancel()
+            await asyncio.gather(running, renewing, return_exceptions=True)
+            log.flush()
+            show(f"Messages: {market.messages.folder}/{line.name}-<date>.log")
+
+
+def _line(settings: Settings, name: str | None) -> tuple[Line, MarketSettings]:
+    if settings.market is None:
+        raise WrongSetting("BULLION_MARKET is not set: it must name the market file, which has the lines.")
+    market = read_market_file(Path(settings.market), os.environ)
+    found = [each for each in market.lines if name in (None, each.name)]
+    if len(found) != 1:
+        known = ", ".join(each.name for each in market.lines) or "none"
+        raise WrongSetting(f"Name one of the lines of {settings.market}: {known}.")
+    return found[0], market
+
+
+async def _ask(line: Line, fix: FixLine, seen: _Seen, show: Print) -> bool:
+    profile = line.profile
+    ends = f"{line.sender} to {line.target} at {line.host}:{line.port}"
+    show(f"Line {line.name}: {ends}, profile {profile.name}.")
+    if not fix.is_open():
+        show("The timetable says that it is closed now.")
+        return False
+    try:
+        async with asyncio.timeout(_LOGON_S):
+            logon = await seen.logon
+    except TimeoutError:
+        status = fix.status()
+        show(f"No logon within {_LOGON_S:g} seconds: {status.alarm or status.reason or status.state.value}.")
+        return False
+    show(f"Logged on: heartbeat {logon.get(108)} s, numbers {'reset' if logon.get(141) == 'Y' else 'kept'}.")
+    unknown_id = new_client_order_id(str(uuid4()), profile.order_id) or "CHECK1"
+    question = f"check-{uuid4().hex[:8]}"
+    pairs: list[Pair] = [(35, "H"), (11, unknown_id), (790, question), (54, "1"), (55, "CHECK")]
+    fix.recovered(fix.connection_no)
+    await fix.send(pairs)
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            answer = await seen.messages.get()
+    except TimeoutError:
+        show(f"No answer within {_ANSWER_S:g} seconds to a question about an order that it does not know.")
+        return False
+    return _judge(line, answer, question, show) and fix.state in LOGGED_ON
+
+
+def _judge(line: Line, answer: Message, question: str, show: Print) -> bool:
+    """Compare the answer to a question about an unknown order with what the profile says."""
+    form = {"8": UnknownForm.REPORT, "3": UnknownForm.REJECT}.get(answer.type)
+    reason = answer.get(58) or "no text"
+    fields = f"35={answer.type}, 39={answer.get(39)}, 103={answer.get(103)}"
+    show(f"An unknown order is answered by {fields}: {reason}")
+    agrees = True
+    if form is not line.profile.unknown:
+        show(f'The profile has unknown = "{line.profile.unknown.value}": change it.')
+        agrees = False
+    if form is UnknownForm.REPORT and (answer.get(790) == question) is not line.profile.echoes_question:
+        show(f"The profile has echoes_question = {str(line.profile.echoes_question).lower()}: change it.")
+        agrees = False
+    return agrees

@@ -1,0 +1,44 @@
+"""Keeps the contracts that covers are dealt in in memory, because every order that is sent needs them."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+
+import structlog
+
+from bullion.faults import StoreFault
+from bullion.hedge.contract import Contract
+from bullion.last_success import note_success
+from bullion.store.records import RecordStore
+
+_EVERY_S = 1.0
+
+_log = structlog.get_logger("hedge")
+
+
+class ContractFollower:
+    def __init__(self, records: RecordStore, brokers: Callable[[], Collection[str]]) -> None:
+        self._records = records
+        self._brokers = brokers
+        self._found: Mapping[str, tuple[Contract, ...]] = {}
+
+    def of_broker(self, broker: str) -> tuple[Contract, ...]:
+        """The contracts that may be dealt in."""
+        return self._found.get(broker, ())
+
+    async def refresh(self) -> None:
+        """May raise StoreFault."""
+        self._found = {broker: await self._read(broker) for broker in self._brokers()}
+
+    async def _read(self, broker: str) -> tuple[Contract, ...]:
+        found = await self._records.read("contracts", lambda records: records.contracts(broker))
+        return tuple(each.contract for each in found if each.active)
+
+    async def run(self) -> None:
+        """Read them again in the background, until cancelled."""
+        while True:
+            try:
+                await self.refresh()
+                note_success("contracts")
+            except StoreFault as fault:
+                _log.warning("contracts_not_read", fault=repr(fault))
+            await asyncio.sleep(_EVERY_S)

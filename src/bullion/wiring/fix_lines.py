@@ -1,0 +1,170 @@
+"""The venue `fix` of a node: the FIX line of each broker, held by this process or by another one."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from bullion.hedge.contract import Contract
+from bullion.hedge.fix.lease import LineHolder, LineLease
+from bullion.hedge.fix.line_client import LineClient, LineVenue
+from bullion.hedge.fix.line_server import LineServer
+from bullion.hedge.fix.message_log import MessageLog
+from bullion.hedge.fix.profile import Line
+from bullion.hedge.fix.venue import FixVenue, Reference
+from bullion.hedge.venue import (
+    FIX,
+    HedgeRequest,
+    ListedExecution,
+    OutcomeReport,
+    StatusAnswer,
+    SubmitAnswer,
+    Tradeability,
+    VenueUnreachable,
+)
+from bullion.hedge.venues import abilities_of
+from bullion.market_file import MarketSettings
+from bullion.store.fix_lines import StoredLines
+from bullion.store.line_records import StoredLineRecords
+
+from .store import StoreEngine
+
+_log = structlog.get_logger("hedge")
+
+Contracts = Callable[[], Collection[Contract]]
+
+
+class FixLines:
+    abilities = abilities_of(FIX)
+
+    def __init__(
+        self,
+        market: MarketSettings,
+        environ: Mapping[str, str],
+        engine: StoreEngine,
+        holder: str,
+        now_us: Callable[[], int],
+        contracts: Callable[[str], Collection[Contract]],
+        reference: Callable[[str, Contract], int | None],
+        host: str,
+    ) -> None:
+        """`contracts` of a broker; `reference`: the price of a broker's contract now; `host`: where other
+        nodes reach this one."""
+        self._lines = {
+            line.broker: BrokerLine(
+                line,
+                engine,
+                holder,
+                now_us,
+                partial(contracts, line.broker),
+                partial(reference, line.broker),
+                password=environ.get(line.password_env, ""),
+                log=MessageLog(Path(market.messages.folder), line.name, now_us, market.messages.days),
+                host=host,
+            )
+            for line in market.lines
+        }
+
+    async def run(self) -> None:
+        """Keep the lines that this process can get, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for line in self._lines.values():
+                group.create_task(line.run())
+
+    async def submit(self, request: HedgeRequest) -> SubmitAnswer:
+        return await self._venue(request.broker).submit(request)
+
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
+        return await self._venue(request.broker).order_status(request)
+
+    async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
+        return await self._venue(broker).instruments(broker, named)
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        return await self._venue(broker).executions(broker, after, limit)
+
+    async def reports(self) -> AsyncIterator[OutcomeReport]:
+        """Those of all lines."""
+        found: asyncio.Queue[OutcomeReport] = asyncio.Queue()
+
+        async def forward(line: BrokerLine) -> None:
+            async for each in line.reports():
+                found.put_nowait(each)
+
+        tasks = [asyncio.create_task(forward(line)) for line in self._lines.values()]
+        try:
+            while True:
+                yield await found.get()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def line(self, broker: str) -> "BrokerLine | None":
+        return self._lines.get(broker)
+
+    def _venue(self, broker: str) -> LineVenue:
+        line = self._lines.get(broker)
+        if line is None:
+            raise VenueUnreachable(f"the market file has no line of the broker {broker}")
+        return line.venue
+
+
+class BrokerLine:
+    """One line: our own adapter, the lease on the line, and the way to whoever holds it."""
+
+    def __init__(
+        self,
+        line: Line,
+        engine: StoreEngine,
+        holder: str,
+        now_us: Callable[[], int],
+        contracts: Contracts,
+        reference: Reference,
+        *,
+        password: str,
+        log: MessageLog,
+        host: str,
+    ) -> None:
+        self._host = host
+        self._log = log
+        stored = StoredLines(engine)
+        records = StoredLineRecords(engine, line.name, contracts)
+        token = secrets.token_urlsafe()
+        self.lease = LineLease(stored, line.name, LineHolder(holder, "", token))
+        self.own = FixVenue(
+            line,
+            records,
+            contracts,
+            now_us,
+            reference=reference,
+            keep_incoming=None if line.profile.reset_on_logon else partial(records.keep_incoming, holder),
+            password=password,
+            holder=self.lease,
+            kept=stored,
+            log=log,
+        )
+        self._server = LineServer(line.name, self.own, token, self.lease.held)
+        client = LineClient(line.name, self.own.abilities, stored)
+        self._client = client
+        self.venue = LineVenue(self.own, client, self.lease.held)
+
+    def reports(self) -> AsyncIterator[OutcomeReport]:
+        return self.own.reports()
+
+    async def run(self) -> None:
+        """Serve other nodes, take the line when it is free, and keep it up while it is ours."""
+        self.lease.listen_at(await self._server.start(self._host))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._log.run())
+                group.create_task(self.lease.run())
+                group.create_task(self.own.run())
+        finally:
+            await self._server.stop()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._client.close()
