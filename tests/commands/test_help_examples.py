@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,9 +13,11 @@ import click
 import pytest
 
 from bullion.__main__ import main
+from bullion.orders.instant import instant_text
 from tests.docs.commands import command_of, option_names
 from tests.docs.demo import demo_in
 from tests.support.command import bullion
+from tests.support.feed_status import put_feed_status
 
 EXAMPLE = re.compile(r"^ *(bullion .+)$", re.MULTILINE)
 SETTINGS = {"BULLION_FEED": "desk", "BULLION_PRODUCTION": "on"}
@@ -54,6 +57,7 @@ def copy(demo_folder: Path, tmp_path: Path) -> Path:
         closing(sqlite3.connect(folder / "bullion.db")) as copied,
     ):
         store.backup(copied)
+    put_feed_status(folder / "bullion.db")
     return tmp_path
 
 
@@ -67,5 +71,9 @@ def test_an_example_of_the_help_works(copy: Path, line: str) -> None:
     assert command is not None
     # A person is asked; a test has no terminal.
     sure = ["--yes"] if "--yes" in option_names(command) and "--yes" not in line else []
+    if line == "bullion desk rates unpin GOLD":
+        until = instant_text(time.time_ns() // 1000 + 60_000_000)
+        rate = ("--bid", "150463", "--ask", "150480.50", "--pin-until", until)
+        assert bullion(copy, "desk", "rates", "put", "GOLD", *rate, **SETTINGS, **DEMO).returncode == 0
     done = bullion(copy, *shlex.split(line)[1:], *sure, **SETTINGS, **DEMO)
     assert done.returncode == 0, done.stderr

@@ -20,6 +20,7 @@ from bullion.console.shared_read import Reading, SharedRead
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.charts import Step, waterfall
 from bullion.desk.desk import Desk, View
+from bullion.hedge.venues import abilities_of
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalCode
@@ -128,7 +129,7 @@ QUEUED = {
 def test_a_row_of_the_queue_is_answered_with_one_press(
     hedge: str, row: View, role: Role, *, offered: bool
 ) -> None:
-    visit = SimpleNamespace(has_role=role.includes, desk=SimpleNamespace(hedge=hedge))
+    visit = SimpleNamespace(has_role=role.includes, desk=SimpleNamespace(venue=abilities_of(hedge)))
     shown = queue_actions(cast("Visit", visit), {**QUEUED, **row})
     if not offered:
         assert shown is None
@@ -173,7 +174,9 @@ def test_who_looks_at_the_same_shares_a_read() -> None:
     [("open", ["Settle the break", "Close", "Delete"]), ("deleted", ["Settle the break"])],
 )
 def test_a_break_takes_nothing_else_away(status: str, left: list[str]) -> None:
-    visit = SimpleNamespace(has_role=lambda _role: True, desk=SimpleNamespace(hedge="simulated"))
+    visit = SimpleNamespace(
+        has_role=lambda _role: True, desk=SimpleNamespace(venue=abilities_of("simulated"))
+    )
     order = {
         "id": "1",
         "environment": "production",
@@ -215,12 +218,12 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
     def visit(orders: list[Any]) -> Visit:
         async def read(key: Any, _read: Any, _every_s: float = 1) -> Reading[Any]:
             asked.append(key)
-            return Reading(SimpleNamespace(orders=orders, total=len(orders), unsorted=None), 1.0)
+            return Reading(orders, 1.0)
 
         made = SimpleNamespace(
             read=read,
             frame=SimpleNamespace(queue=Reading(([], 0))),
-            desk=SimpleNamespace(hedge="simulated"),
+            desk=SimpleNamespace(venue=abilities_of("simulated")),
             has_role=Role.DEALER.includes,
             actor=Actor("a dealer", Role.DEALER, "main"),
             request=SimpleNamespace(first_part="overview", query={}),
@@ -232,8 +235,7 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
         return cast("Visit", made)
 
     shown = str(asyncio.run(_recent(visit([order]))))
-    assert "production" in asked[0]
-    assert asked[0][-1] == 2
+    assert asked[0][1:] == ("newest", 2)
     assert 'id="blotter-table"' in shown
     assert f'href="/orders/{order["id"]}"' in shown
     assert "Kalyani Jewellers" in shown

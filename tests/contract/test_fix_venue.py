@@ -14,7 +14,7 @@ from bullion.store.line_records import StoredLineRecords
 from tests.support.fix_venue import QUICK, LineHolder, as_node, contracts, line_of, new_acceptor
 from tests.support.venue_contract import VenueContract, VenueTrial
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LINGERS_MS = 300
 LAGS_MS = 60

@@ -37,6 +37,9 @@ class LineTrial(SimulatedTrial):
         self._stack.push_async_callback(server.stop)
         assert await self._leases.take("gold", LineHolder("holder", address, "token"), 600)
 
+    async def report(self) -> None:
+        pytest.skip("The holder itself records what the venue reports: its clients hear nothing unasked.")
+
     async def adapter(self) -> Venue:
         client = LineClient("gold", self._venue.abilities, self._leases)
         self._stack.push_async_callback(client.close)

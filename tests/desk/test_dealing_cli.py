@@ -107,6 +107,8 @@ def test_the_hedge(shell: Shell) -> None:
         "venue": "simulated",
         "mode": "fill",
         "delay_ms": 0,
+        "fill_percent": 100,
+        "unasked": False,
         "instruments": {},
     }
     first = shell.place("a")

@@ -60,6 +60,24 @@ APART = (
         "goes on until it is stopped; all of tests/console run on it",
     ),
     Apart(
+        "docs/fix.md",
+        "bullion desk hedge contract-put XAU",
+        "tests/docs/test_fix_page.py::test_its_contract_is_taken",
+        "needs a store of its own",
+    ),
+    Apart(
+        "docs/fix.md",
+        "bullion fix check spot",
+        "",
+        "needs a venue; tests run it with a FIX venue",
+    ),
+    Apart(
+        "docs/fix.md",
+        "[profiles.spot-venue]",
+        "tests/docs/test_fix_page.py::test_its_market_file_is_read",
+        _ENV,
+    ),
+    Apart(
         "docs/feeds.md",
         "python -m bullion.market_demo.quote_server",
         "tests/rates/feeds/test_sources.py::test_the_quote_server_is_a_process_of_its_own",

@@ -11,16 +11,15 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import msgspec
 import pytest
 import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
 from bullion.orders.instant import instant_text
-from bullion.rates.feeds.status import FeedStatus, HeldStatus, InstrumentStatus, QuoteStatus, SourceStatus
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
+from tests.support.feed_status import put_feed_status
 from tests.support.node import SECRET
 
 DESK = ROOT / "docs/desk.md"
@@ -170,20 +169,19 @@ def deal(shell: Shell, store: Path, verb: str, number: int) -> str:
     return order_id
 
 
-def put_feed_status(store: Path) -> None:
-    """As if a node ran a live feed with two sources, one of which has a held quote."""
-    at_us = time.time_ns() // 1000
-    held = HeldStatus(158_000_000_000, 158_020_000_000, at_us, 1)
-    names = ("vendor-a", "vendor-b")
-    quotes = [QuoteStatus(name, False, None, None, None, None, held, {}) for name in names]  # noqa: FBT003
-    gold = InstrumentStatus("GOLD", None, False, None, None, False, None, tuple(quotes))  # noqa: FBT003
-    sources = [SourceStatus(name, "http", True, True, at_us, None, None) for name in names]  # noqa: FBT003
-    status = FeedStatus(at_us, "a node", tuple(sources), (gold,), 0)
-    with closing(sqlite3.connect(store)) as open_store, open_store:
-        open_store.execute(
-            "INSERT OR REPLACE INTO deployment (name, value) VALUES ('feed', ?)",
-            (msgspec.json.encode(status).decode(),),
-        )
+NEWEST = {
+    "KEY_ID": ("keys list aurum", "key_id"),
+    "REQUEST_ID": ("traces list", "request_id"),
+    "TOKEN_ID": ("tokens list", "token_id"),
+}
+"""The list whose first row an example is about, and the field that names the row."""
+
+
+def make_cover(shell: Shell, number: int) -> str:
+    """A cover that is not dealt yet, in the contract of the example before. Its id."""
+    made = shell.run(f"bullion desk hedge cover --contract GOLDM --side buy --quantity 2 --key {number}")
+    assert made.exit_code == 0, made.output
+    return shell.newest("hedge covers", "id")
 
 
 @pytest.fixture
@@ -219,15 +217,14 @@ def test_every_example_of_the_table_works(
             assert shell.run(pinned).exit_code == 0
         if "feeds " in name:
             put_feed_status(tmp_path / "var/bullion.db")
-        if "$KEY_ID" in example:
-            ids["KEY_ID"] = shell.newest("keys list aurum", "key_id")
         if "$ORDER_ID" in example:
             store, verb = tmp_path / "var/bullion.db", name.strip("`").split()[-1]
             ids["ORDER_ID"] = put_order(store) if verb == "show" else deal(shell, store, verb, number)
-        if "$REQUEST_ID" in example:
-            ids["REQUEST_ID"] = shell.newest("traces list", "request_id")
-        if "$TOKEN_ID" in example:
-            ids["TOKEN_ID"] = shell.newest("tokens list", "token_id")
+        if "$COVER_ID" in example:
+            ids["COVER_ID"] = make_cover(shell, number)
+        for kind, (listed, field) in NEWEST.items():
+            if f"${kind}" in example:
+                ids[kind] = shell.newest(listed, field)
         if "$NUMBER" in example:
             assert shell.run("bullion desk switches set price_tolerance_percent=0.75").exit_code == 0
             ids["NUMBER"] = shell.newest("audit list", "ordinal")

@@ -154,7 +154,7 @@ def test_the_names_of_transactions_and_locks() -> None:
 
 def test_the_feeds_it_tells_of() -> None:
     words = section("Rate feeds")
-    assert [row[0] for row in rows("Rate feeds")] == ["`simulated`", "`desk`"]
+    assert [row[0] for row in rows("Rate feeds")] == ["`simulated`", "`desk`", "`live`"]
     assert all(f"`{instrument}`" in words for instrument in simulated.INSTRUMENTS)
 
 

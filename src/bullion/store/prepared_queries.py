@@ -27,6 +27,7 @@ HEDGE = (
     "answer_hedge",
     "insert_unmatched_execution",
 )
+PARTS = ("insert_fill", "one_part", "insert_part", "put_rest", "wait_for_rest", "accounted_parts")
 HOUSE_BOOK = (
     "keeps_books",
     "book_of_order",
@@ -42,4 +43,4 @@ HOUSE_BOOK = (
 SUM = ("sum_blocks", "set_unsummed_from")
 TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + HOUSE_BOOK + SUM + TRACE
+ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + SUM + TRACE

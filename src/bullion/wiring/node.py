@@ -190,7 +190,7 @@ async def open_node(
 
 
 def _live_rates(settings: Settings) -> FeedSettings | None:
-    return read_market_file(Path(settings.market or ""), os.environ).feed
+    return None if settings.market is None else read_market_file(Path(settings.market), os.environ).feed
 
 
 def _candles(settings: Settings, store: Store) -> StoredCandles:

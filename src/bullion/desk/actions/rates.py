@@ -76,7 +76,6 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
     Examples:
       bullion desk rates put GOLD --bid 150463 --ask 150480.50
       bullion desk rates put USDINR --bid 92.0008 --ask 92.0032
-      bullion desk rates put GOLD --bid 150463 --ask 150480.50 --pin-until 2027-01-31T12:00:00+05:30
     """
     require_code("instrument", instrument)
     bid_e6, ask_e6 = texts.rate(body.bid), texts.rate(body.ask)
