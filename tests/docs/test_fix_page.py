@@ -1,6 +1,5 @@
 """The page about FIX: its market file is read, and its contract is one."""
 
-import re
 import shlex
 from pathlib import Path
 
@@ -9,19 +8,19 @@ from click.testing import CliRunner
 
 from bullion.__main__ import main
 from bullion.market_file import read_market
-from tests.docs.markdown import ROOT
+from tests.docs.markdown import ROOT, blocks
 from tests.support.node import SECRET
 
-PAGE = (ROOT / "docs/fix.md").read_text("utf-8")
+PAGE = ROOT / "docs/fix.md"
 
 
-def block(kind: str, beginning: str = "") -> str:
-    found = [each for each in re.findall(rf"(?ms)^```{kind}\n(.*?)^```", PAGE) if each.startswith(beginning)]
-    return str(found[0])
+def block(beginning: str) -> str:
+    (found,) = (each.text for each in blocks(PAGE) if each.text.startswith(beginning))
+    return found
 
 
 def test_its_market_file_is_read() -> None:
-    market = read_market(block("toml"), {"SPOT_PASSWORD": "secret", "VENDOR_KEY": "secret"})
+    market = read_market(block("[profiles.spot-venue]"), {"SPOT_PASSWORD": "secret", "VENDOR_KEY": "secret"})
     (line,) = market.lines
     assert (line.name, line.profile.name, line.profile.heartbeat_s) == ("spot", "spot-venue", 20)
     assert market.feed is not None
@@ -32,6 +31,6 @@ def test_its_contract_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BULLION_SECRET", SECRET)
     assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
-    done = CliRunner().invoke(main, shlex.split(block("", "bullion desk hedge contract-put"))[1:])
+    done = CliRunner().invoke(main, shlex.split(block("bullion desk hedge contract-put"))[1:])
     assert done.exit_code == 0, done.output
     assert "31.1034768" in done.output

@@ -112,7 +112,7 @@ async def patch_feed_guard(
 
     \b
     Example:
-      bullion desk feeds guard GOLD --spike-bps 120
+      bullion desk feeds guard GOLD spike_bps=120
     """
     require_code("instrument", instrument)
 
