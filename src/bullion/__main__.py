@@ -393,7 +393,7 @@ def fix_check_command(line: str | None) -> None:
 
     Exit code 0: the venue does what the line's profile says. 1: it does not, or could not be reached.
     """
-    from bullion.maintenance.fix_check import check_line
+    from bullion.wiring.line_check import check_line
 
     sys.exit(0 if asyncio.run(check_line(read_settings(os.environ), line, click.echo)) else 1)
 

@@ -279,7 +279,7 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
     covered = [f"  {_CURL} -s {desk} {desk_base}/hedge/executions"]
-    if demo.settings.hedge != "simulated":
+    if abilities_of(demo.settings.hedge).by_hand:
         covered = [
             f"  {_CURL} -s {desk} {desk_base}/hedge/queue",
             "",

@@ -1,17 +1,22 @@
 """`bullion doctor`: checks what this deployment needs, and says what to do about problems."""
 
 import asyncio
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import hiredis
 
 from bullion.budgets.redis_link import LinkDown, RedisLink, packed
 from bullion.faults import StoreFault
+from bullion.hedge.venue import FIX
 from bullion.hedge.venues import abilities_of
+from bullion.market_file import read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.schema import SchemaMismatch
 from bullion.store.unreadable_rows import unreadable_rows
 from bullion.unreadable import Unreadable
+from bullion.wiring.line_check import check_line
 from bullion.wiring.store import open_store
 
 _REDIS_S = 2.0
@@ -31,6 +36,7 @@ async def examine(settings: Settings) -> list[Finding]:
     findings += await _store(settings)
     findings.append(await _redis(settings))
     findings.append(_hedge(settings))
+    findings += await _market(settings)
     if settings.desk_token is None:
         findings.append(
             Finding(
@@ -83,6 +89,31 @@ def _hedge(settings: Settings) -> Finding:
     else:
         message = "a simulated venue: nothing is really hedged."
     return Finding("hedge", ok=True, message=message)
+
+
+async def _market(settings: Settings) -> list[Finding]:
+    """The market file, and each of its lines if orders are sent over them."""
+    if settings.market is None:
+        return []
+    try:
+        market = read_market_file(Path(settings.market), os.environ)
+    except WrongSetting as error:
+        return [Finding("market", ok=False, message=str(error))]
+    sources = 0 if market.feed is None else len(market.feed.sources)
+    message = f"{settings.market}: FIX lines: {len(market.lines)}, sources of rates: {sources}."
+    findings = [Finding("market", ok=True, message=message)]
+    if settings.hedge == FIX:
+        findings += [await _checked_line(settings, each.name) for each in market.lines]
+    return findings
+
+
+async def _checked_line(settings: Settings, name: str) -> Finding:
+    shown: list[str] = []
+    try:
+        agrees = await check_line(settings, name, shown.append)
+    except (StoreFault, SchemaMismatch) as error:
+        return Finding("line", ok=False, message=f"{name} cannot be checked without the store ({error}).")
+    return Finding("line", ok=agrees is not False, message=" ".join(shown))
 
 
 async def _redis(settings: Settings) -> Finding:

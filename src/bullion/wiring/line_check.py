@@ -1,4 +1,4 @@
-"""`bullion fix check`: logs on to a venue, asks, logs off, and prints what it saw, for a certification."""
+"""Logs on to a venue, asks, logs off, and tells what it saw, for `bullion fix check` and `bullion doctor`."""
 
 import asyncio
 import os
@@ -18,7 +18,8 @@ from bullion.hedge.fix.session import LOGGED_ON
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.fix_lines import StoredLines
-from bullion.wiring.store import open_store
+
+from .store import open_store
 
 _LOGON_S = 20.0
 _ANSWER_S = 10.0
@@ -50,18 +51,20 @@ class _Seen:
         self.lost_reason = reason
 
 
-async def check_line(settings: Settings, name: str | None, show: Print) -> bool:
-    """Whether the venue did what its profile says. Raises WrongSetting and StoreFault."""
+async def check_line(settings: Settings, name: str | None, show: Print) -> bool | None:
+    """Whether the venue did what its profile says; None if a node holds the line, which is not touched then.
+
+    Raises WrongSetting and StoreFault.
+    """
     line, market = _line(settings, name)
     async with open_store(settings, migrate=False) as store:
         lines = StoredLines(store.engine)
         lease = LineLease(lines, line.name, LineHolder(f"check-{uuid4().hex}", "", ""))
         if not await lease.renew():
             show(
-                f"A node holds the line {line.name}: a second logon would cut it off. Stop the nodes, or run "
-                "this against another store."
+                f"A node holds the line {line.name}. Stop the nodes to check it: a second logon would cut it."
             )
-            return False
+            return None
         seen = _Seen()
         log = MessageLog(Path(market.messages.folder), line.name, _now_us, market.messages.days)
         password = os.environ.get(line.password_env, "")
