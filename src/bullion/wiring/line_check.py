@@ -21,7 +21,7 @@ from bullion.store.fix_lines import StoredLines
 
 from .store import open_store
 
-_LOGON_S = 20.0
+_LOGON_S = 10.0
 _ANSWER_S = 10.0
 _LOGOUT_S = 5.0
 Print = Callable[[str], None]
