@@ -383,6 +383,7 @@ def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> Non
         ({"BULLION_DATABASE_URL": "postgresql://bullion@127.0.0.1:1/x"}, "BAD  store: "),
         ({"BULLION_DATABASE_URL": "sqlite:///nowhere.db"}, "'bullion migrate' creates it"),
         ({"BULLION_SECRET": SECRET[::-1]}, "BAD  store: BULLION_SECRET"),
+        ({"BULLION_MARKET": "none.toml"}, "BAD  market: BULLION_MARKET: none.toml cannot be read"),
     ],
 )
 def test_the_doctor_says_what_is_wrong(tmp_path: Path, settings: dict[str, str], said: str) -> None:
