@@ -43,7 +43,7 @@ def test_an_entry_shows_what_was_before_and_after(
     expect(changes.nth(0)).to_have_text("activeyes→no")
     expect(changes.nth(1)).to_have_text("allocation.gold0.0000→5.0000")
     # Narrowed down, by what it is about and by what was done.
-    page.get_by_label("About").fill("ASH")
+    page.get_by_role("textbox", name="About").fill("ASH")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows).to_have_count(2)
     page.get_by_label("Action").select_option("created an account")

@@ -28,7 +28,7 @@ def test_a_mistyped_setting_stops_the_start(tmp_path: Path) -> None:
 def test_a_setting_in_the_file_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("BULLION_HEDGE=mcx\n")
     said = sentence(bullion(tmp_path, "serve"))
-    assert said == "BULLION_HEDGE is 'mcx', but must be one of: simulated, desk."
+    assert said == "BULLION_HEDGE is 'mcx', but must be one of: simulated, desk, fix."
 
 
 @pytest.mark.parametrize("setting", ["BULLION_PORT", "BULLION_DESK_PORT"])

@@ -195,7 +195,7 @@ def reads(accounts: int, begin_us: int, order_id: str) -> dict[str, Read]:
         "hedges that wait": lambda records: records.hedge_queue("main", Page(50, 0)),
         "broken hedges": lambda records: records.hedge_breaks("main", Page(50, 0)),
         "what is to be archived": lambda records: records.books_to_archive("main", "", 10, begin_us),
-        "a hedged order": asked("hedged_order", order_id, "main"),
+        "a hedged order": asked("hedged_order", order_id),
         "executions": asked("accounted_executions", f'[["{order_id}", "none", "buy", 1]]', "main"),
         "requests of a node": asked("claimed_hedges", "node", 1),
     }
