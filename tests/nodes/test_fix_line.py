@@ -1,0 +1,97 @@
+"""A node whose orders are covered over a FIX line, and its venue: processes of their own that may die."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_file, venue_light
+from tests.support.node import Node, start, until
+from tests.support.orders import refused
+from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected
+
+AGAIN_S = 30.0
+"""How soon a line is up again after its venue is, on a busy machine."""
+
+
+class Stage:
+    """One node and one venue for all tests of this file. A test may end either, and leaves both well."""
+
+    def __init__(self, node: Node, market: LiveMarket, venue: Acceptor) -> None:
+        self.node = node
+        self.market = market
+        self.venue = venue
+        self.trader = market.trader()
+
+    def end_venue(self) -> None:
+        """Until the node has noticed."""
+        self.venue.kill()
+        until(lambda: self.trader.quote()["reason"] == "production_prerequisites_unmet", within_s=AGAIN_S)
+
+    def start_venue(self, *options: str) -> None:
+        """Until the node trades again."""
+        self.venue.start(*options)
+        until(lambda: self.trader.quote()["reason"] is None, within_s=AGAIN_S)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("fix")
+    with Acceptor(folder) as venue:
+        venue.start()
+        node = start(folder, **fix_settings(market_file(folder, venue.port, unknown_after_s="2.5")))
+        with contextlib.ExitStack() as ends:
+            ends.callback(node.stop, signal.SIGKILL)
+            made = Stage(node, ends.enter_context(fix_market(node)), venue)
+            yield made
+            made.node.stop(signal.SIGKILL)
+
+
+def test_an_order_is_executed_once_with_its_side_and_quantity(stage: Stage) -> None:
+    bought = opened(stage.trader.place(quantity=25))
+    sold = opened(stage.trader.place(trade_type="sell", quantity=12.34))
+    assert stage.venue.executions_of(bought["id"]) == [(bought["id"], "1", "2.5")]
+    assert stage.venue.executions_of(sold["id"]) == [(sold["id"], "2", "1.23")]
+    assert venue_light(stage.market) == "ok: fix answers"
+
+
+def test_a_venue_that_refuses_rejects_the_order(stage: Stage) -> None:
+    stage.end_venue()
+    stage.start_venue("--mode", "refuse")
+    order = rejected(stage.trader.place("refused"))
+    assert rejected(stage.trader.place("refused"), again=True)["id"] == order["id"]
+    assert stage.venue.executions_of(order["id"]) == []
+    stage.end_venue()
+    stage.start_venue()
+
+
+def test_a_killed_venue_closes_trading_until_it_is_back(stage: Stage) -> None:
+    before = opened(stage.trader.place("before"))
+    stage.end_venue()
+    refused(stage.trader.place(), "production_prerequisites_unmet")
+    until(lambda: "down" in venue_light(stage.market), within_s=AGAIN_S)
+    stage.start_venue()
+    after = opened(stage.trader.place())
+    assert stage.trader.place("before").json() == stage.trader.read(before["id"])
+    counts = stage.venue.counts()
+    assert (counts[before["id"]], counts[after["id"]]) == (1, 1)
+    assert set(counts.values()) == {1}
+    until(lambda: venue_light(stage.market) == "ok: fix answers", within_s=AGAIN_S)
+
+
+def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
+    """The venue takes the order while nobody is there to be told."""
+    stage.venue.send_signal(signal.SIGSTOP)
+    order = pending(stage.trader.place("under way"))
+    stage.node.stop(signal.SIGKILL)
+    stage.venue.send_signal(signal.SIGCONT)
+    stage.node = start(stage.node.folder, **stage.node.settings)
+    with stage.market.at(stage.node) as market:
+        trader = market.back_at_work(stage.trader)
+        assert isinstance(trader, LiveTrader)
+        until(lambda: trader.read(order["id"])["status"] != "pending", within_s=AGAIN_S)
+        assert trader.read(order["id"])["status"] == "open"
+        assert stage.venue.counts()[order["id"]] == 1
+        assert trader.place("under way").json()["id"] == order["id"]
+        assert stage.venue.counts()[order["id"]] == 1
