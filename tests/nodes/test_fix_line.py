@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.command import bullion
 from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_file, venue_light
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
@@ -54,6 +55,14 @@ def test_an_order_is_executed_once_with_its_side_and_quantity(stage: Stage) -> N
     assert stage.venue.executions_of(bought["id"]) == [(bought["id"], "1", "2.5")]
     assert stage.venue.executions_of(sold["id"]) == [(sold["id"], "2", "1.23")]
     assert venue_light(stage.market) == "ok: fix answers"
+
+
+def test_a_check_leaves_alone_a_line_that_a_node_holds(stage: Stage) -> None:
+    done = bullion(stage.node.folder, "fix", "check", **stage.node.settings)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("A node holds the line spot")
+    opened(stage.trader.place())
+    assert len(stage.node.entries("line_logged_on")) == 1
 
 
 def test_a_venue_that_refuses_rejects_the_order(stage: Stage) -> None:

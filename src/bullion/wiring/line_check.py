@@ -24,6 +24,7 @@ from .store import open_store
 _LOGON_S = 10.0
 _ANSWER_S = 10.0
 _LOGOUT_S = 5.0
+_LOOK_S = 0.05
 Print = Callable[[str], None]
 
 
@@ -101,12 +102,8 @@ async def _ask(line: Line, fix: FixLine, seen: _Seen, show: Print) -> bool:
     if not fix.is_open():
         show("The timetable says that it is closed now.")
         return False
-    try:
-        async with asyncio.timeout(_LOGON_S):
-            logon = await seen.logon
-    except TimeoutError:
-        status = fix.status()
-        show(f"No logon within {_LOGON_S:g} seconds: {status.alarm or status.reason or status.state.value}.")
+    logon = await _logon(fix, seen, show)
+    if logon is None:
         return False
     show(f"Logged on: heartbeat {logon.get(108)} s, numbers {'reset' if logon.get(141) == 'Y' else 'kept'}.")
     unknown_id = new_client_order_id(str(uuid4()), profile.order_id) or "CHECK1"
@@ -123,6 +120,22 @@ async def _ask(line: Line, fix: FixLine, seen: _Seen, show: Print) -> bool:
     return _judge(line, answer, question, show) and fix.state in LOGGED_ON
 
 
+async def _logon(fix: FixLine, seen: _Seen, show: Print) -> Message | None:
+    """Wait for the venue's Logon, unless nobody can be reached there."""
+    try:
+        async with asyncio.timeout(_LOGON_S):
+            while not fix.unreachable:
+                done, _ = await asyncio.wait([seen.logon], timeout=_LOOK_S)
+                if done:
+                    return seen.logon.result()
+    except TimeoutError:
+        status = fix.status()
+        show(f"No logon within {_LOGON_S:g} seconds: {status.alarm or status.reason or status.state.value}.")
+    else:
+        show(f"The venue cannot be reached: {fix.status().reason}.")
+    return None
+
+
 def _judge(line: Line, answer: Message, question: str, show: Print) -> bool:
     """Compare the answer to a question about an unknown order with what the profile says."""
     form = {"8": UnknownForm.REPORT, "3": UnknownForm.REJECT}.get(answer.type)
@@ -130,10 +143,18 @@ def _judge(line: Line, answer: Message, question: str, show: Print) -> bool:
     fields = f"35={answer.type}, 39={answer.get(39)}, 103={answer.get(103)}"
     show(f"An unknown order is answered by {fields}: {reason}")
     agrees = True
-    if form is not line.profile.unknown:
-        show(f'The profile has unknown = "{line.profile.unknown.value}": change it.')
+    if form is None:
+        show("This is neither a report nor a reject, and no profile can describe it: ask the venue.")
         agrees = False
-    if form is UnknownForm.REPORT and (answer.get(790) == question) is not line.profile.echoes_question:
-        show(f"The profile has echoes_question = {str(line.profile.echoes_question).lower()}: change it.")
+    elif form is not line.profile.unknown:
+        show(f'The profile has unknown = "{line.profile.unknown.value}": change it to "{form.value}".')
+        agrees = False
+    echoes = answer.get(790) == question
+    if form is UnknownForm.REPORT and echoes is not line.profile.echoes_question:
+        show(f"The profile has echoes_question = {_toml(not echoes)}: change it to {_toml(echoes)}.")
         agrees = False
     return agrees
+
+
+def _toml(value: bool) -> str:
+    return "true" if value else "false"

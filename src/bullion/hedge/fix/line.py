@@ -169,6 +169,11 @@ class FixLine:
         session = None if self._connection is None else self._connection.session
         return self._outside if session is None or session.closed else session.state
 
+    @property
+    def unreachable(self) -> bool:
+        """Whether the last attempt to connect ended without a connection."""
+        return bool(self._reason) and not self._reached
+
     def is_open(self) -> bool:
         """Whether the timetable has the line open now."""
         return self._schedule.is_open(self._now_us())

@@ -1,0 +1,94 @@
+"""`bullion fix check` against a venue of its own, and `bullion serve` with a wrong market file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.support.command import bullion
+from tests.support.fix_node import Acceptor, fix_settings, market_file
+from tests.support.node import DESK_TOKEN, SECRET
+
+
+@pytest.fixture(scope="module")
+def venue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acceptor]:
+    with Acceptor(tmp_path_factory.mktemp("venue")) as venue:
+        yield venue.start()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a store."""
+    folder = tmp_path_factory.mktemp("check")
+    assert bullion(folder, "migrate").returncode == 0
+    return folder
+
+
+def check(folder: Path, port: int, *words: str, **profile: str) -> CompletedProcess[str]:
+    done = bullion(folder, "fix", "check", *words, BULLION_MARKET=str(market_file(folder, port, **profile)))
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_venue_that_does_what_the_profile_says(folder: Path, venue: Acceptor) -> None:
+    done = check(folder, venue.port, "spot")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"Line spot: BULLION to VENUE at 127.0.0.1:{venue.port}, profile demo.",
+        "Logged on: heartbeat 30 s, numbers reset.",
+        "An unknown order is answered by 35=8, 39=8, 103=5: Unknown order",
+        "Messages: var/fix/spot-<date>.log",
+    ]
+    (log,) = (folder / "var" / "fix").glob("spot-*.log")
+    sent = [line for line in log.read_text("latin-1").splitlines() if " > " in line]
+    assert [line.partition("\x0135=")[2][0] for line in sent] == ["A", "H", "5"]
+    assert venue.executions() == [], "a check sends no order"
+
+
+def test_what_the_profile_must_be_changed_to_is_said(folder: Path, venue: Acceptor) -> None:
+    done = check(folder, venue.port, unknown='"reject"', echoes_question="false")
+    assert done.returncode == 1
+    assert 'The profile has unknown = "reject": change it to "report".' in done.stdout
+    assert "The profile has echoes_question = false: change it to true." in done.stdout
+
+
+def test_a_venue_that_is_not_there(folder: Path, tmp_path: Path) -> None:
+    done = check(folder, Acceptor(tmp_path).port)
+    assert (done.returncode, done.stderr) == (1, "")
+    _, said, _ = done.stdout.splitlines()
+    assert said.startswith("The venue cannot be reached: ")
+    assert "127.0.0.1" in said
+
+
+def test_a_line_that_the_file_does_not_have(folder: Path, venue: Acceptor) -> None:
+    done = check(folder, venue.port, "other")
+    assert done.returncode == 2
+    assert done.stderr.endswith("market.toml: spot.\n")
+
+
+def test_serve_reports_every_mistake_of_the_market_file_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "market.toml"
+    path.write_text(
+        """\
+[lines.spot]
+broker = "gilt"
+host = "127.0.0.1"
+prt = 9
+sender = "BULLION"
+target = "VENUE"
+profile = "other"
+password_env = "NOT_SET"
+""",
+        "utf-8",
+    )
+    ports = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0"}
+    secrets = {"BULLION_SECRET": SECRET, "BULLION_DESK_TOKEN": DESK_TOKEN}
+    done = bullion(tmp_path, "serve", **fix_settings(path), **ports, **secrets)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, *mistakes = done.stderr.splitlines()
+    assert first == f"bullion: BULLION_MARKET: {path} has mistakes:"
+    assert [mistake.partition(": ")[0] for mistake in mistakes] == ["line 1", "line 4", "line 7"]
+    assert "lines.spot.port is missing" in mistakes[0]
+    assert "Did you mean port?" in mistakes[1]
+    assert "lines.spot.profile is not a profile" in mistakes[2]
