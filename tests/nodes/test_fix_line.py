@@ -112,3 +112,14 @@ def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
         assert stage.venue.counts()[order["id"]] == 1
         assert trader.place("under way").json()["id"] == order["id"]
         assert stage.venue.counts()[order["id"]] == 1
+
+
+def test_a_node_that_stops_logs_out_and_leaves_the_line_to_the_next(stage: Stage) -> None:
+    until(lambda: stage.node.entries("line_logged_on"), within_s=AGAIN_S)
+    assert stage.node.stop() == 0
+    (log,) = (stage.node.folder / "var" / "fix").glob("spot-*.log")
+    sent, received = log.read_text("latin-1").splitlines()[-2:]
+    assert (" > " in sent, "\x0135=5\x01" in sent) == (True, True)
+    assert (" < " in received, "\x0135=5\x01" in received) == (True, True)
+    done = bullion(stage.node.folder, "fix", "check", **stage.node.settings)
+    assert (done.returncode, done.stderr) == (0, ""), "the lease is free at once"

@@ -35,6 +35,8 @@ from .store import StoreEngine
 
 _log = structlog.get_logger("hedge")
 
+_LOGOUT_S = 1.0
+
 Contracts = Callable[[], Collection[Contract]]
 
 
@@ -163,7 +165,14 @@ class BrokerLine:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._log.run())
                 group.create_task(self.lease.run())
-                group.create_task(self.own.run())
+                line = group.create_task(self.own.run())
+                try:
+                    await asyncio.wait([line])
+                finally:
+                    # Log out before the lease is released. A venue that does not answer is not waited for.
+                    self.own.line.stop()
+                    await asyncio.wait([line], timeout=_LOGOUT_S)
+                    line.cancel()
         finally:
             await self._server.stop()
             with contextlib.suppress(asyncio.CancelledError):
