@@ -114,6 +114,25 @@ def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
         assert stage.venue.counts()[order["id"]] == 1
 
 
+def test_a_restart_refuses_no_order(stage: Stage) -> None:
+    """The new process logs on before it answers calls; those wait for it."""
+    orders: list[str] = []
+    with stage.market.at(stage.node) as market:
+        trader = market.back_at_work(stage.trader)
+        until(lambda: trader.quote()["reason"] is None, within_s=AGAIN_S)
+        logons = len(stage.node.entries("line_logged_on"))
+        stage.node.process.send_signal(signal.SIGHUP)
+
+        def has_restarted() -> bool:
+            orders.append(opened(trader.place())["id"])
+            return bool(stage.node.entries("restarted"))
+
+        until(has_restarted, within_s=AGAIN_S)
+        orders.append(opened(trader.place())["id"])
+    assert len(stage.node.entries("line_logged_on")) == logons + 1
+    assert [stage.venue.counts()[each] for each in orders] == [1] * len(orders)
+
+
 def test_a_node_that_stops_logs_out_and_leaves_the_line_to_the_next(stage: Stage) -> None:
     until(lambda: stage.node.entries("line_logged_on"), within_s=AGAIN_S)
     assert stage.node.stop() == 0

@@ -36,6 +36,7 @@ from .store import StoreEngine
 _log = structlog.get_logger("hedge")
 
 _LOGOUT_S = 1.0
+_LOOK_S = 0.05
 
 Contracts = Callable[[], Collection[Contract]]
 
@@ -76,6 +77,10 @@ class FixLines:
         async with asyncio.TaskGroup() as group:
             for line in self._lines.values():
                 group.create_task(line.run())
+
+    async def wait_until_answered(self) -> None:
+        """Wait until every line that is open now answers, here or at the process that holds it."""
+        await asyncio.gather(*(line.wait_until_answered() for line in self._lines.values()))
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         return await self._venue(request.broker).submit(request)
@@ -157,6 +162,15 @@ class BrokerLine:
 
     def reports(self) -> AsyncIterator[OutcomeReport]:
         return self.own.reports()
+
+    async def wait_until_answered(self) -> None:
+        while True:
+            try:
+                await self.venue.instruments(self.own.line.line.broker, ())
+            except VenueUnreachable:
+                await asyncio.sleep(_LOOK_S)
+            else:
+                return
 
     async def run(self) -> None:
         """Serve other nodes, take the line when it is free, and keep it up while it is ours."""

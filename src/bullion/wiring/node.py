@@ -59,6 +59,7 @@ from .trading import Trading
 
 _MEMORY_AGE_S_READY = 2.0
 _FIRST_CHECKS_S = 1.0
+_FIRST_LOGON_S = 2.0
 _CHECK_S = 2.0
 """Load balancers do not wait long for the readiness check."""
 
@@ -217,6 +218,12 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
             if link is not None:
                 await link.tried.wait()
             await trading.check()
+    if trading.fix_lines is not None:
+        # After a restart no order is refused because a line is not logged on yet.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_LOGON_S):
+                await trading.fix_lines.wait_until_answered()
+                await trading.check()
 
 
 def _pages() -> Mapping[str, Response]:

@@ -18,6 +18,8 @@ from .profile import Line, Tls, session_settings
 from .schedule import Schedule
 from .session import Close, CloseKind, Effect, LineState, LoggedOn, NotLoggedOn, Numbers, Session
 
+_REST_S = 0.1
+"""How often a line that rests looks whether it is open and ours."""
 _CHECK_S = 0.25
 _CONNECT_S = 10.0
 _PAUSE_S, _PAUSE_S_MAX = 0.5, 30.0
@@ -246,7 +248,7 @@ class FixLine:
         """Until cancelled or stopped."""
         while not self._stopped:
             if not self._should_be_up() or self.alarm:
-                await self._wait(LineState.WAITING if self.alarm else LineState.RESTING, 0.5)
+                await self._wait(LineState.WAITING if self.alarm else LineState.RESTING, _REST_S)
                 continue
             close = await self._connect()
             if not self._stopped:
