@@ -137,7 +137,10 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             client = ends.enter_context(node.api(desk.key("client", environment)["key"]))
             ends.enter_context(repeated(partial(trade, client, base)))
         ends.enter_context(repeated(lambda: rates_set.is_set() and desk.put("/rates/GOLD", json=RATE), 0.5))
-        yield Stack(node, postgres, redis, prometheus.start(), rates_set)
+        made = Stack(node, postgres, redis, prometheus.start(), rates_set)
+        late = {"bullion_schema_step", "bullion_book_limit_used"}
+        until(lambda: late <= set(made.families()), PATIENCE_S)
+        yield made
 
 
 _orders = iter(range(1_000_000))
@@ -155,7 +158,6 @@ def trade(client: httpx.Client, base: str) -> None:
 
 
 def test_the_table_of_metrics_has_every_metric_and_no_other(stack: Stack) -> None:
-    until(lambda: {"bullion_schema_step", "bullion_book_limit_used"} <= set(stack.families()), PATIENCE_S)
     rows = re.findall(r"(?m)^\| `(bullion_\w+?)(?:_total)?` \|(.*?)\|", table_text("## Health and metrics"))
     documented = dict(rows)
     exported = stack.families()
