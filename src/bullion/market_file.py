@@ -4,8 +4,9 @@ Secrets stand in the environment; the file only names them. Every mistake is rep
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +15,8 @@ from bullion.hedge.fix.schedule import Schedule, Timetable
 from bullion.rates.feeds.source_settings import FeedSettings, GuardNumbers, Parity, SourceSettings
 from bullion.settings import WrongSetting
 from bullion.toml_file import Place, TomlFile, WrongFile, name_of
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Messages(msgspec.Struct, frozen=True):
@@ -71,9 +74,9 @@ def read_market(text: str, environ: Mapping[str, str]) -> MarketSettings:
     _insert_profiles(file)
     hours = _take_hours(file)
     found = file.read(file.tables, _File)
-    if found is not None:
-        _check_lines(file, found, environ)
-        _check_feed(file, found, environ)
+    readable = found or _readable(file.tables)
+    _check_lines(file, readable, environ)
+    _check_feed(file, readable, environ)
     file.raise_mistakes()
     if found is None:
         raise WrongFile("The file cannot be read.")  # Not reached: it has mistakes, which were raised.
@@ -124,6 +127,19 @@ def _take_profile(
         file.add_mistake(place, f"{name_of(place)} is not a profile: expected one of: {expected}.")
         return profiles[RESETTING.name]
     return profiles[named]
+
+
+def _readable(tables: Mapping[str, Any]) -> _File:
+    """The tables without mistakes of form, of a file that has such mistakes: the others are checked, too."""
+
+    def found(kind: str, shape: type[S]) -> dict[str, S]:
+        readable: dict[str, S] = {}
+        for name, table in _tables_of(tables, kind).items():
+            with suppress(msgspec.ValidationError):  # Reported already.
+                readable[name] = msgspec.convert(table, shape)
+        return readable
+
+    return _File(found("lines", Line), found("sources", SourceSettings), guards=found("guards", GuardNumbers))
 
 
 def _take_hours(file: TomlFile) -> dict[str, Schedule]:

@@ -149,6 +149,15 @@ def test_what_only_the_whole_file_shows() -> None:
     assert "line 45: guards.SILVER: no source has this instrument." in lines
 
 
+def test_mistakes_of_form_do_not_hide_others() -> None:
+    with pytest.raises(WrongFile) as wrong:
+        read_market(GOOD.replace("port = 9881", "port = true"), {"VENDOR_KEY": "secret"})
+    assert str(wrong.value).splitlines() == [
+        "line 14: lines.spot.password_env: the environment variable SPOT_PASSWORD is not set.",
+        "line 20: lines.lab.port is true: expected a whole number.",
+    ]
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "market.toml"
     with pytest.raises(WrongSetting, match=r"BULLION_MARKET: .*market\.toml cannot be read"):

@@ -18,7 +18,7 @@ FileStorePath={folder}/{role}
 StartTime=00:00:00
 EndTime=00:00:00
 UseDataDictionary=N
-HeartBtInt=1
+HeartBtInt=3
 ReconnectInterval=1
 BeginString=FIX.4.4
 """

@@ -152,13 +152,15 @@ def _feed(
     is_open: bool,
 ) -> _Light:
     simulated = instrument in desk.fed_instruments and not (held is not None and held.own)
-    by_hand = instrument not in desk.fed_instruments
     codes = ", ".join(sorted(each.code for each in symbols))
-    remedy = (
-        f"Set the rate of {instrument} under Market, Rates."
-        if by_hand
-        else "Check that a node runs, and its log. With BULLION_FEED=desk the desk sets the rate itself."
-    )
+    if instrument in desk.fed_instruments:
+        remedy = "Check that a node runs, and its log. With BULLION_FEED=desk the desk sets the rate itself."
+    elif held is not None and not held.own:
+        remedy = (
+            f"See its sources with 'bullion desk feeds list'. Meanwhile you can pin a rate of {instrument}."
+        )
+    else:
+        remedy = f"Set the rate of {instrument} under Market, Rates."
     if held is None:
         return _Light(
             FEED, instrument, ACT_NOW, "no rate yet", f"Nobody can trade {codes}: no_live_price.", remedy
