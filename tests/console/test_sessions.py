@@ -14,6 +14,8 @@ from tests.support.desk import Office
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, until
 
 pytestmark = pytest.mark.xdist_group("console")
+PATIENCE_MS = 20_000
+"""For what the next poll of a page shows, on a busy machine."""
 
 
 def test_a_restart_keeps_the_session_and_an_open_dialog(
@@ -29,11 +31,13 @@ def test_a_restart_keeps_the_session_and_an_open_dialog(
             dialog.get_by_label("Login").fill("typed-before")
             before.process.send_signal(signal.SIGTERM)
             before.process.wait(timeout=30)
-            expect(page.locator("#banner")).to_contain_text("The console does not answer")
+            expect(page.locator("#banner")).to_contain_text(
+                "The console does not answer", timeout=PATIENCE_MS
+            )
             dialog.get_by_role("button", name="Create").click()
             expect(dialog.get_by_role("alert")).to_contain_text("The console does not answer")
             with running_console(node.folder, **console_settings | port):
-                expect(page.locator("#banner")).to_be_empty()
+                expect(page.locator("#banner")).to_be_empty(timeout=PATIENCE_MS)
                 dialog.get_by_role("button", name="Create").click()
                 page.wait_for_url("**/accounts/typed-before")
     assert office.desk.do("GET", "/accounts/typed-before")["group"] == "retail"

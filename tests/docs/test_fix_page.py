@@ -3,12 +3,9 @@
 import shlex
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
-from bullion.__main__ import main
 from bullion.market_file import read_market
 from tests.docs.markdown import ROOT, blocks
+from tests.support.command import bullion
 from tests.support.node import SECRET
 
 PAGE = ROOT / "docs/fix.md"
@@ -27,10 +24,9 @@ def test_its_market_file_is_read() -> None:
     assert [each.name for each in market.feed.sources] == ["vendor"]
 
 
-def test_its_contract_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BULLION_SECRET", SECRET)
-    assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
-    done = CliRunner().invoke(main, shlex.split(block("bullion desk hedge contract-put"))[1:])
-    assert done.exit_code == 0, done.output
-    assert "31.1034768" in done.output
+def test_its_contract_is_taken(tmp_path: Path) -> None:
+    assert bullion(tmp_path, "migrate", BULLION_SECRET=SECRET).returncode == 0
+    command = shlex.split(block("bullion desk hedge contract-put"))[1:]
+    done = bullion(tmp_path, *command, BULLION_SECRET=SECRET)
+    assert done.returncode == 0, done.stderr
+    assert "31.1034768" in done.stdout
