@@ -78,14 +78,14 @@ def read_market(text: str, environ: Mapping[str, str]) -> MarketSettings:
     _check_lines(file, readable, environ)
     _check_feed(file, readable, environ)
     file.raise_mistakes()
-    if found is None:
-        raise WrongFile("The file cannot be read.")  # Not reached: it has mistakes, which were raised.
-    numbers = msgspec.structs.asdict(found.feed)
+    numbers = msgspec.structs.asdict(readable.feed)
     sources = tuple(
-        msgspec.structs.replace(each, hours=hours.get(name)) for name, each in found.sources.items()
+        msgspec.structs.replace(each, hours=hours.get(name)) for name, each in readable.sources.items()
     )
-    feed = FeedSettings(sources=sources, guards=found.guards, parities=found.parities, **numbers)
-    return MarketSettings(tuple(found.lines.values()), feed if found.sources else None, found.messages)
+    feed = FeedSettings(sources=sources, guards=readable.guards, parities=readable.parities, **numbers)
+    return MarketSettings(
+        tuple(readable.lines.values()), feed if readable.sources else None, readable.messages
+    )
 
 
 def _tables_of(tables: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:

@@ -1,5 +1,7 @@
 """`bullion fix check` against a venue of its own, and `bullion serve` with a wrong market file."""
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -92,3 +94,13 @@ password_env = "NOT_SET"
     assert "lines.spot.port is missing" in mistakes[0]
     assert "Did you mean port?" in mistakes[1]
     assert "lines.spot.profile is not a profile" in mistakes[2]
+
+
+def test_a_command_that_trades_says_that_it_needs_the_market_file(folder: Path) -> None:
+    """It takes the venue from the store, where a node has noted it."""
+    with contextlib.closing(sqlite3.connect(folder / "var" / "bullion.db")) as store, store:
+        store.execute("INSERT INTO deployment (name, value) VALUES ('hedge', 'fix')")
+    order = ("--symbol", "GOLD", "--side", "buy", "--quantity", "1", "--source", "web", "--key", "a")
+    done = bullion(folder, "desk", "orders", "place", "aurum", *order)
+    assert done.returncode == 2
+    assert done.stderr == "bullion: The service covers orders over FIX: set BULLION_MARKET as it has it.\n"

@@ -2,12 +2,14 @@
 
 import contextlib
 import signal
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from bullion.orders.instant import instant_text
 from tests.support.command import bullion
-from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_file, venue_light
+from tests.support.fix_node import CONTRACT, Acceptor, fix_market, fix_settings, market_file, venue_light
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected
@@ -55,6 +57,17 @@ def test_an_order_is_executed_once_with_its_side_and_quantity(stage: Stage) -> N
     assert stage.venue.executions_of(bought["id"]) == [(bought["id"], "1", "2.5")]
     assert stage.venue.executions_of(sold["id"]) == [(sold["id"], "2", "1.23")]
     assert venue_light(stage.market) == "ok: fix answers"
+
+
+def test_an_old_rate_of_the_desk_is_dealt_on(stage: Stage) -> None:
+    """How old a rate may be is the symbol's affair, and this symbol sets no limit."""
+    desk, at_us = stage.market.desk, time.time_ns() // 1000 - 60_000_000
+    desk.do("PUT", "/rates/MUMBAI", {"bid": "150463", "ask": "150480", "at": instant_text(at_us)})
+    desk.do("PUT", "/hedge/contracts/MUMBAI", CONTRACT | {"instrument": "MUMBAI"})
+    limits = {"rate_age_s_max": None, "freeze_after_s": None}
+    stage.market.live("MUMBAI", pricing={"kind": "direct", "instrument": "MUMBAI"}, **limits)
+    order = opened(stage.trader.place(symbol_code="MUMBAI"))
+    assert len(stage.venue.executions_of(order["id"])) == 1
 
 
 def test_a_check_leaves_alone_a_line_that_a_node_holds(stage: Stage) -> None:

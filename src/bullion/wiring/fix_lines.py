@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from functools import partial
 from pathlib import Path
 
-import structlog
-
 from bullion.hedge.contract import Contract
 from bullion.hedge.fix.lease import LineHolder, LineLease
 from bullion.hedge.fix.line_client import LineClient, LineVenue
@@ -32,8 +30,6 @@ from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
 
 from .store import StoreEngine
-
-_log = structlog.get_logger("hedge")
 
 _LOGOUT_S = 1.0
 _LOOK_S = 0.05
@@ -110,9 +106,6 @@ class FixLines:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    def line(self, broker: str) -> "BrokerLine | None":
-        return self._lines.get(broker)
 
     def _venue(self, broker: str) -> LineVenue:
         line = self._lines.get(broker)

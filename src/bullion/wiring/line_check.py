@@ -38,7 +38,6 @@ class _Seen:
     def __init__(self) -> None:
         self.logon: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self.messages: asyncio.Queue[Message] = asyncio.Queue()
-        self.lost_reason = ""
 
     def logged_on(self, connection_no: int, logon: Message) -> None:  # noqa: ARG002 - there is one
         if not self.logon.done():
@@ -48,8 +47,8 @@ class _Seen:
         for message in chunk.messages:
             self.messages.put_nowait(message)
 
-    def lost(self, connection_no: int, reason: str) -> None:  # noqa: ARG002 - as above
-        self.lost_reason = reason
+    def lost(self, connection_no: int, reason: str) -> None:
+        """The line's own status tells why."""
 
 
 async def check_line(settings: Settings, name: str | None, show: Print) -> bool | None:

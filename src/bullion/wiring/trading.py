@@ -26,7 +26,7 @@ from bullion.orders.crossed import CrossedOffers
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
-from bullion.settings import Settings
+from bullion.settings import Settings, WrongSetting
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
@@ -42,9 +42,6 @@ from .contract_follower import ContractFollower
 from .fix_lines import FixLines
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
-
-_REFERENCE_AGE_US_MAX = 10_000_000
-"""A limit for the venue is not made from an older rate."""
 
 # How many batches of an environment may run at once, and how many orders each may hold.
 TWO_BATCHES = (2, 32)
@@ -167,8 +164,10 @@ class Trading:
         return traded
 
     def _make_fix_lines(self, settings: Settings, engine: StoreEngine) -> FixLines:
+        if settings.market is None:  # A command takes the venue from the store, not from its own settings.
+            raise WrongSetting("The service covers orders over FIX: set BULLION_MARKET as it has it.")
         return FixLines(
-            read_market_file(Path(settings.market or ""), os.environ),
+            read_market_file(Path(settings.market), os.environ),
             os.environ,
             engine,
             self.holder,
@@ -179,11 +178,13 @@ class Trading:
         )
 
     def _reference_e6(self, broker: str, contract: Contract) -> int | None:
-        """The middle of the instrument's rate, which is quoted like the contract; None if it is too old."""
+        """The middle of the instrument's rate, which is quoted like the contract; None if there is none.
+
+        It may be old: the market's checks judged its age by the symbol's own limit, which a rate of the desk
+        may not have. A limit from an old rate costs at most a refusal.
+        """
         tick = self.board.tick(broker, contract.instrument)
-        if tick is None or self.catalogue.now_us() - tick.at_us > _REFERENCE_AGE_US_MAX:
-            return None
-        return (tick.bid_e6 + tick.ask_e6) // 2
+        return None if tick is None else (tick.bid_e6 + tick.ask_e6) // 2
 
     def _venue(self, settings: Settings) -> Venue:
         if settings.hedge == BY_HAND:
