@@ -27,7 +27,7 @@ from bullion.hedge.venue import (
     Venue,
     VenueUnreachable,
 )
-from bullion.market_demo.fix_acceptor import clock_us
+from bullion.market_demo.session_acceptor import clock_us
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
 from bullion.store.sqlite import SqliteEngine

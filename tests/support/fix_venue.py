@@ -24,7 +24,8 @@ from bullion.hedge.venue import (
 )
 from bullion.market_demo.exchange import Behaviour, Exchange
 from bullion.market_demo.faults import Faults
-from bullion.market_demo.fix_acceptor import FixAcceptor, acceptor_settings, clock_us, open_book
+from bullion.market_demo.fix_acceptor import FixAcceptor, open_book
+from bullion.market_demo.session_acceptor import acceptor_settings, clock_us
 
 GRAMS = Contract(
     code="GRAM", venue="spot", venue_symbol="XAU/g", security_id="", metal="gold", instrument="GOLD",

@@ -10,17 +10,19 @@ from itertools import count
 
 import msgspec
 
-from bullion.hedge.fix.codec import Message, Pair, time_text
+from bullion.hedge.fix.codec import Message, time_text
 from bullion.hedge.fix.orders import price_text, quantity_text
 from bullion.metals.scaled import NotAnAmount, scaled
 
 from .faults import Fault, Faults
+from .prices import Prices
+from .session_acceptor import Pairs
 
 _MS = 1_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
     order_id INTEGER PRIMARY KEY, client_order_id TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
-    quantity_e8 INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL
+    quantity_e8 INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL, limit_e6 INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS orders_by_client ON orders (client_order_id);
 CREATE TABLE IF NOT EXISTS executions (
@@ -55,6 +57,7 @@ class Behaviour(msgspec.Struct):
     """How far the engine is behind, when it lags."""
     late_ms: int = 300
     price_e6: int = 2_000_000_000
+    """What an order without a limit is filled at, for a symbol that the venue does not quote."""
 
 
 class _Order(msgspec.Struct, frozen=True):
@@ -65,19 +68,26 @@ class _Order(msgspec.Struct, frozen=True):
     quantity_e8: int
     state: str
     text: str
-
-
-Pairs = list[Pair]
+    limit_e6: int | None
 
 
 class Exchange:
-    def __init__(self, book: sqlite3.Connection, faults: Faults, behaviour: Behaviour | None = None) -> None:
+    def __init__(
+        self,
+        book: sqlite3.Connection,
+        faults: Faults,
+        behaviour: Behaviour | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        """`prices`: those that the venue quotes, if it does. Orders are filled at them."""
         self.behaviour = behaviour or Behaviour()
+        self._prices = prices or Prices()
         self._book = book
         self._faults = faults
         self._events: list[tuple[int, int, tuple[str, object]]] = []
         self._turn = count()
         book.executescript(_SCHEMA)
+        _add_limits(book)
 
     # --- Messages and time ----------------------------------------------------------------------------
 
@@ -128,17 +138,19 @@ class Exchange:
         try:
             quantity_e8 = scaled(message.get(38) or "", 8)
         except NotAnAmount:
-            return [
-                [(35, "3"), (45, message.get(34) or "0"), (371, "38"), (373, "5"), (58, "OrderQty is wrong")]
-            ]
+            return [_reject(message, 38, "OrderQty is wrong")]
+        try:
+            limit_e6 = scaled(message.get(44) or "", 6) if message.get(40) == "2" else None
+        except NotAnAmount:
+            return [_reject(message, 44, "Price is wrong")]
         symbol, side = message.get(55) or "", message.get(54) or ""
         if self.behaviour.refuses_doubles and self._find(client_order_id) is not None:
             return [_refusal(client_order_id, symbol, side, "6", "Duplicate ClOrdID", now_us)]
         with self._book:
             cursor = self._book.execute(
-                "INSERT INTO orders (client_order_id, symbol, side, quantity_e8, state, text) "
-                "VALUES (?, ?, ?, ?, '0', '')",
-                (client_order_id, symbol, side, quantity_e8),
+                "INSERT INTO orders (client_order_id, symbol, side, quantity_e8, state, text, limit_e6) "
+                "VALUES (?, ?, ?, ?, '0', '', ?)",
+                (client_order_id, symbol, side, quantity_e8, limit_e6),
             )
         order_id = cursor.lastrowid or 0
         reports = [self._report(order_id, "0", now_us)]
@@ -168,13 +180,15 @@ class Exchange:
 
     def _fill(self, order: _Order, parts: list[int], now_us: int, *, cancel: bool = False) -> list[Pairs]:
         """All parts are in the book in one transaction, with the state behind them."""
+        found_e6 = self._prices.fill_e6(order.symbol, order.side, order.limit_e6)
+        price_e6 = self.behaviour.price_e6 if found_e6 is None else found_e6
         with self._book:
             ids = [
                 self._book.execute(
                     "INSERT INTO executions (order_id, client_order_id, symbol, side, quantity_e8, "
                     "price_e6, at_us) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (order.order_id, order.client_order_id, order.symbol, order.side, part,
-                     self.behaviour.price_e6, now_us),
+                    (order.order_id, order.client_order_id, order.symbol, order.side, part, price_e6,
+                     now_us),
                 ).lastrowid
                 or 0
                 for part in parts
@@ -187,15 +201,16 @@ class Exchange:
         total = 0
         for execution_id, part in zip(ids, parts, strict=True):
             total += part
-            reports.append(self._fill_report(order, execution_id, part, total, now_us))
+            reports.append(self._fill_report(order, execution_id, part, total, price_e6, now_us))
         if cancel:
             reports.append(self._report(order.order_id, "4", now_us))
-        return [*reports, *self._oddities(order, ids[-1], now_us)]
+        return [*reports, *self._oddities(order, ids[-1], price_e6, now_us)]
 
-    def _oddities(self, order: _Order, execution_id: int, now_us: int) -> Iterator[Pairs]:
+    def _oddities(self, order: _Order, execution_id: int, price_e6: int, now_us: int) -> Iterator[Pairs]:
         if self._faults.happens(Fault.FOREIGN_ID):
             odd = msgspec.structs.replace(order, client_order_id=f"X{order.client_order_id[1:]}", order_id=0)
-            yield self._fill_report(odd, -execution_id, order.quantity_e8, order.quantity_e8, now_us)
+            whole_e8 = order.quantity_e8
+            yield self._fill_report(odd, -execution_id, whole_e8, whole_e8, price_e6, now_us)
         if self._faults.happens(Fault.TRADE_CANCELLED):
             pairs = self._report(order.order_id, "H", now_us)
             yield [*pairs, (19, f"E{execution_id}")]
@@ -252,10 +267,9 @@ class Exchange:
         return [*pairs, (58, order.text)] if order.text and kind != "0" else pairs
 
     def _fill_report(
-        self, order: _Order, execution_id: int, part_e8: int, total_e8: int, now_us: int
+        self, order: _Order, execution_id: int, part_e8: int, total_e8: int, price_e6: int, now_us: int
     ) -> Pairs:
         state = "2" if total_e8 >= order.quantity_e8 else "1"
-        price_e6 = self.behaviour.price_e6
         pairs = _order_fields(order, "F", state, f"E{execution_id}", total_e8, price_e6, now_us)
         return [*pairs, (32, quantity_text(part_e8)), (31, price_text(price_e6))]
 
@@ -295,6 +309,16 @@ class Exchange:
             values = [quantity_text(quantity_e8), price_text(price_e6), time_text(at_us)]
             lines.writerow([f"E{number}", order_id, symbol, side_name, *values])
         return text.getvalue()
+
+
+def _add_limits(book: sqlite3.Connection) -> None:
+    """A book of an earlier version has no limits."""
+    if all(name != "limit_e6" for _, name, *_ in book.execute("PRAGMA table_info(orders)")):
+        book.execute("ALTER TABLE orders ADD COLUMN limit_e6 INTEGER")
+
+
+def _reject(message: Message, tag: int, text: str) -> Pairs:
+    return [(35, "3"), (45, message.get(34) or "0"), (371, tag), (373, "5"), (58, text)]
 
 
 def _order_fields(

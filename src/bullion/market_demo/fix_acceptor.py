@@ -3,36 +3,20 @@
 import asyncio
 import sqlite3
 import sys
-import time
-from argparse import ArgumentParser
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from bullion.hedge.fix.codec import Message, Pair, fields_text, time_text
-from bullion.hedge.fix.connection import Chunk, FixConnection
-from bullion.hedge.fix.session import (
-    Close,
-    LoggedOn,
-    NotLoggedOn,
-    Numbers,
-    Role,
-    Send,
-    Session,
-    SessionSettings,
-)
+from bullion.hedge.fix.session import SessionSettings
+from bullion.metals.scaled import NotAnAmount, scaled
 
-from .exchange import Behaviour, Exchange, Mode, Pairs
-from .faults import Fault, FaultPlan, Faults
-
-_ADMIN = frozenset("A012345")
-_POLL_S = 0.02
-
-
-def clock_us() -> int:
-    return time.time_ns() // 1000
+from .exchange import Behaviour, Exchange, Mode
+from .faults import FaultPlan, Faults
+from .fix_quotes import QuoteAcceptor, QuoteEngine, QuoteFault
+from .prices import Prices
+from .session_acceptor import SessionAcceptor, acceptor_settings, clock_us
 
 
 def open_book(path: str) -> sqlite3.Connection:
@@ -43,92 +27,8 @@ def open_book(path: str) -> sqlite3.Connection:
     return book
 
 
-class ReplayingSession(Session):
-    """Unlike ours, a venue's session replays its reports when it is asked to, with PossDup."""
-
-    def __init__(
-        self,
-        settings: SessionSettings,
-        now_us: int,
-        numbers: Numbers,
-        replays: dict[int, tuple[str, str, int]],
-    ) -> None:
-        super().__init__(settings, now_us, numbers)
-        self._replays = replays
-
-    def _put(self, kind: str, number: int, text: str, now_us: int) -> None:
-        if kind == "A" and number == 1:
-            self._replays.clear()
-        if kind not in _ADMIN:
-            self._replays[number] = (kind, text, now_us)
-        super()._put(kind, number, text, now_us)
-
-    def _answer_resend_request(self, message: Message, now_us: int) -> None:
-        first, last = int(message.get(7) or 1), int(message.get(16) or 0)
-        end = min(last or self.numbers.outgoing - 1, self.numbers.outgoing - 1)
-        skipped_from: int | None = None
-        for number in range(max(first, 1), end + 1):
-            found = self._replays.get(number)
-            if found is None:
-                skipped_from = skipped_from or number
-                continue
-            if skipped_from is not None:
-                self._skip(skipped_from, number, now_us)
-                skipped_from = None
-            kind, text, at_us = found
-            head = fields_text([(43, "Y"), (122, time_text(at_us))])
-            super()._put(kind, number, head + text, now_us)
-        if skipped_from is not None:
-            self._skip(skipped_from, end + 1, now_us)
-
-    def _skip(self, number: int, new: int, now_us: int) -> None:
-        fields: list[Pair] = [(43, "Y"), (122, time_text(now_us)), (123, "Y"), (36, new)]
-        super()._put("4", number, fields_text(fields), now_us)
-
-
-class FaultyConnection(FixConnection):
-    """Reports are lost, doubled, swapped, cut or garbled on their way."""
-
-    faults: Faults
-    _swapped: Send | None = None
-
-    def _write(self, one: Send) -> None:
-        faults = self.faults
-        if one.type in _ADMIN:
-            super()._write(one)
-            return
-        if faults.happens(Fault.CUT_BEFORE):
-            self.abort("cut before a report")
-            return
-        if faults.happens(Fault.LOST):
-            return
-        if faults.happens(Fault.HALF):
-            super()._write(Send(one.data[: len(one.data) // 2], one.type, one.number))
-            # The half is on its way before the line is cut.
-            self._finish_after_write()
-            return
-        if faults.happens(Fault.GARBLED):
-            digit = b"0" if one.data[-2:-1] != b"0" else b"1"
-            one = Send(one.data[:-2] + digit + one.data[-1:], one.type, one.number)
-        if self._swapped is None and faults.happens(Fault.SWAPPED):
-            self._swapped = one
-            return
-        super()._write(one)
-        if faults.happens(Fault.DOUBLED):
-            super()._write(one)
-        if self._swapped is not None:
-            swapped, self._swapped = self._swapped, None
-            super()._write(swapped)
-        if faults.happens(Fault.CUT_AFTER):
-            self._finish_after_write()
-
-    def _finish_after_write(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-
-class FixAcceptor:
-    """One session at a time: a new logon pushes the old line off."""
+class FixAcceptor(SessionAcceptor):
+    """Takes orders."""
 
     def __init__(
         self,
@@ -137,114 +37,11 @@ class FixAcceptor:
         settings: SessionSettings,
         now_us: Callable[[], int] = clock_us,
     ) -> None:
+        super().__init__(exchange, faults, settings, now_us)
         self.exchange = exchange
-        self.faults = faults
-        self.port = 0
-        self._settings = settings
-        self._now_us = now_us
-        self._numbers = Numbers()
-        self._replays: dict[int, tuple[str, str, int]] = {}
-        self._connection: FaultyConnection | None = None
-        self._server: asyncio.Server | None = None
-        self._timer: asyncio.Task[None] | None = None
-        self.logons = 0
-
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self.accept, host, port)
-        self.port = self._server.sockets[0].getsockname()[1]
-        self.start_timer()
-
-    def start_timer(self) -> None:
-        self._timer = asyncio.get_running_loop().create_task(self._run_timer())
-
-    @property
-    def serving(self) -> bool:
-        return self._server is not None
-
-    async def stop(self) -> None:
-        self.cut("stopped")
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
-            self._server = None
-
-    def cut(self, reason: str = "cut") -> None:
-        if self._connection is not None:
-            self._connection.abort(reason)
-
-    def accept(self) -> FixConnection:
-        owner = _Owner(self)
-        connection = owner.connection = FaultyConnection(self._begin, owner, self._now_us)
-        connection.faults = self.faults
-        return connection
-
-    def _begin(self, message: Message | None) -> Session | None:
-        if message is None or message.type != "A" or self.faults.happens(Fault.HUNG_UP):
-            return None
-        self.cut("another logon")
-        if self.faults.happens(Fault.NUMBERS_FORGOTTEN):
-            self._numbers = Numbers()
-            self._replays.clear()
-        return ReplayingSession(self._settings, self._now_us(), self._numbers, self._replays)
-
-    def logged_on(self, connection: FaultyConnection) -> None:
-        self.logons += 1
-        self._connection = connection
-        if connection.session is not None:
-            self._numbers = connection.session.numbers
-
-    def received(self, connection: FaultyConnection, chunk: Chunk) -> None:
-        for message in chunk.messages:
-            if connection is not self._connection:
-                return
-            if self.faults.happens(Fault.RATE_LOGOUT):
-                connection.refuse("Message rate exceeded")
-                return
-            self.send(self.exchange.received(message, self._now_us()))
-
-    def closed(self, connection: FaultyConnection) -> None:
-        if connection is self._connection:
-            self._connection = None
-
-    def send(self, reports: Iterable[Pairs]) -> None:
-        """Reports that nobody is there for are lost; where numbers are kept, they would be replayed."""
-        for each in reports:
-            if self._connection is not None:
-                with suppress(NotLoggedOn):
-                    self._connection.send(each)
 
     def decide_all(self) -> None:
         self.send(self.exchange.decide_all(self._now_us()))
-
-    async def _run_timer(self) -> None:
-        while True:
-            self.send(self.exchange.due(self._now_us()))
-            await asyncio.sleep(_POLL_S)
-
-
-class _Owner:
-    def __init__(self, acceptor: FixAcceptor) -> None:
-        self._acceptor = acceptor
-        self.connection: FaultyConnection | None = None
-
-    def logged_on(self, effect: LoggedOn) -> None:  # noqa: ARG002
-        if self.connection is not None:
-            self._acceptor.logged_on(self.connection)
-
-    def received(self, chunk: Chunk) -> None:
-        if self.connection is not None:
-            self._acceptor.received(self.connection, chunk)
-
-    def closed(self, close: Close) -> None:  # noqa: ARG002
-        if self.connection is not None:
-            self._acceptor.closed(self.connection)
-
-
-def acceptor_settings(sender: str, target: str) -> SessionSettings:
-    return SessionSettings(sender=sender, target=target, role=Role.ACCEPTOR)
 
 
 def _arguments() -> ArgumentParser:
@@ -258,14 +55,39 @@ def _arguments() -> ArgumentParser:
     parser.add_argument("--accept-doubles", action="store_true", help="execute a ClOrdID again")
     parser.add_argument("--faults", default="{}", help='such as {"seed": 7, "chances": {"lost": 0.01}}')
     parser.add_argument(
+        "--quote", type=_symbol_price, action="append", default=[], metavar="SYMBOL=PRICE",
+        help="quote this symbol around this price, and fill its orders there; may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--quotes-port", type=int, help="serve market data here; 0: any free port")
+    parser.add_argument("--quotes-every-ms", type=int, default=250)
+    parser.add_argument("--quotes-fault", choices=[each.value for each in QuoteFault], default="none")
+    parser.add_argument(
         "--statement", action="store_true", help="print the trades of the book as CSV, and end"
     )
     return parser
 
 
-async def _serve(acceptor: FixAcceptor, host: str, port: int) -> None:
-    await acceptor.start(host, port)
-    print(f"listening on {acceptor.port}", flush=True)  # noqa: T201 - the process that started it reads this
+def _symbol_price(text: str) -> tuple[str, int]:
+    symbol, _, price = text.rpartition("=")
+    try:
+        price_e6 = scaled(price, 6)
+    except NotAnAmount:
+        price_e6 = 0
+    if not symbol or price_e6 <= 0:
+        raise ArgumentTypeError(f"{text!r} is not a symbol and its price, such as XAU/USD=4000")
+    return symbol, price_e6
+
+
+async def _serve(given: Namespace, acceptor: FixAcceptor, prices: Prices) -> None:
+    await acceptor.start(given.host, given.port)
+    said = [f"listening on {acceptor.port}"]
+    if given.quotes_port is not None:
+        settings = acceptor_settings(given.sender, given.target)
+        quotes = QuoteAcceptor(QuoteEngine(prices, given.quotes_every_ms), settings)
+        quotes.set_fault(QuoteFault(given.quotes_fault))
+        await quotes.start(given.host, given.quotes_port)
+        said.append(f"quotes on {quotes.port}")
+    print("\n".join(said), flush=True)  # noqa: T201 - the process that started it reads this
     await asyncio.Event().wait()
 
 
@@ -275,13 +97,14 @@ def main() -> None:
         Path(given.book).parent.mkdir(parents=True, exist_ok=True)
     plan = msgspec.json.decode(given.faults, type=FaultPlan)
     faults = Faults(plan.seed, plan.chances, plan.at)
+    prices = Prices(dict(given.quote), plan.seed)
     behaviour = Behaviour(mode=Mode(given.mode), refuses_doubles=not given.accept_doubles)
-    exchange = Exchange(open_book(given.book), faults, behaviour)
+    exchange = Exchange(open_book(given.book), faults, behaviour, prices)
     if given.statement:
         sys.stdout.write(exchange.statement())
         return
     acceptor = FixAcceptor(exchange, faults, acceptor_settings(given.sender, given.target))
-    asyncio.run(_serve(acceptor, given.host, given.port))
+    asyncio.run(_serve(given, acceptor, prices))
 
 
 if __name__ == "__main__":

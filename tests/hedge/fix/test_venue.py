@@ -30,7 +30,8 @@ from bullion.hedge.venue import (
 )
 from bullion.market_demo.exchange import Behaviour, Exchange, Mode
 from bullion.market_demo.faults import Fault, Faults
-from bullion.market_demo.fix_acceptor import FixAcceptor, acceptor_settings
+from bullion.market_demo.fix_acceptor import FixAcceptor
+from bullion.market_demo.session_acceptor import acceptor_settings
 from tests.support.fix_venue import contracts, line_of
 from tests.support.line_memory import MemoryRecords
 from tests.support.virtual_time import VirtualLoop, run_virtually
