@@ -34,7 +34,7 @@ SPOT = Contract(
 ID = str(UUID(int=7))
 ORDER = LineOrder(
     order_id=ID, client_order_id=client_order_id(ID), broker="main", instrument="GOLD", trade_type="buy",
-    quantity_e4=3_110_3500, fine_mg=3_110_350, quantity_e8=100 * ONE_E8, contract=SPOT,
+    quantity_e4=3_110_3480, fine_mg=3_110_348, quantity_e8=100 * ONE_E8, contract=SPOT,
 )  # fmt: skip
 AT = "20261117-09:00:00.000"
 
@@ -86,6 +86,16 @@ def final(effects: list[Effect]) -> FinalAnswer | None:
     found = [each.answer for each in effects if isinstance(each, OrderFinal)]
     assert len(found) <= 1
     return found[0] if found else None
+
+
+def test_what_was_cut_to_whole_steps_is_a_rest_below_the_step() -> None:
+    trial = Trial()
+    tracker, order = OrderTracker(RESETTING, "ACC"), msgspec.structs.replace(ORDER, fine_mg=3_110_406)
+    tracker.logged_on(1, 100.0)
+    tracker.sent(order, 2, 100.0)
+    answer = final(tracker.received(trial.fill("E1", 100, 100), 100.0))
+    assert isinstance(answer, PartiallyFilled)
+    assert (answer.fine_mg_left, answer.below_step) == (58, True)
 
 
 def breaks(effects: list[Effect]) -> list[BreakReason]:

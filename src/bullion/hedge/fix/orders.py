@@ -713,11 +713,15 @@ def _final_answer(known: _Known, fills: tuple[Fill, ...]) -> FinalAnswer:
     order = known.order
     execution_id = known.venue_order_id or order.client_order_id
     message = known.closed.message if known.closed else ""
-    if known.filled_e8 >= order.quantity_e8:
+    left_mg = max(order.fine_mg - order.contract.fine_mg(known.filled_e8), 0)
+    whole = known.filled_e8 >= order.quantity_e8
+    if whole and not left_mg:
         return Confirmed(execution_id, fills)
     if not known.filled_e8:
         return Declined(execution_id, message)
-    left_mg = order.fine_mg - order.contract.fine_mg(known.filled_e8)
+    if whole:  # The order was cut to whole steps when it was sent.
+        words = f"execution {execution_id}, all but a rest below the smallest quantity"
+        return PartiallyFilled(execution_id, fills, left_mg, words, below_step=True)
     below_step = order.contract.quantity_e8(left_mg) == 0
     return PartiallyFilled(execution_id, fills, left_mg, message, below_step)
 
