@@ -4,23 +4,22 @@
 
 `ws://127.0.0.1:8801/quotes` pushes quotes, `http://127.0.0.1:8801/quotes` answers with the newest, and
 `http://127.0.0.1:8801/fault/<name>` sets a fault; `none` ends it. The prices are those of the simulated feed.
+Without the extra `market` there is no WebSocket; HTTP needs nothing more.
 """
 
 import argparse
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
-
-from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed
-from websockets.http11 import Request, Response
 
 from bullion.metals.scaled import plain
 from bullion.rates.feeds.simulated import SimulatedFeed
 from bullion.rates.tick import PLACES, Tick
+
+from .quote_port import Answer, Line
 
 NONE = "none"
 FAULTS = (
@@ -32,6 +31,7 @@ FAULTS = (
     "frozen",
     "old",
     "thousand",
+    "jump",
     "rubbish",
     "silence",
     "cut",
@@ -55,13 +55,13 @@ class QuoteServer:
         """If set, calls without this header are refused."""
         self._feed = SimulatedFeed(seed)
         self._every_s = every_s
-        self.lines: set[ServerConnection] = set()
+        self.lines: set[Line] = set()
+        """The WebSockets that are open."""
         self._message = message(self._feed.step(now_us()), NONE)
 
     @contextlib.asynccontextmanager
     async def open(self, port: int = 0) -> AsyncIterator["QuoteServer"]:
-        async with serve(self._follow, _HOST, port, process_request=self._answer) as server:
-            self.port = _port(server)
+        async with _listen(self, port) as self.port:
             steps = asyncio.create_task(self._run())
             try:
                 yield self
@@ -72,7 +72,26 @@ class QuoteServer:
         self.fault = fault
         if fault == "cut":
             for line in self.lines:
-                line.transport.abort()
+                line.abort()
+
+    async def answer(self, path: str, headers: Mapping[str, str]) -> Answer | None:
+        """The answer to a call; None: its line is cut. The names of headers are in small letters."""
+        if path.startswith("/fault/"):
+            return self._answer_fault(path.removeprefix("/fault/"))
+        if self.authorization is not None and headers.get("authorization") != self.authorization:
+            return Answer(HTTPStatus.UNAUTHORIZED, "The header Authorization is missing or wrong.\n")
+        if path == "/moved":
+            place = f"ws://{_HOST}:{self.port}/quotes"
+            return Answer(HTTPStatus.TEMPORARY_REDIRECT, "", {"Location": place})
+        if path != "/quotes":
+            return Answer(HTTPStatus.NOT_FOUND, "There are /quotes and /fault/<name>.\n")
+        if self.fault == "cut":
+            return None
+        if headers.get("upgrade", "").lower() == "websocket":
+            return Answer(HTTPStatus.SWITCHING_PROTOCOLS, "")
+        if self.fault == "silence":
+            await asyncio.sleep(3600)
+        return self._answer_quotes(headers)
 
     async def _run(self) -> None:
         while True:
@@ -81,52 +100,31 @@ class QuoteServer:
                 self._message = message(ticks, self.fault)
             if self.fault not in ("silence", "cut"):
                 for line in tuple(self.lines):
-                    with contextlib.suppress(ConnectionClosed):
-                        await line.send(self._message)
+                    await line.send(self._message)
             await asyncio.sleep(self._every_s)
 
-    async def _follow(self, line: ServerConnection) -> None:
-        self.lines.add(line)
-        try:
-            await line.wait_closed()
-        finally:
-            self.lines.discard(line)
-
-    async def _answer(self, line: ServerConnection, request: Request) -> Response | None:
-        """Answer plain calls. None: it becomes a WebSocket."""
-        path = request.path.partition("?")[0]
-        if path.startswith("/fault/"):
-            return self._answer_fault(path.removeprefix("/fault/"))
-        if self.authorization is not None and request.headers.get("Authorization") != self.authorization:
-            return _response(HTTPStatus.UNAUTHORIZED, "The header Authorization is missing or wrong.\n")
-        if path == "/moved":
-            moved = _response(HTTPStatus.TEMPORARY_REDIRECT, "")
-            moved.headers["Location"] = f"ws://{_HOST}:{self.port}/quotes"
-            return moved
-        if path != "/quotes":
-            return _response(HTTPStatus.NOT_FOUND, "There are /quotes and /fault/<name>.\n")
-        if self.fault == "cut":
-            line.transport.abort()
-            return _response(HTTPStatus.SERVICE_UNAVAILABLE, "")
-        if request.headers.get("Upgrade", "").lower() == "websocket":
-            return None
-        if self.fault == "silence":
-            await asyncio.sleep(3600)
-        return self._answer_quotes(request)
-
-    def _answer_quotes(self, request: Request) -> Response:
+    def _answer_quotes(self, headers: Mapping[str, str]) -> Answer:
         etag = f'"{hash(self._message):x}"'
-        if request.headers.get("If-None-Match") == etag:
-            return _response(HTTPStatus.NOT_MODIFIED, "")
-        found = _response(HTTPStatus.OK, self._message)
-        found.headers["ETag"] = etag
-        return found
+        if headers.get("if-none-match") == etag:
+            return Answer(HTTPStatus.NOT_MODIFIED, "")
+        return Answer(HTTPStatus.OK, self._message, {"ETag": etag})
 
-    def _answer_fault(self, name: str) -> Response:
+    def _answer_fault(self, name: str) -> Answer:
         if name not in FAULTS:
-            return _response(HTTPStatus.NOT_FOUND, f"The faults are: {', '.join(FAULTS)}.\n")
+            return Answer(HTTPStatus.NOT_FOUND, f"The faults are: {', '.join(FAULTS)}.\n")
         self.set_fault(name)
-        return _response(HTTPStatus.OK, f"{name}\n")
+        return Answer(HTTPStatus.OK, f"{name}\n")
+
+
+def _listen(server: QuoteServer, port: int) -> AbstractAsyncContextManager[int]:
+    """The way into the server; its value is the port that it listens at."""
+    try:
+        from . import quote_websocket
+    except ModuleNotFoundError:
+        from . import quote_port
+
+        return quote_port.listen(server.answer, _HOST, port)
+    return quote_websocket.listen(server.answer, server.lines, _HOST, port)
 
 
 def message(ticks: Sequence[Tick], fault: str) -> str:
@@ -146,23 +144,13 @@ def _quote(tick: Tick, fault: str) -> str:
         bid_e6 = bid_e6 * 995 // 1000
     elif fault == "thousand":
         bid_e6, ask_e6 = bid_e6 * 1000, ask_e6 * 1000
+    elif fault == "jump":
+        bid_e6, ask_e6 = bid_e6 * 11 // 10, ask_e6 * 11 // 10
     elif fault == "old":
         at_us -= _YEAR_US
     bid = "NaN" if fault == "nan" else plain(bid_e6, PLACES)
     ask = plain(ask_e6, PLACES)
     return f'{{"symbol": "{tick.instrument}", "bid": {bid}, "ask": {ask}, "time": {at_us // _US_PER_MS}}}'
-
-
-def _response(status: HTTPStatus, body: str) -> Response:
-    data = body.encode()
-    headers = Headers({"Content-Type": "application/json", "Content-Length": str(len(data))})
-    headers["Connection"] = "close"
-    return Response(status.value, status.phrase, headers, data)
-
-
-def _port(server: Server) -> int:
-    (listener,) = server.sockets
-    return int(listener.getsockname()[1])
 
 
 async def _serve(port: int, seed: int) -> None:
