@@ -16,7 +16,7 @@ IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 6000000 && echo 
 PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test quick campaign check docs bench bench-full lock generate screenshots release client clean
+.PHONY: help install run market test quick campaign check docs bench bench-full lock generate screenshots release client clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -27,6 +27,10 @@ install: $(VENV)/.ok ## Install bullion, bullion-client, bullion-conformance and
 run: $(VENV)/.ok ## Start the demo on this machine and print keys and curl lines
 	@echo "Starting the demo. Its data is kept in var/demo; Ctrl+C stops it."
 	@exec $(BIN)/bullion demo
+
+market: $(VENV)/.ok ## Start the demo with a FIX venue and live rates, all on this machine
+	@echo "Starting the market demo. Its data is kept in var/market-demo; Ctrl+C stops it."
+	@exec $(BIN)/bullion market demo
 
 test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
@@ -94,8 +98,8 @@ release: $(VENV)/.ok ## Build wheels and source archives of service, client and 
 client: $(VENV)/.ok ## Build the client's own wheel and source archive into dist/
 	@cd client && ../$(BIN)/hatchling build -d ../dist
 
-clean: ## Remove the virtual environment, caches and the demo's data (never a store of your own)
-	rm -rf $(VENV) var/demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+clean: ## Remove the virtual environment, caches and the demos' data (never a store of your own)
+	rm -rf $(VENV) var/demo var/market-demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

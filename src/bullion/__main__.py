@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,9 @@ from bullion.wiring.store import check_schema, open_store
 from bullion.wiring.tracing import require_tracing
 
 if TYPE_CHECKING:
+    from bullion.demo.broker import Addresses, Demo, DemoKey
     from bullion.serve import Serving
+    from bullion.wiring.node import Node
 
 _WRONG_SET_UP = 2
 _CONSOLE_START_S = 15
@@ -130,7 +133,45 @@ def demo_command() -> None:
 
     Data and keys are kept in var/demo for the next start.
     """
-    from bullion import demo
+    from bullion.demo import broker
+
+    async def show(_node: "Node", demo: "Demo", keys: "list[DemoKey]", urls: "Addresses") -> None:
+        click.echo(broker.banner(demo, keys, urls))
+
+    _serve_demo(broker.FOLDER, show)
+
+
+@main.group("market")
+def market_group() -> None:
+    """The market: a venue over FIX, and live rates."""
+
+
+@market_group.command("demo")
+def market_demo_command() -> None:
+    """Serve a demo broker that covers over FIX at live rates, and print commands to paste.
+
+    Starts a FIX venue and a quote server as processes on this machine, on free ports, and ends them with the
+    service. Data, keys, market file and the messages of the line are kept in var/market-demo.
+    """
+    from bullion.demo import market
+
+    with market.counterparties(click.echo) as found:
+        os.environ.update(found.settings())
+
+        async def show(node: "Node", demo: "Demo", keys: "list[DemoKey]", urls: "Addresses") -> None:
+            await market.create_market_data(node)
+            click.echo("Waiting for the line and for the first rates.")
+            problem = await market.wait_until_traded(urls.api, keys)
+            click.echo(market.banner(demo, keys, urls, found, problem))
+
+        _serve_demo(market.FOLDER, show)
+
+
+def _serve_demo(
+    folder: Path, show: "Callable[[Node, Demo, list[DemoKey], Addresses], Awaitable[None]]"
+) -> None:
+    """Serve a demo whose data is in the folder. `show` is called once it is served."""
+    from bullion.demo import broker
     from bullion.serve import Ports, run_node
     from bullion.workers.console_process import ConsoleProcess
 
@@ -139,34 +180,36 @@ def demo_command() -> None:
     desk_log = logging.getLogger("desk")
     if at_a_terminal:
         desk_log.setLevel(logging.WARNING)  # Hide the log of the demo's own set-up.
-    prepared = demo.prepare(_read_serving_settings())
-    ports = Ports.bind(prepared.settings, console=True)
-    console = ConsoleProcess(ports)
+    demo = broker.prepare(_read_serving_settings(), folder)
+    ports = Ports.bind(demo.settings, console=True)
+    console = ConsoleProcess(ports, folder)
 
     async def on_ready(serving: "Serving") -> None:
         if serving.node is None:
             raise LookupError("the demo serves a node")
         console.start(serving)
-        keys = await demo.create_demo_data(serving.node, prepared.hasher)
-        desk_log.setLevel(logging.NOTSET)
+        keys = await broker.create_demo_data(serving.node, demo.hasher)
         await asyncio.to_thread(console.wait_started, _CONSOLE_START_S)
         ports.log_listening()
-        click.echo(demo.banner(prepared, keys, ports.api_url, ports.desk_url, ports.console_url or ""))
+        urls = broker.Addresses(ports.api_url, ports.desk_url, ports.console_url or "")
+        await show(serving.node, demo, keys, urls)
+        desk_log.setLevel(logging.NOTSET)
 
     try:
-        run_node(prepared.settings, ports, on_ready, may_migrate=True, on_stop=ports.ignore_new_connections)
+        run_node(demo.settings, ports, on_ready, may_migrate=True, on_stop=ports.ignore_new_connections)
     finally:
         console.stop()
     end_logs()
 
 
 @main.command("demo-console", hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("api_url")
 @click.argument("console", type=int)
 @click.argument("ready", type=int)
-def demo_console_command(api_url: str, console: int, ready: int) -> None:
-    """The console of the demo; started by `demo` with the descriptors of its sockets."""
-    from bullion import demo
+def demo_console_command(folder: Path, api_url: str, console: int, ready: int) -> None:
+    """The console of a demo; started by `demo` with the descriptors of its sockets."""
+    from bullion.demo import broker
     from bullion.serve import run_console
     from bullion.workers.worker import report_ready
 
@@ -176,7 +219,7 @@ def demo_console_command(api_url: str, console: int, ready: int) -> None:
     async def on_ready(serving: "Serving") -> None:
         report_ready(channel, serving)
 
-    settings = demo.prepare(_read_serving_settings()).settings
+    settings = broker.prepare(_read_serving_settings(), folder).settings
     run_console(settings, socket.socket(fileno=console), on_ready, api_url=api_url)
 
 

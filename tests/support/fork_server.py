@@ -20,7 +20,7 @@ from pathlib import Path
 
 # Everything that commands import: the children find it imported.
 import bullion.__main__
-import bullion.demo
+import bullion.demo.broker
 import bullion.doctor
 import bullion.workers.single_node
 import bullion_client.cli.program  # noqa: F401

@@ -36,7 +36,7 @@ from bullion.unreadable import Unreadable
 from bullion.wiring.node import Node
 
 FOLDER = Path("var/demo")
-_CURL = r"curl -w '\n'"
+CURL = r"curl -w '\n'"
 """An answer ends without a line break, and the shell's prompt would follow it on the same line."""
 
 
@@ -118,14 +118,14 @@ class Demo:
     desk_token: str
 
 
-def prepare(given: Settings) -> Demo:
+def prepare(given: Settings, folder: Path = FOLDER) -> Demo:
     """The settings of the demo: its own store and secret, and a desk token that can be printed again."""
     settings, usual = given, Settings()
     if given.database_url == usual.database_url:
-        settings = replace(settings, database_url=f"sqlite:///{FOLDER}/bullion.db")
+        settings = replace(settings, database_url=f"sqlite:///{folder}/bullion.db")
     if given.broker == usual.broker:
         settings = replace(settings, broker="demo")
-    secret = deployment_secret(settings.secret, FOLDER, may_create=True)
+    secret = deployment_secret(settings.secret, folder, may_create=True)
     hasher = Hasher(secret, "demo")
     desk_token = settings.desk_token or f"desk-demo-{secret_from(hasher.hash(b'desk token'))}"
     return Demo(replace(settings, secret=secret.decode("ascii"), desk_token=desk_token), hasher, desk_token)
@@ -197,25 +197,39 @@ def _usable(used: UsedKey | Unreadable) -> bool:
     )
 
 
-def banner(demo: Demo, demo_keys: list[DemoKey], api_url: str, desk_url: str, console_url: str) -> str:
-    desk_token, store = demo.desk_token, demo.settings.database_url
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    api: str
+    desk: str
+    console: str
+
+
+def heading(demo: Demo, demo_keys: list[DemoKey], urls: Addresses, title: str) -> list[str]:
+    """Where the demo is, and the keys to it."""
     names = {account.login_id: account.firm_name for account in _ACCOUNTS}
     lines = [
         "",
-        f"Bullion demo: two clients, {_rates(demo.settings)}, no real metal.",
+        title,
         "",
-        f"  Trading API   {api_url}   (described at {api_url}/docs)",
-        f"  Console       {console_url}   (open it in a browser and log in with the desk token)",
-        f"  Desk API      {desk_url}/desk/v1",
-        f"  Desk token    {desk_token}",
+        f"  Trading API   {urls.api}   (described at {urls.api}/docs)",
+        f"  Console       {urls.console}   (open it in a browser and log in with the desk token)",
+        f"  Desk API      {urls.desk}/desk/v1",
+        f"  Desk token    {demo.desk_token}",
         "",
     ]
     for key in demo_keys:
         kind = "test key" if key.environment is Environment.TEST else "live key"
         lines.append(f"  {names[key.login_id]:<20}{kind}   {key.text}")
+    return lines
+
+
+def banner(demo: Demo, demo_keys: list[DemoKey], urls: Addresses) -> str:
+    store = demo.settings.database_url
+    title = f"Bullion demo: two clients, {_rates(demo.settings)}, no real metal."
+    lines = heading(demo, demo_keys, urls, title)
     lines += ["", "Paste into another terminal:", ""]
-    lines += [f"  {line}" for line in _curl_lines(demo_keys[0].text, desk_token, api_url, desk_url)]
-    lines += ["", *_production_lines(demo, demo_keys[1].text, api_url, desk_url)]
+    lines += [f"  {line}" for line in _curl_lines(demo_keys[0].text, demo.desk_token, urls.api, urls.desk)]
+    lines += ["", *_production_lines(demo, demo_keys[1].text, urls.api, urls.desk)]
     store_of_demo = f"BULLION_DATABASE_URL={store} " if "@" not in store else ""
     lines += [
         "",
@@ -239,20 +253,20 @@ def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[
     desk, desk_base = f"-H 'Authorization: Bearer {desk_token}'", f"{desk_url}/desk/v1"
     # Another for each start, or the first order of the next one would be a replay.
     order = (
-        f"{_CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
     return [
-        f"{_CURL} -s {client} {base}/me",
-        f"{_CURL} -s {client} '{base}/quotes?symbol_code=GOLD'",
+        f"{CURL} -s {client} {base}/me",
+        f"{CURL} -s {client} '{base}/quotes?symbol_code=GOLD'",
         f"{order}   # an order",
         f"{order}   # the same again: a replay, not a second order",
-        f"{_CURL} -s {client} {base}/orders",
-        f"{_CURL} -s {client} {base}/positions",
-        f"{_CURL} -s {desk} {desk_base}/rates",
-        f"{_CURL} -s {desk} {desk_base}/orders",
-        f"{_CURL} -s {desk} {desk_base}/accounts",
-        f"{_CURL} -s {api_url}/health/ready",
+        f"{CURL} -s {client} {base}/orders",
+        f"{CURL} -s {client} {base}/positions",
+        f"{CURL} -s {desk} {desk_base}/rates",
+        f"{CURL} -s {desk} {desk_base}/orders",
+        f"{CURL} -s {desk} {desk_base}/accounts",
+        f"{CURL} -s {api_url}/health/ready",
     ]
 
 
@@ -275,25 +289,25 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
     desk, desk_base = f"-H 'Authorization: Bearer {demo.desk_token}'", f"{desk_url}/desk/v1"
     client, base = f"-H 'X-API-Key: {live_key}'", f"{api_url}{Environment.PRODUCTION.base_path}"
     order = (
-        f"{_CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
-    covered = [f"  {_CURL} -s {desk} {desk_base}/hedge/executions"]
+    covered = [f"  {CURL} -s {desk} {desk_base}/hedge/executions"]
     if abilities_of(demo.settings.hedge).by_hand:
         covered = [
-            f"  {_CURL} -s {desk} {desk_base}/hedge/queue",
+            f"  {CURL} -s {desk} {desk_base}/hedge/queue",
             "",
             "It is pending until you answer for its cover, with the id that the queue shows:",
             "",
-            f"  {_CURL} -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
+            f"  {CURL} -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
         ]
     return [
         f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then an order:",
         "",
-        f"""  {_CURL} -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
-        f"""  {_CURL} -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
+        f"""  {CURL} -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
+        f"""  {CURL} -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
         f"  {order}",
-        f"  {_CURL} -s {client} {base}/positions",
+        f"  {CURL} -s {client} {base}/positions",
         *covered,
     ]
 

@@ -6,6 +6,7 @@ Only for the demo. In a deployment `bullion console` is a service of its own.
 import os
 import threading
 import time
+from pathlib import Path
 
 import structlog
 
@@ -26,11 +27,12 @@ class ConsoleProcess:
     The port stays bound here: a request that comes while no console runs waits for the next one.
     """
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, folder: Path) -> None:
+        """`folder`: where the demo's data is."""
         if ports.console is None:
             raise ValueError("none of the ports is for a console")
         self._bound = ports.console
-        self._api_url = ports.api_url
+        self._command = ["demo-console", str(folder), ports.api_url]
         self._started = threading.Event()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -54,9 +56,7 @@ class ConsoleProcess:
     def _run(self, serving: Serving) -> None:
         while not self._must_end(serving):
             started_at = time.monotonic()
-            worker = Worker.start(
-                ["demo-console", self._api_url], [self._bound], os.environ, new_session=True
-            )
+            worker = Worker.start(self._command, [self._bound], os.environ, new_session=True)
             self._wait_for_end(worker, serving)
             if self._must_end(serving):
                 self._end(worker)
