@@ -20,7 +20,17 @@ from tests.docs.examples import done_before, examples
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, name_of
 
 RUNNERS = {"run_shell(": "sh", "run_python(": "python", "run_as_root(": "bash"}
-KEPT = {"API", "KEY", "LIVE_KEY", "DESK", "DESK_TOKEN", "BULLION_BASE_URL", "BULLION_API_KEY"}
+KEPT = {
+    "API",
+    "KEY",
+    "LIVE_KEY",
+    "DESK",
+    "DESK_TOKEN",
+    "BULLION_BASE_URL",
+    "BULLION_API_KEY",
+    "VENUE_PORT",
+    "QUOTES_PORT",
+}
 """What tests/docs/demo.py, or the test of a page, has for the reader's variables."""
 
 

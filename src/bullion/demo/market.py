@@ -70,6 +70,8 @@ _CONTRACTS = {
     ),
 }
 """One for each instrument that the demo's symbols are hedged in. An ounce in hundredths leaves a rest."""
+_FILLED_AT = {"XAU/USD": "4800", "GOLD/INR": "150499", "GOLD995/INR": "149896", "SILVER/INR": "300053"}
+"""The venue's prices by its symbol: where the quote server begins."""
 _BOOK_LIMITS = {Metal.GOLD: "2000", Metal.SILVER: "100000"}
 
 _BOUNDS = {
@@ -109,7 +111,9 @@ def counterparties(say: Callable[[str], None]) -> Iterator[Counterparties]:
     running: list[Counterparty] = []
     try:
         try:
-            venue = Counterparty("The FIX venue", "fix_acceptor", "--book", str(_VENUE_BOOK), say=say)
+            prices = [f"--quote={symbol}={price}" for symbol, price in _FILLED_AT.items()]
+            options = ["--book", str(_VENUE_BOOK), *prices]
+            venue = Counterparty("The FIX venue", "fix_acceptor", *options, say=say)
             running.append(venue)
             quotes = Counterparty("The quote server", "quote_server", say=say)
             running.append(quotes)

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 _HEAD_S = 10
 
@@ -24,11 +25,12 @@ Answering = Callable[[str, Mapping[str, str]], Awaitable[Answer | None]]
 """Of a path and headers."""
 
 
-class Line(Protocol):
+@dataclass(frozen=True, eq=False)
+class Line:
     """A line that quotes are pushed to."""
 
-    async def send(self, text: str) -> None: ...
-    def abort(self) -> None: ...
+    send: Callable[[str], Awaitable[None]]
+    abort: Callable[[], None]
 
 
 @asynccontextmanager

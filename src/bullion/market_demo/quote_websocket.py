@@ -12,18 +12,6 @@ from websockets.http11 import Request, Response
 from .quote_port import Answer, Answering, Line
 
 
-class _WebSocketLine:
-    def __init__(self, connection: ServerConnection) -> None:
-        self._connection = connection
-
-    async def send(self, text: str) -> None:
-        with suppress(ConnectionClosed):
-            await self._connection.send(text)
-
-    def abort(self) -> None:
-        self._connection.transport.abort()
-
-
 @asynccontextmanager
 async def listen(answer: Answering, lines: set[Line], host: str, port: int) -> AsyncIterator[int]:
     """`lines`: where the lines that are open are kept."""
@@ -41,7 +29,11 @@ async def listen(answer: Answering, lines: set[Line], host: str, port: int) -> A
         return Response(status.value, status.phrase, all_headers, found.body.encode())
 
     async def follow(connection: ServerConnection) -> None:
-        line = _WebSocketLine(connection)
+        async def send(text: str) -> None:
+            with suppress(ConnectionClosed):
+                await connection.send(text)
+
+        line = Line(send, connection.transport.abort)
         lines.add(line)
         try:
             await connection.wait_closed()
