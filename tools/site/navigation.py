@@ -61,6 +61,7 @@ READERS = (
             Page(
                 "docs/logs-and-traces.md", "Logs and traces", "journal, log level, request ids, OpenTelemetry"
             ),
+            Page("docs/market.md", "Connect a venue and a feed", "from nothing, step by step"),
             Page("docs/fix.md", "A venue over FIX", "lines, profiles, contracts, faults"),
             Page("docs/feeds.md", "Live feeds", "rates from data vendors: sources, guard, failover"),
             Page("docs/failover.md", "Failover", "another PostgreSQL or Redis server takes over"),
