@@ -432,7 +432,8 @@ def fix_check_command(line: str | None) -> None:
     """Log on to a venue, ask about an unknown order, log off, and print what the venue said.
 
     LINE is the name of a line in the file that BULLION_MARKET names; not needed if it has only one. No order
-    is sent. A line that a running node holds is not touched.
+    is sent. A line that a running node holds is not touched. If LINE is a source of rates over FIX, its
+    instruments are subscribed, and their first quotes printed.
 
     Exit code 0: the venue does what the line's profile says. 1: it does not, or could not be reached.
     """

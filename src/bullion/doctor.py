@@ -92,7 +92,7 @@ def _hedge(settings: Settings) -> Finding:
 
 
 async def _market(settings: Settings) -> list[Finding]:
-    """The market file, and each of its lines if orders are sent over them."""
+    """The market file, and each of its lines if orders are sent or rates taken over them."""
     if settings.market is None:
         return []
     try:
@@ -104,6 +104,8 @@ async def _market(settings: Settings) -> list[Finding]:
     findings = [Finding("market", ok=True, message=message)]
     if settings.hedge == FIX:
         findings += [await _checked_line(settings, each.name) for each in market.lines]
+    if settings.feed == "live":
+        findings += [await _checked_line(settings, name) for name in market.source_lines]
     return findings
 
 

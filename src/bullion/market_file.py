@@ -3,16 +3,22 @@
 Secrets stand in the environment; the file only names them. Every mistake is reported at once, with its line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from bullion.hedge.fix.profile import EXAMPLES, RESETTING, Line, Profile
+from bullion.hedge.fix.profile import EXAMPLES, RESETTING, Line, Profile, Tls
 from bullion.hedge.fix.schedule import Schedule, Timetable
-from bullion.rates.feeds.source_settings import FeedSettings, GuardNumbers, Parity, SourceSettings
+from bullion.rates.feeds.source_settings import (
+    ALIVE_S,
+    FeedSettings,
+    GuardNumbers,
+    Parity,
+    SourceSettings,
+)
 from bullion.settings import WrongSetting
 from bullion.toml_file import Place, TomlFile, WrongFile, name_of
 
@@ -35,6 +41,21 @@ class FeedNumbers(msgspec.Struct, frozen=True):
     urgent_bps: int = 5
 
 
+class SourceLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The session of a source over FIX, as a `Line` has it."""
+
+    host: str
+    port: int
+    sender: str
+    target: str
+    profile: Profile = RESETTING
+    tls: Tls | None = Tls()
+    username: str = ""
+    password_env: str = ""
+    heartbeat_s: int = 10
+    """Instead of the profile's: silence must be noticed before a price is too old."""
+
+
 class _File(msgspec.Struct, frozen=True):
     lines: dict[str, Line] = {}
     sources: dict[str, SourceSettings] = {}
@@ -49,6 +70,8 @@ class MarketSettings(msgspec.Struct, frozen=True):
     feed: FeedSettings | None = None
     """None if there are no sources."""
     messages: Messages = Messages()
+    source_lines: dict[str, Line] = {}
+    """Of sources over FIX, by their names. They belong to no broker."""
 
     def line_of(self, broker: str) -> Line | None:
         """The line that the broker's orders are sent over."""
@@ -72,7 +95,10 @@ def read_market(text: str, environ: Mapping[str, str]) -> MarketSettings:
     file = TomlFile(text)
     _name_tables(file.tables)
     _insert_profiles(file)
-    hours = _take_hours(file)
+    timetables = _take_timetables(file)
+    source_lines = _take_source_lines(file, environ)
+    for name in source_lines.keys() & _tables_of(file.tables, "lines").keys():
+        file.add_mistake(("lines", name), f"lines.{name}: a source over FIX has this name, too.")
     found = file.read(file.tables, _File)
     readable = found or _readable(file.tables)
     _check_lines(file, readable, environ)
@@ -80,11 +106,32 @@ def read_market(text: str, environ: Mapping[str, str]) -> MarketSettings:
     file.raise_mistakes()
     numbers = msgspec.structs.asdict(readable.feed)
     sources = tuple(
-        msgspec.structs.replace(each, hours=hours.get(name)) for name, each in readable.sources.items()
+        msgspec.structs.replace(each, hours=Schedule(timetables[name]) if name in timetables else None)
+        for name, each in readable.sources.items()
     )
     feed = FeedSettings(sources=sources, guards=readable.guards, parities=readable.parities, **numbers)
     return MarketSettings(
-        tuple(readable.lines.values()), feed if readable.sources else None, readable.messages
+        tuple(readable.lines.values()),
+        feed if readable.sources else None,
+        readable.messages,
+        {name: _line_of_source(name, each, timetables.get(name)) for name, each in source_lines.items()},
+    )
+
+
+def _line_of_source(name: str, line: SourceLine, timetable: Timetable | None) -> Line:
+    profile = msgspec.structs.replace(line.profile, heartbeat_s=line.heartbeat_s)
+    return Line(
+        name=name,
+        broker="",
+        host=line.host,
+        port=line.port,
+        sender=line.sender,
+        target=line.target,
+        profile=profile,
+        tls=line.tls,
+        username=line.username,
+        password_env=line.password_env,
+        timetable=timetable or Timetable(),
     )
 
 
@@ -99,9 +146,18 @@ def _name_tables(tables: Mapping[str, Any]) -> None:
     for kind in ("profiles", "lines", "sources"):
         for name, table in _tables_of(tables, kind).items():
             table["name"] = name
-    for table in _tables_of(tables, "lines").values():
+    for _, table in _session_tables(tables):
         if table.get("tls") is False:
             table["tls"] = None
+
+
+def _session_tables(tables: Mapping[str, Any]) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """The tables of FIX sessions, with their places: those of lines, and those of sources."""
+    for name, table in _tables_of(tables, "lines").items():
+        yield ("lines", name), table
+    for name, table in _tables_of(tables, "sources").items():
+        if isinstance(table.get("line"), dict):
+            yield ("sources", name, "line"), table["line"]
 
 
 def _insert_profiles(file: TomlFile) -> None:
@@ -113,15 +169,14 @@ def _insert_profiles(file: TomlFile) -> None:
         # A profile with mistakes, which are reported, counts as its base.
         profiles[name] = base if profile is None else msgspec.to_builtins(profile)
     file.tables.pop("profiles", None)
-    for name, table in _tables_of(file.tables, "lines").items():
-        place = ("lines", name, "profile")
-        table["profile"] = _take_profile(file, table, place, profiles)
+    for place, table in _session_tables(file.tables):
+        table["profile"] = _take_profile(file, table, (*place, "profile"), profiles)
 
 
 def _take_profile(
-    file: TomlFile, table: dict[str, Any], place: tuple[str, str, str], profiles: Mapping[str, dict[str, Any]]
+    file: TomlFile, table: dict[str, Any], place: Place, profiles: Mapping[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    named = table.pop(place[2], RESETTING.name)
+    named = table.pop(str(place[-1]), RESETTING.name)
     if not isinstance(named, str) or named not in profiles:
         expected = ", ".join(f'"{each}"' for each in profiles)
         file.add_mistake(place, f"{name_of(place)} is not a profile: expected one of: {expected}.")
@@ -142,15 +197,48 @@ def _readable(tables: Mapping[str, Any]) -> _File:
     return _File(found("lines", Line), found("sources", SourceSettings), guards=found("guards", GuardNumbers))
 
 
-def _take_hours(file: TomlFile) -> dict[str, Schedule]:
-    """The timetables of sources, by source."""
-    found: dict[str, Schedule] = {}
+def _take_timetables(file: TomlFile) -> dict[str, Timetable]:
+    """Those of sources that have one, by source."""
+    found: dict[str, Timetable] = {}
     for name, table in _tables_of(file.tables, "sources").items():
         place = ("sources", name, "timetable")
         timetable = file.read(table.pop("timetable", {}), Timetable, place)
         if timetable is not None and timetable.hours and _check_timetable(file, place, timetable):
-            found[name] = Schedule(timetable)
+            found[name] = timetable
     return found
+
+
+def _take_source_lines(file: TomlFile, environ: Mapping[str, str]) -> dict[str, SourceLine]:
+    """The FIX sessions of sources, by source."""
+    found: dict[str, SourceLine] = {}
+    for name, table in _tables_of(file.tables, "sources").items():
+        place: Place = ("sources", name, "line")
+        is_fix = table.get("kind") == "fix"
+        if "line" not in table:
+            if is_fix:
+                message = f'sources.{name}: kind is "fix", so it needs a table [sources.{name}.line].'
+                file.add_mistake(place[:2], message)
+            continue
+        if not is_fix:
+            file.add_mistake(place, f'{name_of(place)} is only for a source whose kind is "fix".')
+        line = file.read(table.pop("line"), SourceLine, place)
+        if line is not None:
+            found[name] = line
+            _check_source_line(file, place, line, table.get("alive_s"), environ)
+    return found
+
+
+def _check_source_line(
+    file: TomlFile, place: Place, line: SourceLine, alive_s: object, environ: Mapping[str, str]
+) -> None:
+    _check_secret(file, (*place, "password_env"), line.password_env, environ)
+    if not line.profile.reset_on_logon:
+        message = f"{name_of(place)}.profile keeps numbers: a source needs reset_on_logon = true."
+        file.add_mistake((*place, "profile"), message)
+    limit_s = alive_s if isinstance(alive_s, int) else ALIVE_S
+    if not 1 <= line.heartbeat_s < limit_s:
+        message = f"{name_of(place)}.heartbeat_s must be at least 1 and below alive_s, which is {limit_s}."
+        file.add_mistake((*place, "heartbeat_s"), message)
 
 
 def _check_timetable(file: TomlFile, place: Place, timetable: Timetable) -> bool:

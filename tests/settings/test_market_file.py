@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bullion.hedge.fix.profile import KEEPING, RESETTING
+from bullion.hedge.fix.profile import KEEPING, RESETTING, Tls
 from bullion.market_file import read_market, read_market_file
 from bullion.settings import WrongSetting
 from bullion.toml_file import WrongFile
@@ -168,3 +168,64 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     missing.write_text("a = 1\n")
     with pytest.raises(WrongSetting, match="has mistakes:\nline 1: a is not known"):
         read_market_file(missing, {})
+
+
+FIX_SOURCE = """\
+[sources.venue]
+kind = "fix"
+instruments = [{ instrument = "XAUUSD", symbol = "XAU/USD", lowest = "1000", highest = "9000" }]
+timetable = { hours = ["sun 17:05 - fri 16:55"], zone = "America/New_York" }
+full_updates = true
+[sources.venue.line]
+host = "md.example.com"
+port = 9881
+sender = "BROKER"
+target = "VENUE"
+profile = "resetting"
+username = "broker"
+password_env = "MD_PASSWORD"
+"""
+
+
+def test_a_source_over_fix_has_a_line_of_its_own() -> None:
+    market = read_market(FIX_SOURCE, {"MD_PASSWORD": "secret"})
+    assert (market.lines, market.line_of("")) == ((), None)
+    assert market.feed is not None
+    (source,) = market.feed.sources
+    line = market.source_lines["venue"]
+    assert (line.name, line.host, line.port, line.sender, line.target) == (
+        "venue", "md.example.com", 9881, "BROKER", "VENUE",
+    )  # fmt: skip
+    assert (line.username, line.password_env, line.tls) == ("broker", "MD_PASSWORD", Tls())
+    assert (line.profile.heartbeat_s, source.alive_s, source.full_updates) == (10, 12, True)
+    assert line.timetable.hours == ("sun 17:05 - fri 16:55",)
+    assert source.hours is not None
+    plain = FIX_SOURCE.replace('profile = "resetting"', "tls = false\nheartbeat_s = 5")
+    assert read_market(plain, {"MD_PASSWORD": "secret"}).source_lines["venue"].tls is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("full_updates = true", 'url = "wss://a"', "line 1: sources.venue: url is not for a source over FIX."),
+        ("full_updates = true", "[lines.venue]", "line 5: lines.venue: a source over FIX has this name, too."),
+        ("port = 9881", "prt = 9881", "line 8: sources.venue.line.prt is not known. Did you mean port?"),
+        ("port = 9881", "", "line 6: sources.venue.line.port is missing: expected a whole number."),
+        ('"resetting"', '"keeping"',
+         "line 11: sources.venue.line.profile keeps numbers: a source needs reset_on_logon = true."),
+        ('"resetting"', '"lmax"',
+         'line 11: sources.venue.line.profile is not a profile: expected one of: "resetting", "keeping".'),
+        ('username = "broker"', "heartbeat_s = 12",
+         "line 12: sources.venue.line.heartbeat_s must be at least 1 and below alive_s, which is 12."),
+        ("MD_PASSWORD", "MD_OTHER",
+         "line 13: sources.venue.line.password_env: the environment variable MD_OTHER is not set."),
+        ("sun 17:05", "someday 17:05", "line 4: sources.venue.timetable: hours: "),
+        ('"fix"', '"http"', 'line 6: sources.venue.line is only for a source whose kind is "fix".'),
+        ("[sources.venue.line]", "[sources.other.line]",
+         'line 1: sources.venue: kind is "fix", so it needs a table [sources.venue.line].'),
+    ],
+)  # fmt: skip
+def test_mistakes_of_a_source_over_fix(before: str, after: str, told: str) -> None:
+    with pytest.raises(WrongFile) as wrong:
+        read_market(FIX_SOURCE.replace(before, after), {"MD_PASSWORD": "secret"})
+    assert any(each.startswith(told) for each in str(wrong.value).splitlines()), str(wrong.value)

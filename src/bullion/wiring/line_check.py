@@ -19,6 +19,7 @@ from bullion.market_file import MarketSettings, read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.fix_lines import StoredLines
 
+from .source_check import check_source
 from .store import open_store
 
 _LOGON_S = 10.0
@@ -54,9 +55,12 @@ class _Seen:
 async def check_line(settings: Settings, name: str | None, show: Print) -> bool | None:
     """Whether the venue did what its profile says; None if a node holds the line, which is not touched then.
 
-    Raises WrongSetting and StoreFault.
+    `name`: that of a line, or of a source of rates over FIX. Raises WrongSetting and StoreFault.
     """
-    line, market = _line(settings, name)
+    found, market = _named(settings, name)
+    if found in market.source_lines:
+        return await check_source(settings, market, found, show)
+    (line,) = (each for each in market.lines if each.name == found)
     async with open_store(settings, migrate=False) as store:
         lines = StoredLines(store.engine)
         lease = LineLease(lines, line.name, LineHolder(f"check-{uuid4().hex}", "", ""))
@@ -83,14 +87,14 @@ async def check_line(settings: Settings, name: str | None, show: Print) -> bool 
             show(f"Messages: {market.messages.folder}/{line.name}-<date>.log")
 
 
-def _line(settings: Settings, name: str | None) -> tuple[Line, MarketSettings]:
+def _named(settings: Settings, name: str | None) -> tuple[str, MarketSettings]:
     if settings.market is None:
         raise WrongSetting("BULLION_MARKET is not set: it must name the market file, which has the lines.")
     market = read_market_file(Path(settings.market), os.environ)
-    found = [each for each in market.lines if name in (None, each.name)]
+    known = [*(each.name for each in market.lines), *market.source_lines]
+    found = [each for each in known if name in (None, each)]
     if len(found) != 1:
-        known = ", ".join(each.name for each in market.lines) or "none"
-        raise WrongSetting(f"Name one of the lines of {settings.market}: {known}.")
+        raise WrongSetting(f"Name one of the lines of {settings.market}: {', '.join(known) or 'none'}.")
     return found[0], market
 
 

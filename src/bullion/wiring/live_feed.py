@@ -3,6 +3,7 @@
 import os
 from importlib.util import find_spec
 
+from bullion.market_file import MarketSettings
 from bullion.rates.feeds.http_source import HttpSource
 from bullion.rates.feeds.live_feed import LiveFeed
 from bullion.rates.feeds.live_runner import LiveFeedRunner
@@ -12,12 +13,15 @@ from bullion.rates.feeds.source_settings import FeedSettings, SourceSettings
 from bullion.settings import WrongSetting
 from bullion.store.feed_controls import StoredFeedControls
 
+from .fix_source import make_fix_source
 from .store import StoreEngine
 from .trading import Trading
 
 
-def make_live_feed(settings: FeedSettings | None, trading: Trading, engine: StoreEngine) -> LiveFeedRunner:
-    """Raises WrongSetting, with everything that is wrong."""
+def make_live_feed(
+    settings: FeedSettings | None, market: MarketSettings, trading: Trading, engine: StoreEngine
+) -> LiveFeedRunner:
+    """`market` has the lines of sources over FIX. Raises WrongSetting, with everything that is wrong."""
     if settings is None or not settings.sources:
         raise WrongSetting("BULLION_FEED is 'live', but there are no sources of live rates.")
     problems = list(settings.problems())
@@ -25,7 +29,7 @@ def make_live_feed(settings: FeedSettings | None, trading: Trading, engine: Stor
         raise WrongSetting("\n".join(f"Live rates: {each}." for each in problems))
     return LiveFeedRunner(
         LiveFeed(settings),
-        [_source(each, trading) for each in settings.sources],
+        [_source(each, market, trading) for each in settings.sources],
         trading.rates,
         StoredFeedControls(engine),
         trading.board,
@@ -34,7 +38,7 @@ def make_live_feed(settings: FeedSettings | None, trading: Trading, engine: Stor
     )
 
 
-def _source(settings: SourceSettings, trading: Trading) -> Source:
+def _source(settings: SourceSettings, market: MarketSettings, trading: Trading) -> Source:
     try:
         secret = secret_of(settings, os.environ)
     except SecretMissing as missing:
@@ -50,4 +54,4 @@ def _source(settings: SourceSettings, trading: Trading) -> Source:
         from bullion.rates.feeds.websocket_source import WebSocketSource
 
         return WebSocketSource(settings, secret, now_us)
-    raise WrongSetting(f"Source {settings.name}: live rates over FIX are not available yet.")
+    return make_fix_source(settings, market, now_us)

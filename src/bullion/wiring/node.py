@@ -27,7 +27,7 @@ from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
 from bullion.faults import StoreFault
-from bullion.market_file import read_market_file
+from bullion.market_file import MarketSettings, read_market_file
 from bullion.orders.rate_sampler import RateSampler
 from bullion.rates.candle import Step
 from bullion.rates.feeds.feed import FeedRunner
@@ -127,7 +127,8 @@ async def open_node(
         reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
         live_feed = None
         if settings.feed == "live":
-            live_feed = make_live_feed(live_rates or _live_rates(settings), trading, store.engine)
+            market = _market(settings)
+            live_feed = make_live_feed(live_rates or market.feed, market, trading, store.engine)
         feed_gauges = None if live_feed is None else FeedGauges(metrics.registry)
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
 
@@ -190,8 +191,10 @@ async def open_node(
         call_log.write()
 
 
-def _live_rates(settings: Settings) -> FeedSettings | None:
-    return None if settings.market is None else read_market_file(Path(settings.market), os.environ).feed
+def _market(settings: Settings) -> MarketSettings:
+    if settings.market is None:
+        return MarketSettings()
+    return read_market_file(Path(settings.market), os.environ)
 
 
 def _candles(settings: Settings, store: Store) -> StoredCandles:

@@ -562,6 +562,7 @@ def test_a_message_with_a_field_that_cannot_be_read_is_rejected_and_counted(benc
     seen = bench.take(message_of_bytes(data + b"10=%03d\x01" % (sum(data) % 256)))
     assert fields(seen.sent[0], 35, 45, 371, 372, 373) == ["3", "2", "55", "8", "4"]
     assert (seen.delivered, bench.session.numbers.incoming) == ([], 3)
+    assert seen.of(Skipped) == [Skipped(2, 2)], "the owner knows that it did not see all"
 
 
 def test_the_owner_rejects_what_it_cannot_read(bench: Bench) -> None:

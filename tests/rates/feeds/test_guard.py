@@ -3,6 +3,7 @@
 import os
 from random import Random
 
+import msgspec
 import pytest
 
 from bullion.rates.feeds.guard import Drop, GuardRules, QuoteHistory, accepted, judge
@@ -156,6 +157,15 @@ def test_after_a_bad_quote_the_last_good_one_no_longer_stands(bad: Quote) -> Non
 def test_a_quote_that_was_overtaken_changes_nothing() -> None:
     late = Quote("one", "XAUUSD", 4_700 * S, 4_701 * S, T0 - 1, T0 + S)
     assert judge(RULES, KNOWN, late, (), is_open=True) == (KNOWN, Drop.LATE)
+
+
+def test_nothing_overtakes_a_quote_on_a_line_that_keeps_the_order() -> None:
+    """Bid and ask may have been set at different times; the newer message is what holds."""
+    late = msgspec.structs.replace(of(4_800 * S, 4_801 * S, at_us=T0 - S), in_order=True)
+    history, drop = judge(RULES, KNOWN, late, (), is_open=True)
+    assert (history.good, drop) == (late, None)
+    old = msgspec.structs.replace(late, at_us=T0 - 60 * S)
+    assert verdict(old) is Drop.TIME
 
 
 def bad_quote(chance: Random, middle_e6: int, at_us: int) -> Quote:

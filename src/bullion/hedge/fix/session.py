@@ -383,6 +383,9 @@ class Session:
         if message.problem is not None and kind != "3":
             problem = message.problem
             self._reject(message, now_us, problem.reason, problem.text, problem.tag)
+            if kind not in _ADMINISTRATIVE:
+                number = self.numbers.incoming - 1
+                self._effects.append(Skipped(number, number))
         elif kind == "1":
             self._answer_test(message, now_us)
         elif kind == "2":

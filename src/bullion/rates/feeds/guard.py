@@ -105,7 +105,7 @@ def _fault_of_time(rules: GuardRules, history: QuoteHistory, quote: Quote) -> Dr
     age_us = quote.received_us - quote.at_us
     if not -rules.numbers.ahead_s * _US_PER_S <= age_us <= rules.numbers.old_s * _US_PER_S:
         return Drop.TIME
-    last = history.good
+    last = None if quote.in_order else history.good
     if last is not None and last.at_us is not None and quote.at_us < last.at_us:
         return Drop.LATE
     return None

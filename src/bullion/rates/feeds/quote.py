@@ -16,6 +16,8 @@ class Quote(msgspec.Struct, frozen=True):
     at_us: int | None
     """The source's own time; None if it sends none."""
     received_us: int
+    in_order: bool = False
+    """Whether its line keeps the order: it replaces what came before, even with an earlier time."""
 
     @property
     def level_e6(self) -> int:

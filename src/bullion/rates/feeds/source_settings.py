@@ -16,6 +16,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _INSTRUMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 _SCHEMES = {"websocket": ("ws", "wss"), "http": ("http", "https")}
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+ALIVE_S = 12
 SECRET = "{secret}"  # noqa: S105 - where the secret stands in a URL or message
 """In `url`, `header_value` and `subscribe`: the value of the environment variable that `secret_env` names."""
 
@@ -108,8 +109,6 @@ class SourceSettings(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["websocket", "http", "fix"]
     instruments: tuple[SourceInstrument, ...]
     url: str = ""
-    line: str = ""
-    """Of a `fix` source: the name of its FIX line."""
     fields: Fields = Fields()
     secret_env: str | None = None
     header_name: str | None = None
@@ -117,9 +116,15 @@ class SourceSettings(msgspec.Struct, frozen=True, kw_only=True):
     subscribe: tuple[str, ...] = ()
     """Messages that a WebSocket sends when it is open."""
     ping_s: int = 10
-    alive_s: int = 12
+    alive_s: int = ALIVE_S
     """A line that delivers nothing for so long, not even the answer to a ping, counts as dead."""
     poll_ms: int = 1000
+    full_updates: bool = False
+    """Of a `fix` source: ask for a whole snapshot with each change."""
+    entry_times: bool = True
+    """Of a `fix` source: believe the times of entries; otherwise that of the message."""
+    log_quotes: bool = False
+    """Of a `fix` source: keep messages with prices in the message log, too."""
     hours: Hours | None = None
     """When the source has prices; None: always."""
 
@@ -144,8 +149,7 @@ class SourceSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def _problems_of_line(self) -> Iterator[str]:
         if self.kind == "fix":
-            if not self.line:
-                yield "line is empty, but must be the name of a FIX line"
+            yield from self._problems_of_fix()
             return
         yield from self._problems_of_url()
         yield from self.fields.problems()
@@ -160,6 +164,13 @@ class SourceSettings(msgspec.Struct, frozen=True, kw_only=True):
             yield "ping_s must be at least 1 and below alive_s, and alive_s at most 120"
         if not 100 <= self.poll_ms <= 60_000:
             yield "poll_ms must be from 100 to 60000"
+
+    def _problems_of_fix(self) -> Iterator[str]:
+        for name in ("url", "secret_env", "header_name", "subscribe"):
+            if getattr(self, name):
+                yield f"{name} is not for a source over FIX"
+        if not 1 <= self.alive_s <= 120:
+            yield "alive_s must be from 1 to 120"
 
     def _problems_of_url(self) -> Iterator[str]:
         schemes = _SCHEMES[self.kind]
