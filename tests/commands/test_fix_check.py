@@ -1,6 +1,7 @@
 """`bullion fix check` against a venue of its own, and `bullion serve` with a wrong market file."""
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +10,14 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.support.command import bullion
-from tests.support.fix_node import Acceptor, fix_settings, market_file
+from tests.support.fix_node import Acceptor, add_source, fix_settings, market_file
 from tests.support.node import DESK_TOKEN, SECRET
+from tests.support.servers import free_port
 
 
 @pytest.fixture(scope="module")
 def venue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acceptor]:
-    with Acceptor(tmp_path_factory.mktemp("venue")) as venue:
+    with Acceptor(tmp_path_factory.mktemp("venue"), "GOLD=150000") as venue:
         yield venue.start()
 
 
@@ -67,6 +69,35 @@ def test_a_line_that_the_file_does_not_have(folder: Path, venue: Acceptor) -> No
     done = check(folder, venue.port, "other")
     assert done.returncode == 2
     assert done.stderr.endswith("market.toml: spot.\n")
+
+
+def check_source(folder: Path, venue: Acceptor, port: int, symbol: str = "GOLD") -> CompletedProcess[str]:
+    market = add_source(market_file(folder, venue.port), port, symbol)
+    done = bullion(folder, "fix", "check", "venue", BULLION_MARKET=str(market))
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_source_of_rates_is_checked_by_its_first_quotes(folder: Path, venue: Acceptor) -> None:
+    done = check_source(folder, venue, venue.quotes_port)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    first, second, quote, last = done.stdout.splitlines()
+    assert first == f"Source venue: BULLION to VENUE at 127.0.0.1:{venue.quotes_port}, profile resetting."
+    assert second == "Logged on."
+    assert re.fullmatch(r"GOLD: bid 1[45]\d{4}\.\d{6}, ask 1[45]\d{4}\.\d{6}, from GOLD\.", quote)
+    assert last == "Messages: var/fix/sources/venue-<date>.log"
+    (log,) = (folder / "var" / "fix" / "sources").glob("venue-*.log")
+    sent = [line for line in log.read_text("latin-1").splitlines() if " > " in line]
+    assert [line.partition("\x0135=")[2][0] for line in sent] == ["A", "V", "5"]
+
+
+def test_a_source_that_refuses_a_symbol_or_is_not_there(folder: Path, venue: Acceptor) -> None:
+    refused = check_source(folder, venue, venue.quotes_port, "PLATINUM")
+    assert refused.returncode == 1
+    assert "GOLD: nothing from PLATINUM: the source refused it: Unknown symbol." in refused.stdout
+    away = check_source(folder, venue, free_port())
+    assert away.returncode == 1
+    assert "It cannot be reached: " in away.stdout
 
 
 def test_serve_reports_every_mistake_of_the_market_file_with_its_line(tmp_path: Path) -> None:

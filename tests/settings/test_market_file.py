@@ -207,8 +207,9 @@ def test_a_source_over_fix_has_a_line_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ("full_updates = true", 'url = "wss://a"', "line 1: sources.venue: url is not for a source over FIX."),
-        ("full_updates = true", "[lines.venue]", "line 5: lines.venue: a source over FIX has this name, too."),
+        ("full_updates = true", 'url = "wss"', "line 1: sources.venue: url is not for a source over FIX."),
+        ("full_updates = true", "[lines.venue]",
+         "line 5: lines.venue: a source over FIX has this name, too."),
         ("port = 9881", "prt = 9881", "line 8: sources.venue.line.prt is not known. Did you mean port?"),
         ("port = 9881", "", "line 6: sources.venue.line.port is missing: expected a whole number."),
         ('"resetting"', '"keeping"',

@@ -74,10 +74,15 @@ class ServerProcess:
 class Acceptor(ServerProcess):
     """A venue that speaks FIX. Its book outlives it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *quotes: str) -> None:
+        """`quotes`: such as GOLD=150000. It serves market data of these, too."""
         self.port = free_port()
+        self.quotes_port = free_port()
         self._book = folder / "venue.db"
-        super().__init__("fix_acceptor", "--book", str(self._book), "--port", str(self.port))
+        options = ["--book", str(self._book), "--port", str(self.port)]
+        if quotes:
+            options += ["--quotes-port", str(self.quotes_port), *(f"--quote={each}" for each in quotes)]
+        super().__init__("fix_acceptor", *options)
 
     def executions(self) -> list[Execution]:
         """By our order ids, which are the ClOrdIDs of the profile `resetting`."""
@@ -116,6 +121,25 @@ tls = false
         "utf-8",
     )
     return path
+
+
+def add_source(market: Path, port: int, symbol: str = "GOLD") -> Path:
+    """Add a source over FIX at that port, for the instrument GOLD, to a market file."""
+    source = f"""
+[sources.venue]
+kind = "fix"
+alive_s = 3
+instruments = [{{ instrument = "GOLD", symbol = "{symbol}", lowest = "100000", highest = "200000" }}]
+[sources.venue.line]
+host = "127.0.0.1"
+port = {port}
+sender = "BULLION"
+target = "VENUE"
+tls = false
+heartbeat_s = 1
+"""
+    market.write_text(market.read_text("utf-8") + source, "utf-8")
+    return market
 
 
 def fix_settings(market: Path) -> dict[str, str]:

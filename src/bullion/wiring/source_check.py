@@ -43,6 +43,11 @@ class _Seen:
         if isinstance(item, Quote) and item.bid_e6 is not None and item.ask_e6 is not None:
             self.quotes.setdefault(item.instrument, item)
 
+    def told_of(self, source: SourceSettings) -> bool:
+        """Whether each instrument has a quote, or a reason why it has none."""
+        told = self.quotes.keys() | self.troubles.keys()
+        return all(each.instrument in told for each in source.instruments)
+
     def note_trouble(self, instrument: str, reason: str) -> None:
         self.troubles[instrument] = reason
 
@@ -74,6 +79,7 @@ async def check_source(settings: Settings, market: MarketSettings, name: str, sh
             following.cancel()
             renewing.cancel()
             await asyncio.gather(following, renewing, return_exceptions=True)
+            await rates.publish(holder, 0, ())  # A node that starts now need not wait.
             show(f"Messages: {market.messages.folder}/sources/{name}-<date>.log")
 
 
@@ -86,7 +92,7 @@ async def _renew(rates: StoredRates, holder: str) -> None:
 async def _wait(source: SourceSettings, seen: _Seen, following: "asyncio.Task[None]") -> None:
     try:
         async with asyncio.timeout(_QUOTES_S):
-            while len(seen.quotes) < len(source.instruments) and not following.done():
+            while not seen.told_of(source) and not following.done():
                 await asyncio.wait([following], timeout=_LOOK_S)
     except TimeoutError:
         pass  # What is missing is told.
