@@ -12,6 +12,8 @@ import pytest
 
 from bullion.console.html import Html, el
 from bullion.console.page import Visit
+from bullion.console.pages.orders import order_list
+from bullion.console.pages.orders.blotter_columns import Shown
 from bullion.console.pages.orders.decision_page import STAGES, stages
 from bullion.console.pages.orders.order_actions import buttons, queue_actions
 from bullion.console.pages.orders.order_list import recent_orders_card
@@ -19,11 +21,15 @@ from bullion.console.pages.orders.price_breakdown import price_steps
 from bullion.console.shared_read import Reading, SharedRead
 from bullion.console.watch import BrokerWatch
 from bullion.console.widgets.charts import Step, waterfall
+from bullion.desk.actions import order_sorting
 from bullion.desk.desk import Desk, View
 from bullion.hedge.venues import abilities_of
+from bullion.records.orders import OrderFilter, OrderTotal
+from bullion.records.page import Page as RecordPage
 from bullion.records.token import Actor, Role
 from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR, SERVICE_UNAVAILABLE
-from bullion.refusals.refusal import RefusalCode
+from bullion.refusals.refusal import RefusalCode, RefusalError
+from bullion.store.records import Records
 
 
 def trace(outcome: str, environment: str = "production") -> View:
@@ -246,3 +252,51 @@ def test_the_newest_orders_are_a_card_for_other_pages() -> None:
     assert "closing" in closing
     assert "closing" not in shown
     assert "Laxmi Coins" in str(asyncio.run(_recent(visit([{**order, "firm_name": "Laxmi Coins"}]))))
+
+
+def test_a_list_that_is_not_counted_yet_says_so() -> None:
+    visit = cast("Visit", SimpleNamespace(request=SimpleNamespace(query={"status": "open"})))
+
+    def listed(number: int, orders: int, *, exact: bool) -> Reading[Any]:
+        return Reading(order_list._Listed([{}] * orders, OrderTotal(number, exact=exact)), 0.0)
+
+    many = listed(1_000, 50, exact=False)
+    assert "at least 1,000 orders" in el("div", order_list._aside(many))
+    first = el("div", order_list._pager(visit, many, 1))
+    assert "1 to 50 of at least 1,000" in first
+    assert "page=2" in first
+    last = el("div", order_list._pager(visit, many, 20))
+    assert "951 to 1,000 of at least 1,000" in last
+    assert "page=21" not in last
+    assert "1 to 50 of 1,234" in el("div", order_list._pager(visit, listed(1_234, 50, exact=True), 1))
+    chosen = dict.fromkeys((*order_list._DESK_FILTERS, "since", "from"), "")
+    for reading, words in (
+        (listed(3, 0, exact=False), "No matching orders among the newest."),
+        (listed(3, 0, exact=True), "There are not that many pages."),
+    ):
+        assert words in el("div", order_list._found(visit, reading, chosen, 9, cast("Shown", None)))
+
+
+async def _at_once(
+    monkeypatch: pytest.MonkeyPatch, total: OrderTotal, sort: str
+) -> tuple[list[Any], OrderTotal]:
+    async def orders_at_once(*_: object) -> tuple[list[Any], OrderTotal]:
+        return [], total
+
+    async def sorted_page(*_: object) -> tuple[list[Any], int]:
+        return [], total.number
+
+    monkeypatch.setattr(order_sorting, "sorted_page", sorted_page)
+    records = cast("Records", SimpleNamespace(orders_at_once=orders_at_once))
+    return await order_sorting.sorted_page_at_once(records, "main", OrderFilter(), RecordPage(50, 0), sort)
+
+
+def test_a_list_is_sorted_once_it_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    some, all_of = OrderTotal(7, exact=False), OrderTotal(7)
+    assert asyncio.run(_at_once(monkeypatch, some, "-time")) == ([], some)
+    assert asyncio.run(_at_once(monkeypatch, all_of, "-weight")) == ([], all_of)
+    for sort in ("time", "-weight"):
+        with pytest.raises(RefusalError) as refused:
+            asyncio.run(_at_once(monkeypatch, some, sort))
+        assert refused.value.errors[0].loc == ("query", "sort")
+        assert "until all orders are counted" in refused.value.errors[0].msg

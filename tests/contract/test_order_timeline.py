@@ -16,9 +16,9 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import FINAL, TRANSITIONS, Status
-from bullion.records.orders import AccountOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter, OrderTotal
 from bullion.records.page import Page
-from bullion.store import order_changes, order_timeline
+from bullion.store import newest_orders, order_changes, order_timeline
 from bullion.store.engine import Engine, one_row
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.ledger_sqlite import SqliteLedger
@@ -133,6 +133,11 @@ class Fixture:
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))
+
+    async def at_once(
+        self, broker: str, wanted: OrderFilter, page: Page
+    ) -> tuple[list[AccountOrder], OrderTotal]:
+        return await self.records.read("orders", lambda records: records.orders_at_once(broker, wanted, page))
 
     def expected(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         found = sorted(
@@ -315,6 +320,61 @@ async def test_lists_need_no_counts(fixture: Fixture) -> None:
         assert await fixture.orders(broker, wanted, Page(50, 0)) == fixture.expected(
             broker, wanted, Page(50, 0)
         )
+
+
+@pytest.mark.parametrize("counted_max", [5, 1_000])
+async def test_the_newest_of_a_list_are_found_before_all_are_counted(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch, counted_max: int
+) -> None:
+    use_only_counts(monkeypatch)
+    monkeypatch.setattr(newest_orders, "COUNTED_MAX", counted_max)
+    await fixture.trade(120, fixture.begin_us)
+    await fixture.change(30)
+    times = (None, fixture.placed[60].order.created_at_us)
+    wanted_lists = [
+        OrderFilter(environment, status=status, symbol_code=symbol, source=source, since_us=since_us)
+        for environment, status, symbol, source, since_us in product(
+            (None, *Environment), (None, *Status), (None, "SILVER"), (None, "web"), times
+        )
+        if (symbol, source, since_us) != (None, None, None) or status not in (None, Status.FILLED)
+    ]
+    for wanted in fixture.chance.sample(wanted_lists, 60):
+        broker, offset = fixture.chance.choice(list(BROKERS)), fixture.chance.choice([0, 4])
+        expected, number = fixture.expected(broker, wanted, Page(min(3, counted_max - offset), offset))
+        total = OrderTotal(min(number, counted_max), exact=number <= counted_max)
+        assert await fixture.at_once(broker, wanted, Page(3, offset)) == (expected, total), wanted
+
+
+async def test_test_orders_are_counted_by_their_books(fixture: Fixture) -> None:
+    await fixture.trade(60, fixture.begin_us)
+    wanted, page = OrderFilter(status="filled"), Page(5, 2)
+    found, total = await fixture.at_once("main", wanted, page)
+    assert (found, total.number) == fixture.expected("main", wanted, page)
+    assert total.exact
+    none = OrderFilter(Environment.PRODUCTION, status="filled")
+    assert await fixture.at_once("main", none, page) == ([], OrderTotal(0))
+    assert await fixture.at_once("main", OrderFilter(symbol_code="\0"), page) == ([], OrderTotal(0))
+
+
+async def test_a_search_ends_after_so_many_orders_until_all_are_counted(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest_orders, "_LOOKED_AT_MAX", 10)
+    await fixture.trade(100, fixture.begin_us)
+    wanted, page = OrderFilter(source="web"), Page(50, 0)
+    looked_at = sorted((each.order for each in fixture.placed), key=lambda each: each.id)[-11:]
+    found, total = await fixture.at_once("main", wanted, page)
+    whole, number = fixture.expected("main", wanted, page)
+    assert [each.order for each in found] == [each.order for each in whole if each.order in looked_at]
+    assert total == OrderTotal(len(found), exact=False)
+    # No other broker's orders, nor those of another status, use up the search of one status.
+    wanted = OrderFilter(status="pending", source="web", since_us=fixture.placed[-8].order.created_at_us)
+    found, total = await fixture.at_once("main", wanted, page)
+    assert (found, total.number) == fixture.expected("main", wanted, page)
+    assert total.exact
+    await fixture.timeline.update()
+    found, total = await fixture.at_once("main", OrderFilter(source="web"), page)
+    assert (found, total) == (whole, OrderTotal(number))
 
 
 async def test_a_reset_is_seen_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:

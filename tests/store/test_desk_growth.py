@@ -21,11 +21,12 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.desk.actions.order_sorting import sorted_page
 from bullion.environment import Environment
+from bullion.orders.status import Status
 from bullion.records.clients import Allocation, KeyTimes
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
-from bullion.store import queries
+from bullion.store import newest_orders, queries
 from bullion.store.desk_transaction import DeskCache
 from bullion.store.engine import Engine, Row, Transaction, Value
 from bullion.store.order_timeline import _SPAN
@@ -144,6 +145,24 @@ def orders(wanted: OrderFilter, offset: int = 0) -> Read:
     return lambda records: records.orders("main", wanted, Page(50, offset))
 
 
+def orders_at_once(wanted: OrderFilter) -> Read:
+    return lambda records: records.orders_at_once("main", wanted, Page(20, 0))
+
+
+def reads_at_once(begin_us: int) -> dict[str, Read]:
+    """Reads that are as cheap before the orders are counted."""
+    since_us = begin_us + 86_400_000_000
+    return {
+        **{f"{each} orders": orders_at_once(OrderFilter(status=each)) for each in Status if each != "filled"},
+        "open orders in production": orders_at_once(OrderFilter(Environment.PRODUCTION, status="open")),
+        "closed orders of a rare symbol": orders_at_once(OrderFilter(status="closed", symbol_code="RARE")),
+        "orders of a symbol": orders_at_once(OrderFilter(symbol_code="GOLD")),
+        "orders of a rare symbol": orders_at_once(OrderFilter(symbol_code="RARE")),
+        "orders of a channel that nobody used": orders_at_once(OrderFilter(source="phone")),
+        "orders since an old time": orders_at_once(OrderFilter(since_us=since_us)),
+    }
+
+
 def sorted_orders(wanted: OrderFilter, sort: str) -> Read:
     """Too many to sort are counted, and refused."""
 
@@ -222,7 +241,12 @@ def _seeded(place: Path | str, accounts: int) -> int:
 
 
 @pytest.mark.slow
-def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | str]) -> None:
+def test_reads_cost_the_same_however_many_orders_there_are(
+    places: list[Path | str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The smaller store has more than these.
+    monkeypatch.setattr(newest_orders, "COUNTED_MAX", 50)
+    monkeypatch.setattr(newest_orders, "_LOOKED_AT_MAX", 100)
     costs: list[dict[str, int]] = []
     uncounted: list[int] = []
 
@@ -234,10 +258,11 @@ def test_reads_cost_the_same_however_many_orders_there_are(places: list[Path | s
         await engine.open()
         store = Store(place, engine, DeskCache(engine))
         uncounted.append(await store.cost(orders(OrderFilter(source="phone"))))
+        at_once = {name: await store.cost(read) for name, read in reads_at_once(begin_us).items()}
         await store.memory.timeline.update()
         (row,) = await rows(engine, "SELECT id FROM orders WHERE book_id = 3 ORDER BY ordinal LIMIT 1")
         all_reads = reads(accounts, begin_us, row["id"])
-        costs.append({name: await store.cost(read) for name, read in all_reads.items()})
+        costs.append(at_once | {name: await store.cost(read) for name, read in all_reads.items()})
         await engine.close()
 
     for place, accounts in zip(places, (SMALL, GROWN), strict=True):

@@ -55,6 +55,7 @@ NOT_THE_ACCOUNTS = {
 NOT_LED_BY_BOOK = {
     "orders_by_id": "the desk's; ids begin with their time, so that every order goes to its end",
     "orders_by_deal_no": "the desk's; has only deals, which are numbered one after the other",
+    "orders_by_status": "the desk's; has no test orders, and new ones of a status go to its end",
     "order_events_by_time": "the desk's; has only changes that the desk makes",
     "archived_keys_by_time": "the desk's; written when orders are archived, and by no order itself",
     "hedge_requests_due": "has only what waits for the venue now",

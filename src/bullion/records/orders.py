@@ -34,10 +34,24 @@ class OrderFilter:
         return self.login_id is not None and all(each is None for each in others)
 
     @property
+    def is_of_environment(self) -> bool:
+        """Whether it selects all orders, at most limited by environment."""
+        return self == OrderFilter(environment=self.environment)
+
+    @property
     def is_counted(self) -> bool:
         """Whether the counts of all orders by time give the total."""
         others = (self.login_id, self.client_order_id, self.request_id)
         return all(each is None for each in others)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTotal:
+    """How many orders a list has."""
+
+    number: int
+    exact: bool = True
+    """If not, it has at least this number."""
 
 
 @dataclass(frozen=True, slots=True)

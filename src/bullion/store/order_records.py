@@ -7,8 +7,16 @@ from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
 from bullion.orders.order import Order
 from bullion.orders.order_id import ids_since
+from bullion.orders.status import Status
 from bullion.orders.trace import Trace
-from bullion.records.orders import AccountOrder, AccountTrace, DecisionCount, OrderEvent, OrderFilter
+from bullion.records.orders import (
+    AccountOrder,
+    AccountTrace,
+    DecisionCount,
+    OrderEvent,
+    OrderFilter,
+    OrderTotal,
+)
 from bullion.records.page import Page
 from bullion.records.refusals import CountedRefusals, RefusalFilter, RefusalPage, TracePlace
 
@@ -16,6 +24,7 @@ from . import account_orders, archive_reader, order_changes, order_rows, trace_r
 from .account_orders import BookOrders, order_sort_key
 from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
+from .newest_orders import newest_orders
 from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, IdRange
 
 _FEW = 1_000
@@ -69,10 +78,33 @@ class OrderRecords(DeskTransaction):
 
     async def orders(self, broker: str, filters: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         """Newest first, without archived ones."""
-        if any(isinstance(each, str) and "\0" in each for each in astuple(filters)):
-            return [], 0  # No order has one, and PostgreSQL does not accept it as a value.
-        kind, scope = _kind(filters), (broker, filters.environment, filters.login_id)
+        if _has_nul(filters):
+            return [], 0
+        return await self._read_list(broker, filters, page, await self._counted_list(broker, filters))
+
+    async def orders_at_once(
+        self, broker: str, filters: OrderFilter, page: Page
+    ) -> tuple[list[AccountOrder], OrderTotal]:
+        """The same before all orders are counted: a list may be shorter then, and its total is not exact."""
+        if _has_nul(filters):
+            return [], OrderTotal(0)
+        if filters.status == Status.FILLED:
+            if filters.environment is Environment.PRODUCTION:
+                return [], OrderTotal(0)
+            # The only status of test orders.
+            filters = replace(filters, status=None, environment=Environment.TEST)
         counted = await self._counted_list(broker, filters)
+        if counted is None and filters.is_counted and not filters.is_of_environment:
+            about = (*_kind(filters), broker, filters.environment, filters.login_id)
+            found, of = await newest_orders(self._transaction, about, _ids(filters), page)
+            return _sorted(found), of
+        orders, total = await self._read_list(broker, filters, page, counted)
+        return orders, OrderTotal(total)
+
+    async def _read_list(
+        self, broker: str, filters: OrderFilter, page: Page, counted: CountedList | None
+    ) -> tuple[list[AccountOrder], int]:
+        kind, scope = _kind(filters), (broker, filters.environment, filters.login_id)
         if counted is not None:
             found, total = await self._orders_by_time(kind, scope, counted, page)
         elif filters.only_by_account:
@@ -94,10 +126,7 @@ class OrderRecords(DeskTransaction):
         else:
             about = (*kind, *scope, *_ids(filters))
             found, total = await self._counted("desk_orders", "desk_orders_count", about, page)
-        # Sorted again: ids do not order the orders of one millisecond.
-        return sorted(
-            map(account_order, found), key=lambda each: order_sort_key(each.order), reverse=True
-        ), total
+        return _sorted(found), total
 
     async def newest_production_orders(self, broker: str, number: int) -> list[AccountOrder]:
         """Costs the same however many orders there are: nothing is counted."""
@@ -232,6 +261,16 @@ class OrderRecords(DeskTransaction):
             for account_id in {trace.account_id for trace in traces}
         }
         return [AccountTrace(trace, logins[trace.account_id]) for trace in traces]
+
+
+def _has_nul(filters: OrderFilter) -> bool:
+    """No order has one, and PostgreSQL does not accept it as a value."""
+    return any(isinstance(each, str) and "\0" in each for each in astuple(filters))
+
+
+def _sorted(found: Sequence[Row]) -> list[AccountOrder]:
+    """Sorted again: ids do not order the orders of one millisecond."""
+    return sorted(map(account_order, found), key=lambda each: order_sort_key(each.order), reverse=True)
 
 
 def _kind(filters: OrderFilter) -> tuple[Value, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bullion.desk.problems import invalid_field
-from bullion.records.orders import AccountOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter, OrderTotal
 from bullion.records.page import Page
 from bullion.store.account_orders import order_sort_key
 from bullion.store.records import Records
@@ -28,6 +28,21 @@ _KEYS: dict[str, Callable[[AccountOrder], Any]] = {
 }
 SORTS = tuple(sign + name for name in _KEYS for sign in ("", "-"))
 """With a minus: the largest or newest first."""
+
+_NOT_COUNTED = "waits until all orders are counted: that takes some seconds"
+
+
+async def sorted_page_at_once(
+    records: Records, broker: str, wanted: OrderFilter, page: Page, sort: str
+) -> tuple[list[AccountOrder], OrderTotal]:
+    """The same as `sorted_page`, but without a count of all orders: see `orders_at_once`."""
+    found, total = await records.orders_at_once(broker, wanted, page if sort == NEWEST else Page(0, 0))
+    if sort == NEWEST:
+        return found, total
+    if not total.exact:
+        raise invalid_field(("sort",), _NOT_COUNTED, within="query")
+    found, number = await sorted_page(records, broker, wanted, page, sort)
+    return found, OrderTotal(number)
 
 
 async def sorted_page(

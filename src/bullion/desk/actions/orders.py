@@ -10,7 +10,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
-from bullion.records.orders import AccountOrder, OrderFilter
+from bullion.records.orders import AccountOrder, OrderFilter, OrderTotal
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
@@ -18,7 +18,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 from . import traces
-from .order_sorting import NEWEST, SORTED_MAX, SORTS, sorted_page
+from .order_sorting import NEWEST, SORTED_MAX, SORTS, sorted_page, sorted_page_at_once
 from .order_sums import sums
 from .order_view import full_view, list_views
 
@@ -61,12 +61,23 @@ async def list_orders(
       bullion desk orders list --client-order-id PO-1842
       bullion desk --json orders list --environment test --limit 200
     """
-    wanted, sort = _wanted(filters), filters.get("sort") or NEWEST
-    if sort not in SORTS:
-        raise _refused("sort", f"is one of {', '.join(SORTS)}")
+    wanted, sort = _wanted(filters), _sort(filters)
 
     async def work(records: Records) -> tuple[list[View], int]:
         found, total = await sorted_page(records, actor.broker, wanted, page, sort)
+        return await list_views(records, actor.broker, found), total
+
+    return await desk.read(actor, "orders", work)
+
+
+async def list_at_once(
+    desk: Desk, actor: Actor, filters: Mapping[str, str | None], page: Page
+) -> tuple[list[View], OrderTotal]:
+    """The same list for a page that is read every second: it does not wait until all orders are counted."""
+    wanted, sort = _wanted(filters), _sort(filters)
+
+    async def work(records: Records) -> tuple[list[View], OrderTotal]:
+        found, total = await sorted_page_at_once(records, actor.broker, wanted, page, sort)
         return await list_views(records, actor.broker, found), total
 
     return await desk.read(actor, "orders", work)
@@ -96,6 +107,17 @@ async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]
     return {"orders": total, "summed": len(found), "items": sums(found)}
 
 
+async def sum_at_once(
+    desk: Desk, actor: Actor, filters: Mapping[str, str | None]
+) -> tuple[list[View], int, OrderTotal]:
+    """The same sums, of how many orders, and of how many in all: see `list_at_once`."""
+    wanted = _wanted(filters)
+    found, total = await desk.read(
+        actor, "orders", lambda records: records.orders_at_once(actor.broker, wanted, Page(SORTED_MAX, 0))
+    )
+    return sums(found), len(found), total
+
+
 @action("GET /orders/{id}", command="orders show")
 async def get_order(desk: Desk, actor: Actor, order_id: str) -> View:
     """Show one order: its events, the parts of its price, and why it was accepted."""
@@ -118,6 +140,13 @@ async def find_order(records: Records, broker: str, order_id: str, *, lock: bool
     if found is None:
         raise RefusalError(NOT_FOUND, "There is no such order on this broker.")
     return found
+
+
+def _sort(filters: Mapping[str, str | None]) -> str:
+    sort = filters.get("sort") or NEWEST
+    if sort not in SORTS:
+        raise _refused("sort", f"is one of {', '.join(SORTS)}")
+    return sort
 
 
 def _wanted(filters: Mapping[str, str | None]) -> OrderFilter:

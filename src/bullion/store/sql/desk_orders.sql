@@ -58,6 +58,39 @@ FROM (SELECT orders.* @orders_of_broker ORDER BY orders.id DESC LIMIT $11 OFFSET
 @lookup_join accounts ON accounts.id = books.account_id
 ORDER BY page.id DESC
 
+-- fragment: in_status_index
+-- The condition of the index `orders_by_status`, which has no test orders.
+orders.status = $2 AND orders.status <> 'filled'
+
+-- name: desk_search_start
+-- The id with which a search back from id $2 ends that looks at $3 orders. No row if there are fewer from id $1 on.
+SELECT orders.id FROM orders WHERE orders.id >= $1 AND orders.id < $2 ORDER BY orders.id DESC LIMIT 1 OFFSET $3
+
+-- name: desk_status_search_start
+-- The same for orders of the status $2, from id $1 up to but not including $3.
+SELECT orders.id
+FROM orders
+WHERE @in_status_index AND orders.id >= $1 AND orders.id < $3
+ORDER BY orders.id DESC
+LIMIT 1 OFFSET $4
+
+-- name: desk_orders_count_to
+-- Counts to $11 at most.
+SELECT count(*) AS total FROM (SELECT orders.id @orders_of_broker ORDER BY orders.id DESC LIMIT $11) AS counted
+
+-- name: desk_status_orders_count_to
+SELECT count(*) AS total
+FROM (SELECT orders.id @orders_of_broker AND @in_status_index ORDER BY orders.id DESC LIMIT $11) AS counted
+
+-- name: desk_status_orders
+SELECT page.*, accounts.login_id, books.archived_count
+FROM (
+    SELECT orders.* @orders_of_broker AND @in_status_index ORDER BY orders.id DESC LIMIT $11 OFFSET $12
+) AS page
+@lookup_join books ON books.id = page.book_id
+@lookup_join accounts ON accounts.id = books.account_id
+ORDER BY page.id DESC
+
 -- name: newest_production_orders
 -- The newest $2 production orders of the broker $1. They are among the newest of the $2 books that traded last.
 SELECT orders.*, newest.login_id, newest.archived_count

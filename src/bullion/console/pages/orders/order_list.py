@@ -20,6 +20,7 @@ from bullion.environment import Environment
 from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise, rupees_text
 from bullion.orders.status import Status
+from bullion.records.orders import OrderTotal
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.refusal import RefusalError
@@ -66,7 +67,7 @@ _DESK_FILTERS = ("environment", "status", "symbol_code", "source", "login_id", "
 @dataclass(frozen=True, slots=True)
 class _Listed:
     orders: list[View]
-    total: int
+    total: OrderTotal
     unsorted: str | None = None
     """Why the list is not sorted as the address wants."""
 
@@ -135,12 +136,12 @@ _RECENT = frozenset({"time", "deal", "client", "side", "weight", "symbol", "pric
 async def _read_list(visit: Visit, filters: Mapping[str, str | None], page: Page) -> Reading[_Listed]:
     async def read(desk: Desk, actor: Actor) -> _Listed:
         try:
-            return _Listed(*await orders.list_orders(desk, actor, filters, page))
+            return _Listed(*await orders.list_at_once(desk, actor, filters, page))
         except RefusalError as refused:
             if not any("sort" in each.loc for each in refused.errors):
                 raise
             newest = {**filters, "sort": NEWEST}
-            return _Listed(*await orders.list_orders(desk, actor, newest, page), refused.message)
+            return _Listed(*await orders.list_at_once(desk, actor, newest, page), refused.message)
 
     return await visit.read((ORDERS, "list", *filters.values(), page.offset, page.limit), read)
 
@@ -273,7 +274,11 @@ def _aside(reading: Reading[_Listed]) -> Child:
     if reading.value is None:
         return None
     total = reading.value.total
-    return [freshness(reading), hint(f"{count(total)} order" + ("" if total == 1 else "s"))]
+    return [freshness(reading), hint(f"{_number(total)} order" + ("" if total == OrderTotal(1) else "s"))]
+
+
+def _number(total: OrderTotal) -> str:
+    return f"{'' if total.exact else 'at least '}{count(total.number)}"
 
 
 def _found(
@@ -289,13 +294,15 @@ def _found(
     found = reading.value
     if not found.orders:
         return _nothing(chosen, found.total)
-    note = None
+    notes = []
     if found.unsorted:
-        note = el("p", f"Newest first, not sorted: {found.unsorted}", class_="note", id="unsorted")
+        notes.append(el("p", f"Newest first, not sorted: {found.unsorted}", class_="note", id="unsorted"))
+    if not found.total.exact and len(found.orders) < PAGE_SIZE:
+        notes.append(el("p", _NOT_COUNTED, class_="note", id="not-counted"))
     # While somebody has scrolled down, the script lets new rows wait behind this button.
     more = el("button", type="button", class_="small primary", data_show_new=True, id="new-rows", hidden=True)
     first = number == 1 and (shown.sort == NEWEST or bool(found.unsorted))
-    return [note, more if first else None, _table(visit, shown, found.orders, newest_first=first)]
+    return [notes, more if first else None, _table(visit, shown, found.orders, newest_first=first)]
 
 
 def _table(
@@ -325,8 +332,13 @@ def _table(
 _SHOW_ALL = el("a", "Show all orders", href=f"/{ORDERS}")
 
 
-def _nothing(chosen: Mapping[str, str], total: int) -> Html:
-    if total:
+_NOT_COUNTED = "Only the newest are shown until all orders are counted. That takes some seconds."
+
+
+def _nothing(chosen: Mapping[str, str], total: OrderTotal) -> Html:
+    if not total.exact:
+        return empty("No matching orders among the newest.", _NOT_COUNTED)
+    if total.number:
         return empty("There are not that many pages.", [_SHOW_ALL, "."])
     if named := chosen["client_order_id"]:
         what = f"No order has the client order id {named}, and no decision or account has this name."
@@ -356,8 +368,8 @@ def _pager(visit: Visit, reading: Reading[_Listed], number: int) -> Html | None:
     return el(
         "nav",
         turn("‹ Newer", number - 1, there=number > 1),
-        el("span", f"{count(first)} to {count(first + shown - 1)} of {count(total)}"),
-        turn("Older ›", number + 1, there=first + shown <= total),
+        el("span", f"{count(first)} to {count(first + shown - 1)} of {_number(total)}"),
+        turn("Older ›", number + 1, there=first + shown <= total.number),
         class_="pager",
         aria_label="Pages of orders",
         id="pager",
@@ -367,17 +379,15 @@ def _pager(visit: Visit, reading: Reading[_Listed], number: int) -> Html | None:
 async def _totals(visit: Visit, filters: Mapping[str, str | None]) -> Html | None:
     """What the filtered orders come to. Of very many, the newest; the text says so."""
 
-    async def read(desk: Desk, actor: Actor) -> View:
-        return await orders.sum_orders(desk, actor, filters)
+    async def read(desk: Desk, actor: Actor) -> tuple[list[View], int, OrderTotal]:
+        return await orders.sum_at_once(desk, actor, filters)
 
     reading = await visit.read((ORDERS, "totals", *filters.values()), read, _TOTALS_EVERY_S)
-    if reading.value is None or not reading.value["items"]:
+    if reading.value is None or not reading.value[0]:
         return None
-    summed, items = reading.value, reading.value["items"]
-    all_of = summed["summed"] == summed["orders"]
-    heading = (
-        "All together" if all_of else f"The newest {count(summed['summed'])} of {count(summed['orders'])}"
-    )
+    items, summed, total = reading.value
+    all_of = total == OrderTotal(summed)
+    heading = "All together" if all_of else f"The newest {count(summed)} of {_number(total)}"
     parts: list[Child] = [el("span", f"{heading}:")]
     for environment in dict.fromkeys(each["environment"] for each in items):
         of = [each for each in items if each["environment"] == environment]
@@ -392,8 +402,8 @@ async def _totals(visit: Visit, filters: Mapping[str, str | None]) -> Html | Non
                 if each["trade_type"] == trade_type
             ]
             parts.append(el("span", f"{verb} ", el("b", ", ".join(weights))) if weights else None)
-        total = rupees(rupees_text(sum(paise(each["total"]) for each in of)))
-        parts.append(el("span", "value ", el("b", total)))
+        value = rupees(rupees_text(sum(paise(each["total"]) for each in of)))
+        parts.append(el("span", "value ", el("b", value)))
         result = rupees_text(sum(_signed_paise(each["realized_pnl"]) for each in of))
         if not is_zero(result):
             kind = "loss" if result.startswith("-") else "gain"

@@ -1,0 +1,51 @@
+"""The newest orders of a list at once, without a count of the others.
+
+It serves lists over all accounts until `OrderTimeline` has counted all orders. It looks at a bounded number
+of orders, back in time; those of one status have an index. Other filters may match few of the orders that it
+looks at: then the list is short, and its total says that it is not exact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bullion.orders.status import Status
+from bullion.records.orders import OrderTotal
+from bullion.records.page import Page
+
+from .engine import Row, Transaction, Value, one_row
+
+COUNTED_MAX = 1_000
+"""How many matches are counted, and how far down pages go."""
+_LOOKED_AT_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """The names of the queries."""
+
+    count: str
+    page: str
+
+
+_BY_STATUS = _Queries("desk_status_orders_count_to", "desk_status_orders")
+_BY_TIME = _Queries("desk_orders_count_to", "desk_orders")
+
+
+async def newest_orders(
+    transaction: Transaction, about: Sequence[Value], ids: tuple[str, str], page: Page
+) -> tuple[Sequence[Row], OrderTotal]:
+    """`about`: the filters and the scope of the desk's lists. `ids`: a range of ids."""
+    low, high = ids
+    status = about[1]
+    if status is None or status == Status.FILLED:
+        queries = _BY_TIME
+        start = await transaction.one("desk_search_start", low, high, _LOOKED_AT_MAX)
+    else:
+        queries = _BY_STATUS
+        start = await transaction.one("desk_status_search_start", low, status, high, _LOOKED_AT_MAX)
+    within = (*about, low if start is None else start["id"], high)
+    counted = (await one_row(transaction, queries.count, *within, COUNTED_MAX + 1))["total"]
+    total = OrderTotal(min(counted, COUNTED_MAX), exact=start is None and counted <= COUNTED_MAX)
+    limit = min(page.limit, total.number - page.offset)
+    found = await transaction.all(queries.page, *within, limit, page.offset) if limit > 0 else ()
+    return found, total
