@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from bullion.booking import hedge_requests, hedging, queue
+from bullion.booking import hedge_requests, hedging, queue, venue_calls
 from bullion.hedge import watch
 from bullion.orders.status import DETAILS, FINAL, HOLDING, TRANSITIONS, Status
 from bullion.store import ledger_postgres
@@ -123,7 +123,7 @@ def test_its_numbers() -> None:
     assert f"A call to the venue takes at most {hedging._CALL_S:g} seconds" in text
     assert hedging._EVERY_S == 0.5
     assert "twice a second" in text
-    assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1, 4)
+    assert (venue_calls.FIRST_PAUSE_S, venue_calls.PAUSE_S_MAX) == (1, 4)
     assert "again after 1, 2, and then every 4 seconds" in text
     assert hedging._OLD_US == 30_000_000
     assert "alerts the desk after half a minute" in text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bullion.booking import breaks, hedge_requests, hedging, reconciliation
+from bullion.booking import breaks, hedge_requests, hedging, reconciliation, venue_calls
 from bullion.hedge import venue, watch
 from tests.docs.markdown import ROOT, blocks, prose, quoted
 from tests.support.venue_contract import VenueContract, VenueTrial
@@ -37,7 +37,7 @@ def test_the_limits_of_time_are_those_of_the_code() -> None:
     for name, words in wanted.items():
         assert words in told[name], name
     assert reconciliation.EVERY_S == 3.0
-    assert (hedging._FIRST_PAUSE_S, hedging._PAUSE_S_MAX) == (1.0, 4.0)
+    assert (venue_calls.FIRST_PAUSE_S, venue_calls.PAUSE_S_MAX) == (1.0, 4.0)
     assert watch._EVERY_S == 0.5
     assert "every half second" in prose(VENUES)
 

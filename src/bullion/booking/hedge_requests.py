@@ -38,7 +38,7 @@ class BookState(msgspec.Struct, frozen=True):
 
 
 class HedgeBacklog(msgspec.Struct, frozen=True):
-    """How many requests wait for the venue, and since when the oldest does."""
+    """How many orders and covers wait for the venue, and since when the oldest does."""
 
     requests: int
     oldest_at_us: int | None

@@ -25,26 +25,25 @@ from bullion.hedge.venue import (
     UnknownOrder,
     Venue,
     VenueUnreachable,
-    cancelled_by_adapter,
 )
 from bullion.last_success import note_success
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
 from .attempt import ToHedge
+from .cover_sending import CoverSending
 from .hedge_requests import LEASE_US, Claimed, HedgeBacklog, HedgeRequests
 from .house_book import HouseBook
+from .venue_calls import CALL_S, call_venue, pause_us
 
 WAIT_S = 2.0
 """How long a client waits for the venue before the answer is that its order is pending."""
-_CALL_S = 3.0
-"""Time limit of one call. Shorter than a lease, so two nodes never call the venue for one order at once."""
+_CALL_S = CALL_S
 _EVERY_S = 0.5
 _REPORTS_PAUSE_S = 0.5
 _WATCH_EVERY_TURNS = 10
 _CLAIMED_MAX = 200
 _CALLS_AT_ONCE = 16
-_FIRST_PAUSE_S, _PAUSE_S_MAX = 1.0, 4.0
 _OLD_US = 30_000_000
 LATE_US = 60_000_000
 """How long the venue is asked for a deleted order that it does not know. The reconciliation, which reads all
@@ -64,16 +63,19 @@ class Hedging:
         now_us: Callable[[], int],
         report: Callable[[HedgeBacklog], None] = lambda _: None,
         house_book: HouseBook | None = None,
+        covers: CoverSending | None = None,
     ) -> None:
         """`report` is called now and then with the number of requests that wait for the venue.
 
         `house_book` answers the orders that are not sent to the venue. None: there are no such orders.
+        `covers` takes the venue's reports of covers.
         """
         self._venue = venue
         self._requests = requests
         self._now_us = now_us
         self._report = report
         self._house_book = house_book
+        self._covers = covers
         self._sending: dict[str, asyncio.Task[Order]] = {}
         self._alarmed = False
         self._more_due = False
@@ -127,10 +129,10 @@ class Hedging:
 
     async def _take(self, report: OutcomeReport) -> None:
         to_hedge = await self._requests.find(report.order_id)
-        if to_hedge is None:
-            _log.warning("report_of_unknown_order", order_id=report.order_id)
-        else:
+        if to_hedge is not None:
             await self._requests.answer(to_hedge, report.answer)
+        elif self._covers is None or not await self._covers.take(report):
+            _log.warning("report_of_unknown_order", order_id=report.order_id)
 
     async def _review(self) -> None:
         if self._house_book is not None:
@@ -220,17 +222,7 @@ class Hedging:
         return await self._call(self._venue.order_status, to_hedge)
 
     async def _call(self, call: Callable[[HedgeRequest], Awaitable[T]], to_hedge: ToHedge) -> T:
-        try:
-            async with asyncio.timeout(_CALL_S):
-                return await call(to_hedge.request())
-        except TimeoutError:
-            raise VenueUnreachable(f"no answer within {_CALL_S:g} seconds") from None
-        except StoreFault as fault:  # The simulated venue keeps its book in the store.
-            raise VenueUnreachable(f"its book cannot be reached: {fault}") from fault
-        except asyncio.CancelledError as error:
-            if not cancelled_by_adapter():
-                raise
-            raise VenueUnreachable("no answer: the adapter cancelled the call") from error
+        return await call_venue(call, to_hedge.request(), _CALL_S)
 
     async def _handle(self, to_hedge: ToHedge, answer: SubmitAnswer | StatusAnswer, tries: int) -> Order:
         """Apply the venue's answer. Returns the order as it is then."""
@@ -245,8 +237,7 @@ class Hedging:
         return to_hedge.order
 
     async def _postpone(self, order: Order, tries: int, message: str) -> None:
-        pause_s = min(_FIRST_PAUSE_S * 2 ** min(tries, 8), _PAUSE_S_MAX)
-        await self._requests.postpone(order, self._now_us() + int(pause_s * _US_PER_S), message)
+        await self._requests.postpone(order, self._now_us() + pause_us(tries), message)
 
     async def _wait(self, task: "asyncio.Task[Order]", order: Order) -> Order:
         # Not `asyncio.wait`, which takes twice as long: every production order waits here.

@@ -12,8 +12,10 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
+from bullion.hedge.cover import SENT, BookCover
 from bullion.hedge.venue import (
     Confirmed,
+    FinalAnswer,
     ListedExecution,
     PartiallyFilled,
     Venue,
@@ -25,6 +27,8 @@ from bullion.metals.metal import Metal
 
 from .attempt import ToHedge
 from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
+from .cover_fills import cover_mismatch, cover_weight_beyond, has_execution
+from .cover_sending import cover_request
 from .hedge_requests import HedgeRequests
 from .partial_fills import TOLERANCE_E4, part_of
 
@@ -50,6 +54,13 @@ class HedgedOrder(msgspec.Struct, frozen=True):
     """What was filled of it; if that is not known, what was sent."""
 
 
+class HedgedCover(msgspec.Struct, frozen=True):
+    """A cover of a hedge book that an execution names."""
+
+    cover: BookCover
+    filled_e8: int
+
+
 class ExecutionRecords(Protocol):
     """How far executions were compared, and which of them no order accounts for. May raise StoreFault."""
 
@@ -61,10 +72,12 @@ class ExecutionRecords(Protocol):
     async def unaccounted(
         self, broker: str, executions: Sequence[ListedExecution]
     ) -> Sequence[ListedExecution]:
-        """The executions that their order's request does not have with the same side and weight."""
+        """Those that their order's request, or their cover, does not have with the same side and weight."""
 
     async def hedged_order(self, broker: str, sent_id: str) -> HedgedOrder | None:
         """`sent_id`: the id of an order or of a child."""
+
+    async def hedged_cover(self, broker: str, cover_id: str) -> HedgedCover | None: ...
 
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
         """Add it, unless it is there already, also if the desk has resolved it."""
@@ -78,13 +91,16 @@ class Reconciliation:
         records: ExecutionRecords,
         brokers: Callable[[], Collection[str]],
         metal_of: Callable[[str, str], Metal | None],
+        answer_cover: Callable[[BookCover, FinalAnswer], Awaitable[None]] | None = None,
     ) -> None:
-        """`metal_of`: the metal that a broker hedges in an instrument."""
+        """`metal_of`: the metal that a broker hedges in an instrument. `answer_cover` records the venue's
+        answer to a cover. None: there are no covers."""
         self._venue = venue
         self._requests = requests
         self._records = records
         self._brokers = brokers
         self._metal_of = metal_of
+        self._answer_cover = answer_cover
         self._cursors: dict[str, str] = {}
         """The store's cursors as this node saw them last. An old cursor only repeats comparisons."""
 
@@ -137,6 +153,8 @@ class Reconciliation:
     async def _account(self, broker: str, execution: ListedExecution) -> None:
         """Record it: as the answer to its request, as a break of its own, or both."""
         found = await self._records.hedged_order(broker, execution.order_id)
+        if found is None and await self._account_cover(broker, execution):
+            return
         if found is None:
             metal = self._metal_of(broker, execution.instrument)
             await self._add(broker, execution, Mismatch.UNKNOWN_ORDER, metal, signed_weight(execution))
@@ -156,6 +174,27 @@ class Reconciliation:
         is_part = quantity_e4 < order.asked.quantity_e4
         if abs(excess_e4) > (TOLERANCE_E4 if is_part else 0):
             await self._add(broker, execution, Mismatch.DIFFERS, order.metal, excess_e4)
+
+    async def _account_cover(self, broker: str, execution: ListedExecution) -> bool:
+        """False: no cover has the id that the execution names."""
+        found = await self._records.hedged_cover(broker, execution.order_id)
+        if found is None:
+            return False
+        if found.cover.state == SENT and self._answer_cover is not None:
+            status = self._venue.order_status(cover_request(found.cover))
+            answer = await _in_time(status, "no status")
+            if not isinstance(answer, Confirmed | PartiallyFilled):
+                raise VenueUnreachable("it lists the execution of a cover, and has no final answer for it")
+            await self._answer_cover(found.cover, answer)
+            found = await self._records.hedged_cover(broker, execution.order_id) or found
+        cover = found.cover
+        if not has_execution(cover, execution.execution_id):
+            reason, excess_e4 = cover_mismatch(cover), signed_weight(execution)
+        else:
+            reason, excess_e4 = Mismatch.DIFFERS, cover_weight_beyond(cover, found.filled_e8, execution)
+        if excess_e4:
+            await self._add(broker, execution, reason, cover.metal, excess_e4)
+        return True
 
     async def _answer(self, found: HedgedOrder, execution: ListedExecution) -> Confirmed | PartiallyFilled:
         """The list has no fills, and not what is left of an order: the venue is asked for both."""

@@ -610,6 +610,7 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "patch_book": _hedge_book,
     "put_contract": _contract,
     "create_cover": _cover("made"),
+    "send_cover": _cover("sent"),
     "drop_cover": _cover("dropped"),
     "fill_cover": _cover("dealt"),
     "put_broker": _broker,

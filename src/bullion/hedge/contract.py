@@ -24,6 +24,7 @@ _MINOR_PER_UNIT = 100
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,39}")
 _TEXT = re.compile(r"[ -~]{0,64}")
 _LOT_NG_MAX = 1_000 * NG_PER_KG
+_NG_PER_UNIT_E4 = {Metal.GOLD: 100_000, Metal.SILVER: 100_000_000}
 
 Problem = tuple[str, str]
 """The name of a field, and what is wrong with it."""
@@ -82,6 +83,10 @@ class Contract(msgspec.Struct, frozen=True):
         steps = abs(fine_mg) * _SCALE * NG_PER_MG // (self.step_e8 * self._pure_ng)
         quantity_e8 = steps * self.step_e8
         return quantity_e8 if fine_mg >= 0 else -quantity_e8
+
+    def gross_e4(self, quantity_e8: int) -> int:
+        """The gross weight of a quantity in ten-thousandths of the metal's unit, rounded half up."""
+        return half_up(quantity_e8 * self.lot_ng, ONE_E8 * _NG_PER_UNIT_E4[Metal(self.metal)])
 
     @property
     def step_mg(self) -> int:

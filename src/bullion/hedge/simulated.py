@@ -11,11 +11,13 @@ from typing import Protocol
 
 import msgspec
 
+from bullion.metals.rounding import half_up
 from bullion.metals.weight import weight_text
 
 from .venue import (
     SIMULATED,
     Confirmed,
+    CoverTerms,
     Declined,
     Duplicate,
     Fill,
@@ -184,6 +186,8 @@ def _decision(behaviour: VenueBehaviour, request: HedgeRequest) -> tuple[str | N
             return REFUSED, None
         case Mode.FILL if behaviour.fill_percent == _ALL_PERCENT:
             return CONFIRMED, None
+        case Mode.FILL if request.cover is not None:
+            return _part_of_cover(request, request.cover, behaviour.fill_percent)
         case Mode.FILL:
             filled_e4 = request.quantity_e4 * behaviour.fill_percent // _ALL_PERCENT
             return (CONFIRMED, filled_e4) if _fine_mg(request, filled_e4) else (REFUSED, None)
@@ -196,6 +200,8 @@ def _answer(request: HedgeRequest, order: VenueOrder) -> FinalAnswer:
     execution_id, filled_e4 = order.execution_id or "", order.filled_e4
     if order.outcome != CONFIRMED:
         return Declined(execution_id, "The simulated venue refuses orders.")
+    if request.cover is not None:
+        return _cover_answer(request, request.cover, order)
     if filled_e4 is None:
         return Confirmed(execution_id)
     price_e6 = request.price_paise * _E6_PER_PAISA
@@ -205,6 +211,29 @@ def _answer(request: HedgeRequest, order: VenueOrder) -> FinalAnswer:
         return Confirmed(execution_id, (fill,))
     message = f"The simulated venue filled {weight_text(filled_e4)} of {weight_text(request.quantity_e4)}."
     return PartiallyFilled(execution_id, (fill,), left_mg, message, below_step=left_mg < STEP_FINE_MG)
+
+
+def _part_of_cover(
+    request: HedgeRequest, cover: CoverTerms, fill_percent: int
+) -> tuple[str | None, int | None]:
+    """In whole steps of the contract."""
+    steps = cover.quantity_e8 * fill_percent // (_ALL_PERCENT * cover.step_e8)
+    if not steps:
+        return REFUSED, None
+    return CONFIRMED, half_up(request.quantity_e4 * steps * cover.step_e8, cover.quantity_e8)
+
+
+def _cover_answer(request: HedgeRequest, cover: CoverTerms, order: VenueOrder) -> FinalAnswer:
+    """A cover is filled in the measure of its contract, at the market's price when it was sent."""
+    execution_id, filled_e8 = order.execution_id or "", cover.quantity_e8
+    if order.filled_e4 is not None:
+        steps = half_up(cover.quantity_e8 * order.filled_e4, request.quantity_e4 * cover.step_e8)
+        filled_e8 = min(max(steps, 1) * cover.step_e8, cover.quantity_e8)
+    fills = (Fill(execution_id, filled_e8, cover.reference_e6, order.executed_at_us or 0),)
+    left_mg = request.fine_mg * (cover.quantity_e8 - filled_e8) // cover.quantity_e8
+    if left_mg <= 0:
+        return Confirmed(execution_id, fills)
+    return PartiallyFilled(execution_id, fills, left_mg, "The simulated venue filled a part of it.")
 
 
 def _fine_mg(request: HedgeRequest, filled_e4: int) -> int:

@@ -29,6 +29,17 @@ class VenueAbilities(msgspec.Struct, frozen=True):
     """Its deals are real: metal is bought or sold for them."""
 
 
+class CoverTerms(msgspec.Struct, frozen=True):
+    """How much of its contract a cover deals."""
+
+    quantity_e8: int
+    """In the measure of the contract: exactly this is dealt."""
+    step_e8: int
+    """The smallest step of a quantity."""
+    reference_e6: int
+    """The market's price when the cover was sent, in the currency of the contract."""
+
+
 class HedgeRequest(msgspec.Struct, frozen=True):
     """A request to the venue to hedge one order, the rest of one, or a part of the hedge book."""
 
@@ -46,6 +57,8 @@ class HedgeRequest(msgspec.Struct, frozen=True):
     """The fine weight to deal, in milligrams. `quantity_e4` is the same weight gross, in the metal's unit."""
     contract: str = ""
     """The contract to deal in; only for covers of the hedge book."""
+    cover: CoverTerms | None = None
+    """Only for covers of the hedge book."""
 
 
 class Fill(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """What each venue can do, by its name in the settings: the desk and the console have no adapter to ask."""
 
+from .contract import DESK, Contract
 from .venue import BY_HAND, FIX, SIMULATED, VenueAbilities
 
 _ABILITIES = {
@@ -15,3 +16,11 @@ _ABILITIES = {
 def abilities_of(name: str) -> VenueAbilities:
     """A venue with another name, such as one that earlier requests were sent to, only covers."""
     return _ABILITIES.get(name) or VenueAbilities(name, covers=True)
+
+
+def sendable(abilities: VenueAbilities, contract: Contract) -> bool:
+    """Whether a cover in this contract can be sent to the venue. Otherwise it is dealt by telephone.
+
+    The simulated venue deals every contract. A line declines a contract that names another line.
+    """
+    return abilities.behaviour or not (abilities.by_hand or contract.venue == DESK)

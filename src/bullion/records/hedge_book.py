@@ -35,28 +35,6 @@ class StoredContract(msgspec.Struct, frozen=True):
     """Whether new covers may use it."""
 
 
-class BookCover(msgspec.Struct, frozen=True):
-    """A cover of a hedge book."""
-
-    id: str
-    broker: str
-    metal: Metal
-    contract: Contract
-    """As it was when the cover was made."""
-    side: str
-    quantity_e8: int
-    fine_mg: int
-    rule: str
-    """The rule that planned it, or `by_hand`."""
-    made_by: str
-    idempotency_key: str | None
-    state: str
-    """suggested, sent, filled, partly, refused or dropped."""
-    created_at_us: int
-    words: str | None = None
-    finished_at_us: int | None = None
-
-
 class CoverDeal(msgspec.Struct, frozen=True):
     """What was dealt for a cover."""
 

@@ -7,15 +7,16 @@ import msgspec
 from bullion.booking.house_book import BookEntry
 from bullion.hedge.book.position import fill_change_mg
 from bullion.hedge.contract import Contract
+from bullion.hedge.cover import BookCover
 from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
-from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
+from bullion.records.hedge_book import CoverDeal, StoredContract
 from bullion.records.page import Page
 
 from .book_entries import enter
 from .desk_transaction import DeskTransaction
-from .engine import Row, one_row
+from .engine import Row, Transaction, one_row
 
 _FIELDS = tuple(each.name for each in msgspec.structs.fields(Contract))
 _encode = msgspec.json.Encoder().encode
@@ -54,7 +55,7 @@ class CoverRecords(DeskTransaction):
     async def book_covers(self, broker: str, page: Page) -> tuple[list[BookCover], int]:
         """Newest first."""
         found, total = await self._page("covers_page", "count_covers", broker, page)
-        return [_cover(row) for row in found], total
+        return [cover_of(row) for row in found], total
 
     async def cover_deals(self, covers: Sequence[BookCover]) -> dict[str, list[CoverDeal]]:
         """What was dealt for these covers, by the cover's id."""
@@ -66,11 +67,11 @@ class CoverRecords(DeskTransaction):
 
     async def cover_of_key(self, broker: str, idempotency_key: str) -> BookCover | None:
         row = await self._find("cover_by_key", broker, idempotency_key)
-        return None if row is None else _cover(row)
+        return None if row is None else cover_of(row)
 
     async def lock_cover(self, broker: str, cover_id: str) -> BookCover | None:
         row = await self._find("lock_cover", cover_id, broker)
-        return None if row is None else _cover(row)
+        return None if row is None else cover_of(row)
 
     async def insert_book_cover(self, cover: BookCover) -> None:
         await self._transaction.run(
@@ -90,6 +91,10 @@ class CoverRecords(DeskTransaction):
             cover.created_at_us,
         )
 
+    async def send_cover(self, cover: BookCover, by: str, at_us: int) -> None:
+        """It is due at once: a node sends it. See `bullion.booking.cover_sending`."""
+        await self._transaction.run("send_cover", cover.id, at_us, by)
+
     async def finish_cover(
         self, cover: BookCover, state: str, execution_id: str | None, words: str | None, at_us: int
     ) -> None:
@@ -99,31 +104,37 @@ class CoverRecords(DeskTransaction):
         return await self._find("one_cover_fill", broker, venue, execution_id) is not None
 
     async def add_cover_deal(self, cover: BookCover, deal: CoverDeal, at_us: int) -> None:
-        """Record a deal, and move the position of the book with it. May raise AlreadyExists.
+        """See `add_deal`."""
+        await add_deal(self._transaction, cover, deal, at_us)
 
-        The position must be locked. Fine weights are rounded for the whole quantity in a contract.
-        """
-        contract, fill = cover.contract, deal.fill
-        held = await one_row(self._transaction, "held_quantity", cover.broker, contract.code)
-        buys = cover.side == Side.BUY
-        quantity_e8 = fill.quantity_e8 if buys else -fill.quantity_e8
-        change_mg = fill_change_mg(contract, held["held_e8"], quantity_e8)
-        await self._transaction.run(
-            "insert_cover_fill",
-            cover.broker,
-            contract.venue,
-            fill.execution_id,
-            cover.id,
-            fill.quantity_e8,
-            fill.price_e6,
-            fill.price_e6,
-            deal.fee_minor,
-            deal.dollar_e6,
-            change_mg if buys else -change_mg,
-            fill.at_us,
-        )
-        entry = BookEntry("fill", 0, change_mg)
-        await enter(self._transaction, cover.broker, cover.metal.value, fill.execution_id, entry, at_us)
+
+async def add_deal(transaction: Transaction, cover: BookCover, deal: CoverDeal, at_us: int) -> None:
+    """Record a deal, and move the position of the book with it. May raise AlreadyExists.
+
+    The position must be locked. Fine weights are rounded for the whole quantity in a contract. A deal by
+    telephone has its own price as its reference.
+    """
+    contract, fill = cover.contract, deal.fill
+    held = await one_row(transaction, "held_quantity", cover.broker, contract.code)
+    buys = cover.side == Side.BUY
+    quantity_e8 = fill.quantity_e8 if buys else -fill.quantity_e8
+    change_mg = fill_change_mg(contract, held["held_e8"], quantity_e8)
+    await transaction.run(
+        "insert_cover_fill",
+        cover.broker,
+        contract.venue,
+        fill.execution_id,
+        cover.id,
+        fill.quantity_e8,
+        fill.price_e6,
+        fill.price_e6 if cover.reference_e6 is None else cover.reference_e6,
+        deal.fee_minor,
+        deal.dollar_e6,
+        change_mg if buys else -change_mg,
+        fill.at_us,
+    )
+    entry = BookEntry("fill", 0, change_mg)
+    await enter(transaction, cover.broker, cover.metal.value, fill.execution_id, entry, at_us)
 
 
 def _contract(row: Row) -> StoredContract:
@@ -132,7 +143,7 @@ def _contract(row: Row) -> StoredContract:
     )
 
 
-def _cover(row: Row) -> BookCover:
+def cover_of(row: Row) -> BookCover:
     return BookCover(
         row["id"],
         row["broker"],
@@ -148,6 +159,12 @@ def _cover(row: Row) -> BookCover:
         row["created_at_us"],
         row["words"],
         row["finished_at_us"],
+        row["sent_at_us"],
+        row["sent_by"],
+        row["tries"],
+        row["execution_id"],
+        row["reference_e6"],
+        row["dollar_e6"],
     )
 
 

@@ -1,16 +1,18 @@
 """Stores the progress and results of the reconciliation. See `bullion.booking.reconciliation`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 
 from bullion.booking.breaks import UnmatchedExecution
+from bullion.booking.cover_fills import cover_weight_beyond, has_execution
 from bullion.booking.partial_fills import TOLERANCE_E4, order_and_child
-from bullion.booking.reconciliation import HedgedOrder
+from bullion.booking.reconciliation import HedgedCover, HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
 from bullion.hedge.venue import ListedExecution
 
 from . import order_rows
+from .cover_records import cover_of
 from .engine import Engine, Transaction
 
 _encode = msgspec.json.Encoder().encode
@@ -54,6 +56,14 @@ class StoredExecutionRecords:
                 custom_plans=True,
             )
             accounted |= {(row["order_id"], row["execution_id"]) for row in rows}
+        left = [each for each in executions if (each.order_id, each.execution_id) not in accounted]
+        if left:
+            covers = await self._covers(broker, {each.order_id for each in left})
+            accounted |= {
+                (each.order_id, each.execution_id)
+                for each in left
+                if _accounts(covers.get(each.order_id), each)
+            }
         return [each for each in executions if (each.order_id, each.execution_id) not in accounted]
 
     async def hedged_order(self, broker: str, sent_id: str) -> HedgedOrder | None:
@@ -74,11 +84,29 @@ class StoredExecutionRecords:
 
         return await self._engine.read("hedged_order", body, custom_plans=True)
 
+    async def hedged_cover(self, broker: str, cover_id: str) -> HedgedCover | None:
+        return (await self._covers(broker, {cover_id})).get(cover_id)
+
+    async def _covers(self, broker: str, ids: Collection[str]) -> Mapping[str, HedgedCover]:
+        wanted = _encode(sorted(ids)).decode()
+        rows = await self._engine.read(
+            "covers_with_fills", lambda open_: open_.all("covers_with_fills", wanted), custom_plans=True
+        )
+        return {
+            row["id"]: HedgedCover(cover_of(row), row["filled_e8"]) for row in rows if row["broker"] == broker
+        }
+
     async def add_unmatched(self, broker: str, unmatched: UnmatchedExecution) -> None:
         async def body(transaction: Transaction) -> None:
             await insert_unmatched(transaction, broker, self._venue, unmatched, self._now_us())
 
         await self._engine.write("insert_unmatched_execution", body)
+
+
+def _accounts(found: HedgedCover | None, execution: ListedExecution) -> bool:
+    if found is None or not has_execution(found.cover, execution.execution_id):
+        return False
+    return not cover_weight_beyond(found.cover, found.filled_e8, execution)
 
 
 async def insert_unmatched(

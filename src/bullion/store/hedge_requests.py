@@ -315,7 +315,9 @@ class StoredHedgeRequests:
             row = await one_row(transaction, "hedges_waiting")
             oldest = row["oldest"]
             marked = await one_row(transaction, "hedges_broken")
-            oldest_at_us = None if oldest is None else made_at_us(oldest)
+            covers = await one_row(transaction, "covers_waiting")
+            since_us = [] if oldest is None else [made_at_us(oldest)]
+            since_us += [] if covers["oldest_at_us"] is None else [covers["oldest_at_us"]]
             books = [
                 BookState(
                     each["broker"], each["metal"], each["client_mg"] + each["cover_mg"], each["limit_mg"]
@@ -323,7 +325,11 @@ class StoredHedgeRequests:
                 for each in await transaction.all("all_book_positions")
             ]
             return HedgeBacklog(
-                row["requests"], oldest_at_us, marked["breaks"], marked["partly_covered"], tuple(books)
+                row["requests"] + covers["covers"],
+                min(since_us, default=None),
+                marked["breaks"],
+                marked["partly_covered"],
+                tuple(books),
             )
 
         return await self._engine.read("hedges_waiting", body)

@@ -9,7 +9,6 @@ from bullion.hedge.contract import Contract
 from bullion.hedge.fix.orders import FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, ListedExecution, PartiallyFilled
-from bullion.metals.metal import Metal
 from bullion.metals.rounding import half_up
 
 from .batch_loader import BatchLoader
@@ -22,8 +21,6 @@ _KINDS: dict[str, type[Confirmed] | type[Declined] | type[PartiallyFilled]] = {
     "partial": PartiallyFilled,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_NG_PER_UNIT_E4 = {Metal.GOLD: 100_000, Metal.SILVER: 100_000_000}
-_E8 = 100_000_000
 
 
 class _Claim(msgspec.Struct, eq=False):
@@ -134,7 +131,7 @@ class StoredLineRecords:
         """Under the ClOrdID and not under the order's id: it must never count as the order's execution."""
         order = made.order
         contract = order.contract if order is not None else self._contract_of(made.symbol)
-        quantity_e4 = 0 if contract is None else _gross_e4(contract, made.quantity_e8)
+        quantity_e4 = 0 if contract is None else contract.gross_e4(made.quantity_e8)
         return ListedExecution(
             execution_id=f"{made.reason.value}:{made.execution_id}",
             order_id=made.client_order_id or "none",
@@ -206,11 +203,6 @@ def _filled(order: LineOrder, answer: Confirmed | PartiallyFilled, at_us: int) -
         executed_at_us=max((each.at_us for each in answer.fills), default=0) or at_us,
         cursor="",
     )
-
-
-def _gross_e4(contract: Contract, quantity_e8: int) -> int:
-    """The gross weight in ten-thousandths of the metal's unit."""
-    return half_up(quantity_e8 * contract.lot_ng, _E8 * _NG_PER_UNIT_E4[Metal(contract.metal)])
 
 
 def _listed(row: Row) -> ListedExecution:

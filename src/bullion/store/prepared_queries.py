@@ -40,7 +40,8 @@ HOUSE_BOOK = (
     "hold_hedge",
     "confirm_orders",
 )
+COVERS = ("lock_cover", "one_cover_fill", "held_quantity", "insert_cover_fill", "finish_cover")
 SUM = ("sum_blocks", "set_unsummed_from")
 TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + SUM + TRACE
+ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + COVERS + SUM + TRACE

@@ -51,7 +51,7 @@ class HedgeGauges:
         self._seen = HedgeBacklog(0, None, 0)
         self._waiting = Gauge(
             "bullion_hedges_waiting",
-            "Orders that wait for the venue.",
+            "Orders and covers that wait for the venue.",
             registry=registry,
             multiprocess_mode=_NEWEST,
         )
@@ -106,6 +106,25 @@ class HedgeGauges:
             self._residual_g.labels(book.broker, book.metal).set(book.residual_mg / MG_PER_G)
             if book.limit_mg:
                 self._limit_used.labels(book.broker, book.metal).set(abs(book.residual_mg) / book.limit_mg)
+
+
+class CoverCounts:
+    """The outcomes of covers that this node recorded."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._counter = Counter(
+            "bullion_covers",
+            "Covers of hedge books that the venue answered.",
+            ["rule", "outcome"],
+            registry=registry,
+        )
+        self._copies: dict[tuple[str, str], _CounterCopy] = {}
+
+    def publish(self, outcomes: Mapping[tuple[str, str], int]) -> None:
+        for labels, number in list(outcomes.items()):
+            if labels not in self._copies:
+                self._copies[labels] = _CounterCopy(self._counter.labels(*labels))
+            self._copies[labels].update(number)
 
 
 class FeedGauges:
@@ -177,6 +196,7 @@ class NodeGauges:
         self._trading = trading
         self._engine = engine
         self._hedges = hedges
+        self._covers = CoverCounts(registry)
         self._checks = checks
         self._engine_name = "postgres" if isinstance(engine, PostgresEngine) else "sqlite"
         self._ready = self._gauge(
@@ -238,6 +258,7 @@ class NodeGauges:
         now_us = trading.catalogue.now_us()
         self._store_time.set(now_us / US_PER_S)
         self._hedges.publish(now_us)
+        self._covers.publish(trading.cover_sending.outcomes)
         self._unreadable.set(trading.unreadable_count())
         now_ns = monotonic_ns()
         for task, at_ns in last_successes().items():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from bullion.booking.cover_sending import CoverSending, MarketPrice
 from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.hedging import Hedging
 from bullion.booking.ledger import Ledger
@@ -16,18 +17,20 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.hedge.by_hand import VenueByHand
-from bullion.hedge.contract import Contract
+from bullion.hedge.contract import DOLLARS, Contract
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, FIX, Venue
 from bullion.hedge.watch import VenueWatch
 from bullion.market_file import read_market_file
 from bullion.metals.metal import Metal
+from bullion.metals.pricing import Landed
 from bullion.orders.crossed import CrossedOffers
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings, WrongSetting
 from bullion.store.catalogue_source import StoreSource
+from bullion.store.cover_sending import StoredSentCovers
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.house_book import StoredHouseBook
@@ -48,6 +51,9 @@ TWO_BATCHES = (2, 32)
 """The second batch is decided while the first is recorded."""
 ONE_BATCH = (1, 64)
 """For a store whose single writer decides the orders: a second batch could only wait for it."""
+
+_DOLLAR = "USDINR"
+"""The price of a dollar where no symbol names another instrument for it."""
 
 
 class Trading:
@@ -92,10 +98,17 @@ class Trading:
         self._queue = queue(verifies=True)
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
         house_book = StoredHouseBook(engine, now_us)
-        self._hedging = Hedging(venue, requests, now_us, report, house_book)
+        sent_covers = StoredSentCovers(engine, self.holder, now_us, settings.hedge)
+        self.cover_sending = CoverSending(venue, sent_covers, now_us, self._market_price)
+        self._hedging = Hedging(venue, requests, now_us, report, house_book, self.cover_sending)
         records = StoredExecutionRecords(engine, settings.hedge, now_us)
         self._reconciliation = Reconciliation(
-            venue, requests, records, lambda: self.catalogue.brokers, self._metal_of
+            venue,
+            requests,
+            records,
+            lambda: self.catalogue.brokers,
+            self._metal_of,
+            self.cover_sending.answer,
         )
         self.production = Production(
             deploy_on=settings.production,
@@ -148,7 +161,12 @@ class Trading:
 
     def settlement_tasks(self) -> list[Coroutine[Any, Any, None]]:
         """Background tasks that only nodes run: a command hedges only its own order."""
-        tasks = [self._hedging.run(), self._hedging.take_reports(), self._reconciliation.run()]
+        tasks = [
+            self._hedging.run(),
+            self._hedging.take_reports(),
+            self.cover_sending.run(),
+            self._reconciliation.run(),
+        ]
         return tasks if self.fix_lines is None else [*tasks, self._contracts.run(), self.fix_lines.run()]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
@@ -183,7 +201,21 @@ class Trading:
         It may be old: the market's checks judged its age by the symbol's own limit, which a rate of the desk
         may not have. A limit from an old rate costs at most a refusal.
         """
-        tick = self.board.tick(broker, contract.instrument)
+        return self._middle_e6(broker, contract.instrument)
+
+    def _market_price(self, broker: str, contract: Contract) -> MarketPrice | None:
+        """What a contract and a dollar cost now, for a cover; None if a rate is missing."""
+        reference_e6 = self._reference_e6(broker, contract)
+        dollar_e6 = self._middle_e6(broker, self._dollar(broker)) if contract.currency == DOLLARS else 0
+        return None if reference_e6 is None or dollar_e6 is None else MarketPrice(reference_e6, dollar_e6)
+
+    def _dollar(self, broker: str) -> str:
+        """The instrument whose rate is the price of a dollar: that of the broker's landed prices."""
+        pricings = (each.pricing for each in self.catalogue.symbols.values() if each.broker == broker)
+        return next((each.currency for each in pricings if isinstance(each, Landed)), _DOLLAR)
+
+    def _middle_e6(self, broker: str, instrument: str) -> int | None:
+        tick = self.board.tick(broker, instrument)
         return None if tick is None else (tick.bid_e6 + tick.ask_e6) // 2
 
     def _venue(self, settings: Settings) -> Venue:

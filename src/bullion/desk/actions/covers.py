@@ -1,4 +1,4 @@
-"""Contracts, and covers of the hedge book that a dealer makes and deals by telephone."""
+"""Contracts, and covers of the hedge book that a dealer makes, sends to the venue or deals by telephone."""
 
 from uuid import uuid4
 
@@ -11,12 +11,14 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import may_be_used
 from bullion.hedge.contract import DOLLARS, Contract, contract_problems
+from bullion.hedge.cover import SENT, SUGGESTED, BookCover
 from bullion.hedge.venue import Fill
+from bullion.hedge.venues import sendable
 from bullion.metals.metal import Metal
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
 from bullion.rates.duty import duty_day
-from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
+from bullion.records.hedge_book import CoverDeal, StoredContract
 from bullion.records.page import FIRST_PAGE, Page
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
@@ -98,6 +100,27 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
 
 
 @action(
+    "POST /hedge/covers/{id}/send",
+    Role.DEALER,
+    audit_text="sent a cover",
+    command="hedge cover-send",
+    columns=_COVER_COLUMNS,
+)
+async def send_cover(desk: Desk, actor: Actor, cover_id: str) -> View:
+    """Send a suggested cover to the venue. The list of covers shows what became of it."""
+
+    async def work(records: Records) -> ChangeResult:
+        cover = await _locked(records, actor.broker, cover_id)
+        at_us = await records.now_us()
+        await _require_sendable(desk, records, cover, at_us)
+        await records.send_cover(cover, actor.name, at_us)
+        sent = msgspec.structs.replace(cover, state=SENT, sent_by=actor.name, sent_at_us=at_us)
+        return ChangeResult(_view(cover, []), _view(sent, []))
+
+    return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+@action(
     "POST /hedge/covers/{id}/drop",
     Role.DEALER,
     audit_text="dropped a cover",
@@ -105,10 +128,10 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     columns=_COVER_COLUMNS,
 )
 async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) -> View:
-    """Drop a cover that was not dealt."""
+    """Drop a cover that was not dealt, and that the venue cannot have."""
 
     async def work(records: Records) -> ChangeResult:
-        cover = await _locked(records, actor.broker, cover_id)
+        cover = await _locked(records, actor.broker, cover_id, or_waiting=True)
         at_us = await records.now_us()
         await records.finish_cover(cover, "dropped", None, body.reason, at_us)
         dropped = msgspec.structs.replace(cover, state="dropped", words=body.reason, finished_at_us=at_us)
@@ -149,15 +172,35 @@ async def fill_cover(desk: Desk, actor: Actor, cover_id: str, body: CoverFillBod
     return await desk.change(actor, cover_id, work, catalogue=False)
 
 
-async def _locked(records: Records, broker: str, cover_id: str) -> BookCover:
+async def _locked(records: Records, broker: str, cover_id: str, *, or_waiting: bool = False) -> BookCover:
+    """A suggested cover. `or_waiting`: or one that was sent, and that no node has submitted yet."""
     cover = await records.lock_cover(broker, cover_id)
     if cover is None:
         raise RefusalError(NOT_FOUND, f"There is no cover {cover_id}.")
-    if cover.state != "suggested":
+    if cover.state != SUGGESTED and not (or_waiting and cover.state == SENT and cover.reference_e6 is None):
         raise RefusalError(
             CONFLICT, f"Only a cover that is suggested can be changed; this one is {cover.state}."
         )
     return cover
+
+
+async def _require_sendable(desk: Desk, records: Records, cover: BookCover, at_us: int) -> None:
+    code = cover.contract.code
+    if not sendable(desk.venue, cover.contract):
+        raise RefusalError(
+            CONFLICT, f"The venue does not deal {code}: deal it by telephone and record it with fill."
+        )
+    found = await records.contract(cover.broker, code)
+    if found is None or not found.active:
+        raise RefusalError(CONFLICT, f"The contract {code} is not active.")
+    if not may_be_used(found.contract, duty_day(at_us)):
+        raise RefusalError(CONFLICT, f"The last day to hold {code} has passed.")
+    if msgspec.structs.replace(found.contract, mode=cover.contract.mode) != cover.contract:
+        raise RefusalError(
+            CONFLICT, f"The contract {code} was changed since. Drop this cover and make another."
+        )
+    if cover.metal not in await records.book_positions(cover.broker):
+        raise RefusalError(CONFLICT, f"The hedge book of {cover.metal.value} is not open.")
 
 
 async def _wanted(records: Records, actor: Actor, body: BookCoverBody, cover_id: str) -> BookCover:
@@ -186,7 +229,7 @@ async def _wanted(records: Records, actor: Actor, body: BookCoverBody, cover_id:
         BY_HAND,
         actor.name,
         body.idempotency_key,
-        "suggested",
+        SUGGESTED,
         now_us,
     )
 
@@ -263,6 +306,9 @@ def _view(cover: BookCover, deals: list[CoverDeal]) -> View:
         "rule": cover.rule,
         "made_by": cover.made_by,
         "created_at": instant_text(cover.created_at_us),
+        "sent_by": cover.sent_by,
+        "sent_at": None if cover.sent_at_us is None else instant_text(cover.sent_at_us),
+        "reference": None if cover.reference_e6 is None else plain(cover.reference_e6, _RATE_PLACES),
         "finished_at": None if cover.finished_at_us is None else instant_text(cover.finished_at_us),
         "words": cover.words,
         "deals": [

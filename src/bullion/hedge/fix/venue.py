@@ -233,7 +233,10 @@ class FixVenue:
         contract = self._contract(request)
         if contract is None:
             return Declined(request.order_id, f"No contract of line {self.line.line.name} covers it.")
-        quantity_e8 = contract.quantity_e8(request.fine_mg)
+        cover = request.cover
+        quantity_e8 = contract.quantity_e8(request.fine_mg) if cover is None else cover.quantity_e8
+        if cover is not None and contract.fine_mg(quantity_e8) != request.fine_mg:
+            return Declined(request.order_id, f"The weight of {contract.code} was changed since it was made.")
         if quantity_e8 <= 0:
             return Declined(request.order_id, f"It is below the smallest quantity of {contract.code}.")
         return LineOrder(
