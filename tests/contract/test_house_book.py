@@ -1,13 +1,13 @@
 """The house's book in the store: its position moves with the orders, and its limit holds orders back."""
 
 import asyncio
+import itertools
 import random
 
 import msgspec
 import pytest
 
 from bullion.booking.attempt import ToHedge
-from bullion.booking.house_book import admitted
 from bullion.books.verify import verify_books
 from bullion.hedge.venue import Fill, PartiallyFilled
 from bullion.metals.fine_weight import fine_mg
@@ -35,7 +35,8 @@ class House:
 
     def __init__(self, dealings: Dealings) -> None:
         self.dealings = dealings
-        self.book = StoredHouseBook(dealings.engine, lambda: dealings.now_us)
+        ticks = itertools.count()
+        self.book = StoredHouseBook(dealings.engine, lambda: dealings.now_us + next(ticks))
 
     async def open(self, metal: Metal = Metal.GOLD, limit_mg: int = 100 * GRAM, policy: str = "book") -> None:
         wanted = BookPosition("main", metal, policy, limit_mg, 0)
@@ -219,6 +220,17 @@ async def test_an_order_beyond_the_whole_limit_is_confirmed_when_it_reduces_the_
     assert (await house.position()).residual_mg == 0
 
 
+async def test_orders_that_fit_only_together_are_confirmed_together(house: House) -> None:
+    await house.open(limit_mg=10 * GRAM)
+    first, second, *_ = house.dealings.books
+    elder = await house.deal(first, "buy", 25)
+    assert elder.status == "pending"
+    assert (await house.deal(second, "sell", 24)).status == "open"
+    assert (await house.dealings.reader.order(first, elder.id)).status == "open"  # type: ignore[union-attr]
+    assert (await house.position()).residual_mg == -GRAM
+    await house.sound()
+
+
 async def test_an_order_of_a_node_that_stopped_is_confirmed_by_the_next_review(house: House) -> None:
     await house.open()
     left = await house.place(house.dealings.books[0], "buy", 5)
@@ -253,11 +265,12 @@ async def test_the_limit_holds_while_a_hundred_clients_deal_at_once(engine: Engi
     orders = await asyncio.gather(*(house.book.judge(each) for each in placed))
     await house.sound()
     entries = await house.dealings.rows(
-        "SELECT client_mg, cover_mg FROM book_entries WHERE kind = 'deal' ORDER BY ordinal"
+        "SELECT client_mg, cover_mg, at_us FROM book_entries WHERE kind = 'deal' ORDER BY ordinal"
     )
     residual_mg = 0
-    for row in entries:
-        after_mg = residual_mg + row["client_mg"] + row["cover_mg"]
+    # Those of one transaction have the same time.
+    for _, together in itertools.groupby(entries, lambda row: row["at_us"]):
+        after_mg = residual_mg + sum(row["client_mg"] + row["cover_mg"] for row in together)
         assert abs(after_mg) <= max(limit_mg, abs(residual_mg))
         residual_mg = after_mg
     held = [order for order in orders if order.status == "pending"]
@@ -268,28 +281,3 @@ async def test_the_limit_holds_while_a_hundred_clients_deal_at_once(engine: Engi
         for _, oldest in own[:1]:
             weight_mg = fine_mg(oldest.asked.quantity_e4, oldest.metal, 9990)
             assert abs(residual_mg + (-weight_mg if side == "buy" else weight_mg)) > limit_mg
-
-
-@pytest.mark.parametrize(
-    ("residual", "limit", "changes", "expected"),
-    [
-        (0, 10, [-10, 10], [True, True]),
-        (0, 10, [-21, 5], [False, True]),
-        (0, 10, [-11, 5], [True, True]),
-        (0, 10, [-11, -5], [False, False]),
-        (-8, 10, [-5, 4], [True, True]),  # The second makes room for the first.
-        (-20, 10, [5], [True]),
-        (5, 3, [-9], [True]),
-        (5, 3, [-11], [False]),
-        (5, 5, [-10], [True]),
-    ],
-)
-def test_which_orders_the_book_confirms(
-    residual: int, limit: int, changes: list[int], expected: list[bool]
-) -> None:
-    places = admitted(residual, limit, changes, [True] * len(changes))
-    assert [place in places for place in range(len(changes))] == expected
-
-
-def test_an_order_that_cannot_be_confirmed_now_keeps_its_place() -> None:
-    assert admitted(0, 10, [-5, -5], [False, True]) == []

@@ -4,7 +4,6 @@ An order changes the book's position in the transaction that makes it a deal, or
 are fine milligrams, signed from the broker's side: what clients buy is below zero, what covers buy is above.
 """
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -56,34 +55,6 @@ def deal_entry(order: Order, fineness_e4: int, uncovered_mg: int = 0, *, covered
     if asked.trade_type == Side.BUY:
         return BookEntry("deal", -weight_mg, covered_mg)
     return BookEntry("deal", weight_mg, -covered_mg)
-
-
-def admitted(residual_mg: int, limit_mg: int, changes_mg: Sequence[int], free: Sequence[bool]) -> list[int]:
-    """Which of the orders that wait, oldest first, the book confirms now: their places, in that order.
-
-    An order that does not enlarge the residual is confirmed at once. One that enlarges it must stay within
-    the limit, and does not pass an older order in the same direction. Each confirmation may make room for
-    others. An order that is not `free` cannot be confirmed now, and keeps its place.
-    """
-    taken: list[int] = []
-    left = list(range(len(changes_mg)))
-    while left:
-        still: list[int] = []
-        waiting: set[bool] = set()  # The directions in which an older order waits.
-        for place in left:
-            change_mg = changes_mg[place]
-            after_mg = abs(residual_mg + change_mg)
-            within = after_mg <= limit_mg and (change_mg > 0) not in waiting
-            if free[place] and (after_mg <= abs(residual_mg) or within):
-                taken.append(place)
-                residual_mg += change_mg
-            else:
-                still.append(place)
-                waiting.add(change_mg > 0)
-        if len(still) == len(left):
-            break
-        left = still
-    return taken
 
 
 class HouseBook(Protocol):

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from bullion.booking.attempt import ToHedge
-from bullion.booking.house_book import HELD_BACK, admitted, deal_entry
+from bullion.booking.house_book import HELD_BACK, deal_entry
 from bullion.faults import StoreConflict, StoreUnavailable
+from bullion.hedge.book.limit import confirmable
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.status import Event
@@ -112,13 +113,13 @@ class StoredHouseBook:
             # An order whose book is locked is judged later; younger ones stay behind one that was held back.
             judged = [each for each in waiting if each.order.book_id in free or _name(each) not in fresh]
             changes = [deal_entry(each.order, each.fineness_e4, covered=False).client_mg for each in judged]
-            allowed = admitted(
+            allowed = confirmable(
                 position["client_mg"] + position["cover_mg"],
                 position["limit_mg"],
                 changes,
                 [each.order.book_id in free for each in judged],
             )
-            found = await self._write(transaction, [judged[place] for place in allowed])
+            found = await self._write(transaction, [judged[place] for group in allowed for place in group])
             for each in judged:
                 if _name(each) in fresh and _name(each) not in found:
                     await transaction.run("hold_hedge", *_name(each), HELD_BACK)
@@ -135,7 +136,7 @@ class StoredHouseBook:
         return {row["id"] for row in await transaction.all("lock_free_books", books)}
 
     async def _write(self, transaction: Transaction, allowed: Sequence[ToHedge]) -> dict[OrderName, Order]:
-        """Make them deals: all of them, because each may have made room for the next."""
+        """Make them deals: all of them in one transaction, because each may make room for others."""
         if not allowed:
             return {}
         at_us = self._now_us()

@@ -25,7 +25,8 @@ from bullion.hedge.book.events import (
     deletion_of,
 )
 from bullion.hedge.book.invariants import fill_problems, limit_problems, plan_problems, profit_problems
-from bullion.hedge.book.planner import PlannedCover, Snapshot, confirmable, confirms_at_once, plan_covers
+from bullion.hedge.book.limit import confirmable
+from bullion.hedge.book.planner import PlannedCover, Snapshot, plan_covers
 from bullion.hedge.book.position import Position, fold_position, position_after
 from bullion.hedge.book.profit import Mark, ProfitBook, Quote, fold_profit, profit_after
 from bullion.hedge.book.rules import Rule, RuleKind, rule_problems
@@ -86,27 +87,27 @@ class Day:
         placed = ClientDeal(
             f"o{next(self.numbers)}", change_mg, reference + self.chance.randrange(50_000), reference, 0, 0
         )
-        others_wait = bool(self.position.waiting)
-        if confirms_at_once(self.position.residual_mg, LIMIT_MG, change_mg, others_wait=others_wait):
-            self.confirm((placed,))
-            self.told["at once"] += 1
-        else:
-            self.waiting[placed.order_id] = placed
-            self.happens(OrderWaits(placed.order_id, change_mg))
-            self.told["waited"] += 1
+        self.waiting[placed.order_id] = placed
+        self.happens(OrderWaits(placed.order_id, change_mg))
+        self.confirm_waiting()
+        self.told["waited" if placed.order_id in self.waiting else "at once"] += 1
 
     def confirm(self, group: tuple[ClientDeal, ...]) -> None:
         before_mg = self.position.residual_mg
         for each in group:
-            if each.order_id in self.position.waiting:
-                self.happens(WaitEnds(each.order_id))
+            self.happens(WaitEnds(each.order_id))
             self.happens(each)
             self.deals[each.order_id] = each
         assert limit_problems(before_mg, self.position.residual_mg, LIMIT_MG) == []
 
     def confirm_waiting(self) -> None:
-        for group in confirmable(self.position.residual_mg, LIMIT_MG, self.position.waiting):
-            self.confirm(tuple(self.waiting.pop(order_id) for order_id in group))
+        waiting = list(self.position.waiting)
+        for group in self.confirmable():
+            self.confirm(tuple(self.waiting.pop(waiting[place]) for place in group))
+
+    def confirmable(self) -> list[tuple[int, ...]]:
+        changes_mg = list(self.position.waiting.values())
+        return confirmable(self.position.residual_mg, LIMIT_MG, changes_mg)
 
     def end_a_deal(self) -> None:
         if not self.deals:

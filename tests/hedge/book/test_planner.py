@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bullion.hedge.book.events import CoverSent
 from bullion.hedge.book.invariants import limit_problems, plan_problems
-from bullion.hedge.book.planner import PlannedCover, Snapshot, confirmable, confirms_at_once, plan_covers
+from bullion.hedge.book.planner import PlannedCover, Snapshot, plan_covers
 from bullion.hedge.book.position import Position, fold_position
 from bullion.hedge.book.rules import Rule, RuleKind
 from bullion.hedge.contract import ONE_E8
@@ -93,7 +93,7 @@ def test_a_dealer_asks_for_a_plan() -> None:
     by_hand = (msgspec.structs.replace(RULE, kind=RuleKind.BY_HAND),)
     asked = snapshot(Position(client_mg=-1_000), rules=by_hand)
     assert plan_covers(asked) == ()
-    assert lots(plan_covers(asked, "net")) == [("GOLDPETAL", 1)]
+    assert lots(plan_covers(asked, ("net",))) == [("GOLDPETAL", 1)]
 
 
 WEIGHTS = st.integers(-(10**8), 10**8)
@@ -127,58 +127,6 @@ def test_the_checker_finds_bad_plans() -> None:
     assert "are planned for a need" in problem("GOLDM", 9)
     assert "enlarges" in problem("GOLDM", -1)
     assert "two covers of GC" in problem("GC", 1)
-
-
-@pytest.mark.parametrize(
-    ("residual_mg", "change_mg", "others_wait", "found"),
-    [
-        (0, -1_000, False, True),
-        (0, -1_001, False, False),
-        (0, -1_000, True, False),  # behind its elders
-        (-5_000, 100, True, True),  # reduces
-        (-5_000, 9_999, True, True),  # past zero, and still less
-        (-5_000, 10_000, False, False),
-        (-900, 1_800, True, False),
-        (-900, 1_800, False, True),
-    ],
-)
-def test_a_new_order(residual_mg: int, change_mg: int, others_wait: bool, found: bool) -> None:
-    assert confirms_at_once(residual_mg, 1_000, change_mg, others_wait=others_wait) is found
-
-
-@pytest.mark.parametrize(
-    ("residual_mg", "waiting", "found"),
-    [
-        (0, {}, ()),
-        (0, {"a": -1_000}, (("a",),)),
-        (0, {"a": -5_000, "b": -10}, ()),  # b waits behind a
-        (-1_000, {"a": -5_000, "b": 10}, (("b",),)),  # b reduces
-        (5_000, {"a": -5_000, "b": -10}, (("a",), ("b",))),
-        (1_900, {"a": -5_000, "b": 3_000}, (("a", "b"),)),  # only together: neither alone has room
-        (0, {"a": -600, "b": -600, "c": 300}, (("a", "b", "c"),)),
-        (0, {"a": -600, "b": -600}, (("a",),)),
-    ],
-)
-def test_waiting_orders(
-    residual_mg: int, waiting: dict[str, int], found: tuple[tuple[str, ...], ...]
-) -> None:
-    assert confirmable(residual_mg, 1_000, waiting) == found
-
-
-@given(WEIGHTS, st.integers(1, 10**7), st.lists(WEIGHTS.filter(bool), max_size=12))
-def test_no_confirmation_exceeds_the_limit_and_none_that_has_room_waits(
-    residual_mg: int, limit_mg: int, changes: list[int]
-) -> None:
-    waiting = {str(number): change_mg for number, change_mg in enumerate(changes)}
-    left = dict(waiting)
-    for group in confirmable(residual_mg, limit_mg, waiting):
-        after_mg = residual_mg + sum(left.pop(order_id) for order_id in group)
-        assert limit_problems(residual_mg, after_mg, limit_mg) == []
-        residual_mg = after_mg
-    if left:
-        assert abs(residual_mg + sum(left.values())) > limit_mg
-        assert all(abs(residual_mg + change_mg) >= abs(residual_mg) for change_mg in left.values())
-        assert not confirms_at_once(residual_mg, limit_mg, next(iter(left.values())), others_wait=False)
 
 
 def test_the_checker_finds_a_limit_that_was_exceeded() -> None:

@@ -1,10 +1,10 @@
-"""Plans the covers of a book, and says which of its waiting orders may be confirmed.
+"""Plans the covers of a book.
 
 A plan is made from one snapshot. It brings the need (residual, waiting orders and covers under way together)
 towards zero and never past it, whatever becomes of the covers under way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 import msgspec
@@ -46,10 +46,10 @@ class PlannedCover(msgspec.Struct, frozen=True):
         return self.contract.fine_mg(self.quantity_e8)
 
 
-def plan_covers(snapshot: Snapshot, asked: str = "") -> tuple[PlannedCover, ...]:
+def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[PlannedCover, ...]:
     """The covers to suggest or send now. They replace all earlier suggestions that were not sent.
 
-    `asked` is the name of a rule that a dealer calls by hand: it is applied although it does not fire.
+    `asked` are the names of rules that a dealer called by hand: they are applied although they do not fire.
     """
     need_mg = snapshot.position.need_mg
     working = snapshot.position.working.values()
@@ -77,30 +77,6 @@ def plan_covers(snapshot: Snapshot, asked: str = "") -> tuple[PlannedCover, ...]
     return tuple(planned)
 
 
-def confirms_at_once(residual_mg: int, limit_mg: int, change_mg: int, *, others_wait: bool) -> bool:
-    """Whether the book confirms a new order of this weight without a wait."""
-    after_mg = abs(residual_mg + change_mg)
-    return after_mg < abs(residual_mg) or (after_mg <= limit_mg and not others_wait)
-
-
-def confirmable(residual_mg: int, limit_mg: int, waiting: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
-    """The waiting orders that may be confirmed now, oldest first, in groups.
-
-    An order that reduces the residual is confirmed at once. The others are confirmed in the order of their
-    arrival: as many of the oldest together as stay within the limit. A group must be confirmed in one
-    transaction: one order of it alone may exceed the limit, such as a purchase of 5 kg before a sale of 4 kg.
-    """
-    left = dict(waiting)
-    groups: list[tuple[str, ...]] = []
-    while left:
-        group = _reducing(residual_mg, left) or _oldest_within(residual_mg, limit_mg, left)
-        if not group:
-            break
-        residual_mg += sum(left.pop(order_id) for order_id in group)
-        groups.append(group)
-    return tuple(groups)
-
-
 def _situation(snapshot: Snapshot, need_mg: int) -> Situation:
     return Situation(
         need_mg=need_mg,
@@ -121,19 +97,3 @@ def _largest_first(snapshot: Snapshot, rule: Rule) -> Sequence[Contract]:
         and may_be_used(contract, snapshot.today)
     ]
     return sorted(usable, key=lambda contract: contract.step_mg, reverse=True)
-
-
-def _reducing(residual_mg: int, left: Mapping[str, int]) -> tuple[str, ...]:
-    for order_id, change_mg in left.items():
-        if abs(residual_mg + change_mg) < abs(residual_mg):
-            return (order_id,)
-    return ()
-
-
-def _oldest_within(residual_mg: int, limit_mg: int, left: Mapping[str, int]) -> tuple[str, ...]:
-    within = 0
-    for number, change_mg in enumerate(left.values(), 1):
-        residual_mg += change_mg
-        if abs(residual_mg) <= limit_mg:
-            within = number
-    return tuple(left)[:within]

@@ -1,6 +1,6 @@
 """The rules of a book: when something is covered, in which contracts, and who sends it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 
@@ -60,11 +60,11 @@ class Situation(msgspec.Struct, frozen=True):
     session_ends_us: int | None = None
 
 
-def fires(rule: Rule, situation: Situation, asked: str = "") -> bool:
-    """Whether the rule wants a cover now. `asked` is the name of a rule that a dealer calls by hand."""
+def fires(rule: Rule, situation: Situation, asked: Collection[str] = ()) -> bool:
+    """Whether the rule wants a cover now. `asked` are the names of rules that a dealer called by hand."""
     if situation.need_mg == 0 or not rule.allows(situation.need_mg):
         return False
-    return rule.name == asked or _reached(rule, situation)
+    return rule.name in asked or _reached(rule, situation)
 
 
 def _reached(rule: Rule, situation: Situation) -> bool:
