@@ -22,6 +22,8 @@ CLOSED = {
     "waiting_orders": 0,
     "since": None,
     "age_s": None,
+    "rules": [],
+    "warnings": [],
 }
 
 

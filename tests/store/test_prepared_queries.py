@@ -10,6 +10,7 @@ import pytest
 
 from bullion.store import (
     book_entries,
+    cover_planning,
     execution_records,
     hedge_requests,
     house_book,
@@ -30,6 +31,7 @@ HOLDERS = (
     ledger_postgres,
     hedge_requests,
     house_book,
+    cover_planning,
     execution_records,
     order_changes,
     book_entries,
@@ -39,13 +41,14 @@ HOLDERS = (
 NOT_HELD = {
     "accounted_executions",
     "all_book_positions",
-    "books_with_held_orders",
+    "books_to_plan",
     "execution_cursor",
     "hedge_due",
     "hedged_order",
     "hedges_broken",
     "hedges_waiting",
     "move_execution_cursor",
+    "one_lease",
 }
 """Asked in a transaction that holds no book."""
 

@@ -100,11 +100,19 @@ class Hedging:
         """Finish requests that this or another node left, in the background, until cancelled."""
         for turn in itertools.count():
             await self._try(self.settle, "hedging")
-            await self._try(self._review, "book_review")
             if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
                 await self._try(self._watch, "hedge_watch")
             # No pause if more is due: an order must not wait behind the many of another broker.
             await asyncio.sleep(0 if self._more_due else _EVERY_S)
+
+    async def review_books(self) -> None:
+        """Confirm orders that wait for room, in the background, until cancelled.
+
+        Apart from `run`: a venue that does not answer must not keep them waiting.
+        """
+        while True:
+            await self._try(self._review, "book_review")
+            await asyncio.sleep(_EVERY_S)
 
     async def _try(self, duty: Callable[[], Awaitable[None]], task: str) -> None:
         try:

@@ -375,6 +375,25 @@ def _contract(told: Told) -> Iterator[Sentence]:
         yield from _flags(told, begin, {"active": ("used for new covers", "no longer used for new covers")})
 
 
+def _book_rule(told: Told) -> Iterator[Sentence]:
+    metal, _, name = told.subject.partition(" ")
+    if not told.after:
+        yield [f"hedge book of {metal}: rule {name} deleted"]
+        return
+    names = ("kind", "threshold", "contracts", "side", "mode")
+    yield from _fields(
+        told, [f"hedge book of {metal}, rule {name}: "], {each: (each, _plain) for each in names}
+    )
+
+
+def _plan(told: Told) -> Iterator[Sentence]:
+    planned = [
+        f"{each['side']} {_number(each['quantity'])} {each['contract']}" for each in told.after["covers"]
+    ]
+    rule = told.after["rule"]
+    yield [f"hedge book of {told.subject}: rule {rule} applied: {', '.join(planned) or 'nothing to cover'}"]
+
+
 def _cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
     def told_cover(told: Told) -> Iterator[Sentence]:
         after = told.after
@@ -608,6 +627,9 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "patch_switches": _switches,
     "patch_hedge": _venue,
     "patch_book": _hedge_book,
+    "put_rule": _book_rule,
+    "delete_rule": _book_rule,
+    "plan_covers": _plan,
     "put_contract": _contract,
     "create_cover": _cover("made"),
     "send_cover": _cover("sent"),

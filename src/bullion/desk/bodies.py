@@ -406,6 +406,25 @@ class CoverFillBody(Body, kw_only=True):
     dollar: Annotated[Rate, Option("Rupees for a dollar, for a contract in dollars.")] | None = None
 
 
+class BookRuleBody(Body, kw_only=True):
+    kind: Annotated[Literal["over", "age", "value", "risk", "close", "by_hand"], Option()]
+    threshold: (
+        Annotated[str, Meta(max_length=32), Option("In grams, seconds or rupees, by the kind.")] | None
+    ) = None
+    contracts: Annotated[
+        list[Code],
+        Meta(min_length=1, max_length=20),
+        Option("A contract that it may use. May be repeated.", "--contract", required=True),
+    ]
+    side: Annotated[Literal["buy", "sell"], Option("Only covers of this side.")] | None = None
+    mode: Annotated[Literal["suggest", "auto"], Option()] = "suggest"
+    place: Annotated[int, Meta(ge=1, le=20), Option("Its place among the rules.")] | None = None
+
+
+class PlanBody(Body, kw_only=True):
+    rule: Annotated[Code, Option(argument=True)]
+
+
 class ArchiveBody(Body, kw_only=True):
     before: Annotated[str, Meta(max_length=64)]
     login_id: Annotated[str, Meta(max_length=64)] | None = None

@@ -27,6 +27,7 @@ _RATE_E6_BELOW = 10**9 * 10**RATE_PLACES
 """A thousand million: a larger rate is a typing error, and prices stay within 64 bits."""
 _PERCENT_E4_MAX = 100_0000
 _MG_MAX = 10**9 * 1000
+_SECONDS_MAX = 366 * 24 * 3600
 _NG_MAX = 10**6 * 10**9
 _QUANTITY_E8_MAX = 10**6 * 10**8
 _PRICE_PLACES = 15
@@ -93,6 +94,10 @@ def nanograms(text: str) -> int:
 def cover_quantity(text: str) -> int:
     """In lots or ounces, with up to 8 decimals."""
     return _above_0(_bounded(text, scaled(text, 8), 0, _QUANTITY_E8_MAX))
+
+
+def seconds(text: str) -> int:
+    return _bounded(text, scaled(text, 0), 0, _SECONDS_MAX)
 
 
 def percent(text: str) -> int:

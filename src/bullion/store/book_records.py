@@ -1,5 +1,10 @@
-"""The hedge book for the desk: positions and terms."""
+"""The hedge book for the desk: positions, terms and rules."""
 
+from collections.abc import Sequence
+
+import msgspec
+
+from bullion.hedge.book.rules import Rule
 from bullion.metals.fine_weight import fine_mg
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
@@ -7,6 +12,9 @@ from bullion.records.hedge_book import BookPosition
 
 from .desk_transaction import DeskTransaction
 from .engine import Row, Transaction, one_row
+
+_encode = msgspec.json.Encoder().encode
+_rule = msgspec.json.Decoder(Rule).decode
 
 
 class BookRecords(DeskTransaction):
@@ -20,14 +28,18 @@ class BookRecords(DeskTransaction):
         return None if row is None else book_position(row)
 
     async def held_weights(self, broker: str, now_us: int) -> dict[Metal, tuple[int, int]]:
-        """The fine weight and the number of the orders that a limit holds back."""
-        found: dict[Metal, tuple[int, int]] = {}
-        for row in await self._transaction.all("books_with_held_orders", now_us):
-            if row["broker"] == broker:
-                metal = Metal(row["metal"])
-                weight_mg, orders = found.get(metal, (0, 0))
-                found[metal] = (weight_mg + _signed_mg(row, metal), orders + row["orders"])
-        return found
+        return await held_weights(self._transaction, broker, now_us)
+
+    async def book_rules(self, broker: str, metal: Metal) -> list[Rule]:
+        """In the order in which they are applied."""
+        rows = await self._transaction.all("rules_of_book", broker, metal.value)
+        return [_rule(row["terms"]) for row in rows]
+
+    async def set_book_rules(self, broker: str, metal: Metal, rules: Sequence[Rule]) -> None:
+        name = (broker, metal.value)
+        await self._transaction.run("delete_rules", *name)
+        for place, rule in enumerate(rules, 1):
+            await self._transaction.run("insert_rule", *name, place, _encode(rule).decode())
 
     async def open_book(self, wanted: BookPosition) -> BookPosition:
         """Open the book of a metal with the deals that there are. They count as covered."""
@@ -53,6 +65,17 @@ class BookRecords(DeskTransaction):
         for row in await self._transaction.all("symbols_of_broker", changed.broker):
             if row["metal"] == changed.metal:
                 await self._record_change("symbol", changed.broker, row["code"])
+
+
+async def held_weights(transaction: Transaction, broker: str, now_us: int) -> dict[Metal, tuple[int, int]]:
+    """The fine weight and the number of the orders that a limit holds back."""
+    found: dict[Metal, tuple[int, int]] = {}
+    for row in await transaction.all("books_with_held_orders", now_us):
+        if row["broker"] == broker:
+            metal = Metal(row["metal"])
+            weight_mg, orders = found.get(metal, (0, 0))
+            found[metal] = (weight_mg + _signed_mg(row, metal), orders + row["orders"])
+    return found
 
 
 async def clients_mg(transaction: Transaction, broker: str, metal: str) -> int:

@@ -25,11 +25,11 @@ _decode = msgspec.json.Decoder(Contract).decode
 
 class CoverRecords(DeskTransaction):
     async def contracts(self, broker: str) -> list[StoredContract]:
-        return [_contract(row) for row in await self._transaction.all("contracts_of_broker", broker)]
+        return [stored_contract(row) for row in await self._transaction.all("contracts_of_broker", broker)]
 
     async def contract(self, broker: str, code: str) -> StoredContract | None:
         row = await self._find("one_contract", broker, code)
-        return None if row is None else _contract(row)
+        return None if row is None else stored_contract(row)
 
     async def put_contract(self, broker: str, stored: StoredContract) -> None:
         of = stored.contract
@@ -137,7 +137,7 @@ async def add_deal(transaction: Transaction, cover: BookCover, deal: CoverDeal, 
     await enter(transaction, cover.broker, cover.metal.value, fill.execution_id, entry, at_us)
 
 
-def _contract(row: Row) -> StoredContract:
+def stored_contract(row: Row) -> StoredContract:
     return StoredContract(
         msgspec.convert({name: row[name] for name in _FIELDS}, Contract), bool(row["active"])
     )

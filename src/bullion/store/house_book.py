@@ -43,8 +43,12 @@ class Judged(msgspec.Struct, eq=False):
 
 
 class StoredHouseBook:
-    def __init__(self, engine: Engine, now_us: Callable[[], int]) -> None:
+    def __init__(
+        self, engine: Engine, now_us: Callable[[], int], judged: Callable[[], None] = lambda: None
+    ) -> None:
+        """`judged` is called after orders were confirmed or held back."""
         self._engine = engine
+        self._after = judged
         self._now_us = now_us
         self._judged: BatchLoader[Judged, Order] = BatchLoader(self._judge_all, slots=_SLOTS)
 
@@ -126,7 +130,10 @@ class StoredHouseBook:
                     found[_name(each)] = each.order
             return found
 
-        return await self._engine.write("judge_orders", body)
+        found = await self._engine.write("judge_orders", body)
+        if found:
+            self._after()
+        return found
 
     async def _lock_free(self, transaction: Transaction, waiting: Sequence[ToHedge]) -> set[int]:
         """Lock the books of these orders, without those that another session has locked."""

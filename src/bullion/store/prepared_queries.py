@@ -41,7 +41,20 @@ HOUSE_BOOK = (
     "confirm_orders",
 )
 COVERS = ("lock_cover", "one_cover_fill", "held_quantity", "insert_cover_fill", "finish_cover")
+PLAN = (
+    "catalogue_state",
+    "take_lease",
+    "lock_suggestions",
+    "one_book_position",
+    "open_covers",
+    "books_with_held_orders",
+    "contracts_of_broker",
+    "rules_of_book",
+    "declined_contracts",
+    "replace_suggestion",
+    "insert_planned_cover",
+)
 SUM = ("sum_blocks", "set_unsummed_from")
 TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + COVERS + SUM + TRACE
+ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + COVERS + PLAN + SUM + TRACE

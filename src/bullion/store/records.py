@@ -30,6 +30,7 @@ from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .book_records import BookRecords
+from .cover_planning import PlanRecords
 from .cover_records import CoverRecords
 from .decoding import readable
 from .desk_transaction import DeskCache
@@ -54,6 +55,7 @@ class Records(
     HedgeRecords,
     BookRecords,
     CoverRecords,
+    PlanRecords,
     ArchiveRecords,
     AccountRecords,
     SessionRecords,

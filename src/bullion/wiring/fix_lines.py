@@ -13,6 +13,7 @@ from bullion.hedge.fix.line_client import LineClient, LineVenue
 from bullion.hedge.fix.line_server import LineServer
 from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.profile import Line
+from bullion.hedge.fix.schedule import Schedule
 from bullion.hedge.fix.venue import FixVenue, Reference
 from bullion.hedge.venue import (
     FIX,
@@ -77,6 +78,23 @@ class FixLines:
     async def wait_until_answered(self) -> None:
         """Wait until every line that is open now answers, here or at the process that holds it."""
         await asyncio.gather(*(line.wait_until_answered() for line in self._lines.values()))
+
+    def holds(self, broker: str) -> bool:
+        """Whether this process holds the broker's line; True if the broker has none."""
+        line = self._lines.get(broker)
+        return line is None or line.lease.held()
+
+    def name(self, broker: str) -> str | None:
+        line = self._lines.get(broker)
+        return None if line is None else line.own.line.line.name
+
+    def closes_us(self, broker: str, at_us: int) -> int | None:
+        """When the broker's line closes; None if it is not open, or always."""
+        line = self._lines.get(broker)
+        if line is None:
+            return None
+        schedule = Schedule(line.own.line.line.timetable)
+        return schedule.next_change_us(at_us) if schedule.is_open(at_us) else None
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         return await self._venue(request.broker).submit(request)

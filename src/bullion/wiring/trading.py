@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from bullion.booking.cover_planning import CoverPlanning
 from bullion.booking.cover_sending import CoverSending, MarketPrice
 from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.hedging import Hedging
@@ -30,6 +31,7 @@ from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings, WrongSetting
 from bullion.store.catalogue_source import StoreSource
+from bullion.store.cover_planning import StoredCoverPlans
 from bullion.store.cover_sending import StoredSentCovers
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
@@ -42,6 +44,7 @@ from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
 from .contract_follower import ContractFollower
+from .cover_outlook import NodeOutlook
 from .fix_lines import FixLines
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
@@ -97,9 +100,11 @@ class Trading:
         self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
         self._queue = queue(verifies=True)
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
-        house_book = StoredHouseBook(engine, now_us)
         sent_covers = StoredSentCovers(engine, self.holder, now_us, settings.hedge)
         self.cover_sending = CoverSending(venue, sent_covers, now_us, self._market_price)
+        outlook = NodeOutlook(venue.abilities, self.venue_watch, self.board, self.fix_lines, now_us)
+        self._planning = CoverPlanning(StoredCoverPlans(engine, self.holder), outlook)
+        house_book = StoredHouseBook(engine, now_us, self._planning.note_orders)
         self._hedging = Hedging(venue, requests, now_us, report, house_book, self.cover_sending)
         records = StoredExecutionRecords(engine, settings.hedge, now_us)
         self._reconciliation = Reconciliation(
@@ -165,6 +170,8 @@ class Trading:
             self._hedging.run(),
             self._hedging.take_reports(),
             self.cover_sending.run(),
+            self._hedging.review_books(),
+            self._planning.run(),
             self._reconciliation.run(),
         ]
         return tasks if self.fix_lines is None else [*tasks, self._contracts.run(), self.fix_lines.run()]

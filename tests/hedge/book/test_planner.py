@@ -93,7 +93,9 @@ def test_a_dealer_asks_for_a_plan() -> None:
     by_hand = (msgspec.structs.replace(RULE, kind=RuleKind.BY_HAND),)
     asked = snapshot(Position(client_mg=-1_000), rules=by_hand)
     assert plan_covers(asked) == ()
-    assert lots(plan_covers(asked, ("net",))) == [("GOLDPETAL", 1)]
+    planned = plan_covers(asked, ("net",))
+    assert lots(planned) == [("GOLDPETAL", 1)]
+    assert planned[0].mode == "suggest"  # Although rule and contract are auto.
 
 
 WEIGHTS = st.integers(-(10**8), 10**8)

@@ -63,8 +63,8 @@ def test_a_rule_of_one_side_makes_covers_of_that_side_only() -> None:
 
 def test_a_dealer_applies_a_rule_by_hand() -> None:
     by_hand = msgspec.structs.replace(OVER, kind=RuleKind.BY_HAND)
-    assert fires(by_hand, NOW, "net")
-    assert not fires(by_hand, NOW, "other")
+    assert fires(by_hand, NOW, ["net"])
+    assert not fires(by_hand, NOW, ["other", "net too"])
 
 
 def test_value_and_value_at_risk() -> None:
@@ -82,11 +82,12 @@ def test_value_and_value_at_risk() -> None:
         ({"mode": "soon"}, 10**6, "net", "mode must be"),
         ({"threshold": 0}, 10**6, "net", "above 0"),
         ({"contracts": ()}, 10**6, "net", "at least one contract"),
-        ({"contracts": ("GOLDM", "TIN")}, 10**6, "net", "no contract TIN"),
-        ({"contracts": ("GOLDM", "SILVER")}, 10**8, "net", "is silver, not gold"),
+        ({"contracts": ("GOLDM", "TIN")}, 10**6, "net", "none called TIN"),
+        ({"contracts": ("GOLDM", "SILVER")}, 10**8, "net", "must be of gold; SILVER is silver"),
         ({}, 0, "limit_mg", "above 0"),
-        ({"contracts": ("GOLD",)}, 995_000, "limit_mg", "exceed 995000 mg"),
-        ({}, 99_999, "limit_mg", "below 100000 mg"),
+        ({"contracts": ("GOLD",)}, 995_000, "limit_mg", "exceed 995.000 g"),
+        ({}, 99_999, "limit_mg", "below 100.000 g"),
+        ({"contracts": ("TIN",)}, 10**6, "limit_mg", "active contract to sell"),
         ({"side": "buy"}, 10**6, "limit_mg", "may sell"),
         ({"kind": RuleKind.AGE}, 10**6, "limit_mg", "wait for ever"),
     ],

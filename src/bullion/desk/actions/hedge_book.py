@@ -6,6 +6,7 @@ from bullion.booking.house_book import EACH
 from bullion.desk import texts
 from bullion.desk.bodies import HedgeBookBody
 from bullion.desk.conversion import Changes
+from bullion.desk.cover_rules import contracts_of, require_limit, rule_view, waits_for_ever
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.metals.metal import Metal
@@ -37,7 +38,11 @@ async def get_book(desk: Desk, actor: Actor) -> list[View]:
         now_us = await records.now_us()
         positions = await records.book_positions(actor.broker)
         waiting = await records.held_weights(actor.broker, now_us)
-        return [_view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us) for metal in Metal]
+        return [
+            _view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us)
+            | await _rules(records, actor.broker, metal, positions.get(metal))
+            for metal in Metal
+        ]
 
     return await desk.read(actor, "hedge_book", work)
 
@@ -62,7 +67,7 @@ async def patch_book(
       bullion desk hedge book-set gold policy=book limit=5000
       bullion desk hedge book-set silver volatility_percent=1.8
     """
-    of = _metal(metal)
+    of = metal_of(metal)
 
     async def work(records: Records) -> ChangeResult:
         found = await records.lock_book_position(actor.broker, of)
@@ -74,6 +79,7 @@ async def patch_book(
             limit_mg=texts.milligrams(body.limit),
             volatility_e4=texts.percent(body.volatility_percent),
         )
+        await require_limit(records, found, after)
         if found is None:
             await records.open_book(after)
         else:
@@ -83,7 +89,7 @@ async def patch_book(
     return await desk.change(actor, of.value, work, only_if=only_if)
 
 
-def _metal(name: str) -> Metal:
+def metal_of(name: str) -> Metal:
     try:
         return Metal(name)
     except ValueError:
@@ -117,6 +123,15 @@ def _view(position: BookPosition | None, metal: Metal, waiting: tuple[int, int],
         "waiting_orders": waiting_orders,
         "since": None if since_us is None else instant_text(since_us),
         "age_s": None if since_us is None else max(0, now_us - since_us) // _US_PER_S,
+    }
+
+
+async def _rules(records: Records, broker: str, metal: Metal, position: BookPosition | None) -> View:
+    rules = await records.book_rules(broker, metal)
+    contracts = await contracts_of(records, broker, metal)
+    return {
+        "rules": [rule_view(each) for each in rules],
+        "warnings": waits_for_ever(position, rules, contracts),
     }
 
 

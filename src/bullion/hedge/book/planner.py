@@ -49,7 +49,8 @@ class PlannedCover(msgspec.Struct, frozen=True):
 def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[PlannedCover, ...]:
     """The covers to suggest or send now. They replace all earlier suggestions that were not sent.
 
-    `asked` are the names of rules that a dealer called by hand: they are applied although they do not fire.
+    `asked` are the names of rules that a dealer called by hand: they are applied although they do not fire,
+    and then make suggestions.
     """
     need_mg = snapshot.position.need_mg
     working = snapshot.position.working.values()
@@ -60,8 +61,10 @@ def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[Planne
     planned: list[PlannedCover] = []
     used: set[str] = set()
     for rule in snapshot.rules:
-        if not fires(rule, _situation(snapshot, need_mg), asked):
+        situation = _situation(snapshot, need_mg)
+        if not fires(rule, situation, asked):
             continue
+        auto = rule.mode == AUTO and fires(rule, situation)
         for contract in _largest_first(snapshot, rule):
             if contract.code in used:
                 continue
@@ -72,7 +75,7 @@ def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[Planne
             need_mg += contract.fine_mg_up(quantity_e8)
             used.add(contract.code)
             if contract.code not in busy:
-                mode = AUTO if rule.mode == contract.mode == AUTO else SUGGEST
+                mode = AUTO if auto and contract.mode == AUTO else SUGGEST
                 planned.append(PlannedCover(contract, quantity_e8, rule.name, mode))
     return tuple(planned)
 

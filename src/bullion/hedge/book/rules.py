@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from bullion.hedge.contract import AUTO, SUGGEST, Contract, Problem
+from bullion.metals.scaled import plain
 from bullion.metals.symbol import Side
 
 from .profit import Mark
@@ -100,48 +101,58 @@ def rule_problems(
     doubled = sorted({name for name in names if names.count(name) > 1})
     return (
         *((name, "is the name of two rules") for name in doubled),
-        *(problem for rule in rules for problem in _rule_problems(rule, contracts, metal)),
-        *_limit_problems(rules, contracts, limit_mg),
+        *(
+            (rule.name, f"{field} {message}")
+            for rule in rules
+            for field, message in rule_field_problems(rule, contracts, metal)
+        ),
+        *(("limit_mg", message) for message in limit_problems(rules, contracts, limit_mg)),
     )
 
 
-def _rule_problems(rule: Rule, contracts: Mapping[str, Contract], metal: str) -> Iterator[Problem]:
+def rule_field_problems(rule: Rule, contracts: Mapping[str, Contract], metal: str) -> Iterator[Problem]:
+    """What is wrong with one rule. `contracts` are those that may be used, by code."""
     if not rule.name:
-        yield rule.name, "a rule needs a name"
+        yield "name", "must not be empty"
     if rule.side not in ("", Side.BUY, Side.SELL):
-        yield rule.name, f"side must be buy, sell or empty for both, not {rule.side!r}"
+        yield "side", f"must be buy, sell or empty for both, not {rule.side!r}"
     if rule.mode not in (SUGGEST, AUTO):
-        yield rule.name, f"mode must be {SUGGEST} or {AUTO}, not {rule.mode!r}"
+        yield "mode", f"must be {SUGGEST} or {AUTO}, not {rule.mode!r}"
     if rule.threshold <= 0 and rule.kind is not RuleKind.BY_HAND:
-        yield rule.name, "its threshold must be above 0"
+        yield "threshold", "must be above 0"
     if not rule.contracts:
-        yield rule.name, "needs at least one contract"
+        yield "contracts", "must name at least one contract"
     for code in rule.contracts:
         contract = contracts.get(code)
         if contract is None:
-            yield rule.name, f"there is no contract {code}"
+            yield "contracts", f"must be active contracts; there is none called {code}"
         elif contract.metal != metal:
-            yield rule.name, f"the contract {code} is {contract.metal}, not {metal}"
+            yield "contracts", f"must be of {metal}; {code} is {contract.metal}"
 
 
-def _limit_problems(
-    rules: Sequence[Rule], contracts: Mapping[str, Contract], limit_mg: int
-) -> Iterator[Problem]:
+def limit_problems(rules: Sequence[Rule], contracts: Mapping[str, Contract], limit_mg: int) -> Iterator[str]:
+    """Why orders beyond the limit may wait for ever. Each is what the limit must do, or lacks."""
     if limit_mg <= 0:
-        yield "limit_mg", "must be above 0"
+        yield "must be above 0"
         return
     for side in Side:
         over = [rule for rule in rules if rule.kind is RuleKind.OVER and rule.side in ("", side)]
         if not over:
-            yield "limit_mg", f"needs a rule over a weight that may {side}, or orders beyond it wait for ever"
+            yield f"needs a rule over a weight that may {side}, or orders beyond it wait for ever"
             continue
         in_time = [rule for rule in over if rule.threshold <= limit_mg]
         if not in_time:
-            lowest_mg = min(rule.threshold for rule in over)
-            yield "limit_mg", f"is below {lowest_mg} mg, from which the rules over a weight {side}"
+            yield f"is below {_grams(min(rule.threshold for rule in over))}, from which the rules {side}"
+            continue
         smallest_mg = smallest_cover_mg(in_time, contracts)
-        if smallest_mg is not None and smallest_mg >= limit_mg:
-            yield "limit_mg", f"must exceed {smallest_mg} mg, the smallest cover that may {side}"
+        if smallest_mg is None:
+            yield f"needs a rule over a weight with an active contract to {side}"
+        elif smallest_mg >= limit_mg:
+            yield f"must exceed {_grams(smallest_mg)}, the smallest cover that may {side}"
+
+
+def _grams(weight_mg: int) -> str:
+    return f"{plain(weight_mg, 3)} g"
 
 
 def smallest_cover_mg(rules: Sequence[Rule], contracts: Mapping[str, Contract]) -> int | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -11,6 +11,7 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MINUTES_OF_DAY = 24 * 60
 _MINUTES_OF_WEEK = 7 * _MINUTES_OF_DAY
 _US_PER_S = 1_000_000
+_DAYS_AHEAD = 15
 _SPAN = re.compile(
     r"(?P<first>[a-z]{3}) (?P<from>\d\d:\d\d) ?- ?(?P<last>[a-z]{3}) (?P<to>\d\d:\d\d)"
     r"|(?P<days>[a-z]{3}(?:-[a-z]{3})?) (?P<each_from>\d\d:\d\d) ?- ?(?P<each_to>\d\d:\d\d)"
@@ -94,6 +95,21 @@ class Schedule:
     def closes_within(self, at_us: int, seconds: int) -> bool:
         """Whether it is open now and will not be then."""
         return self.is_open(at_us) and not self.is_open(at_us + seconds * _US_PER_S)
+
+    def next_change_us(self, at_us: int) -> int | None:
+        """When it opens or closes next; None if it does neither within two weeks."""
+        if not self._windows and not self._closed_on:
+            return None
+        today, is_open = self._local(at_us).date(), self.is_open(at_us)
+        minutes = {0} | {edge % _MINUTES_OF_DAY for window in self._windows for edge in window}
+        for day in range(_DAYS_AHEAD):
+            midnight = datetime.combine(today + timedelta(days=day), time())
+            for minute in sorted(minutes):
+                moment = (midnight + timedelta(minutes=minute)).replace(tzinfo=self._zone)
+                moment_us = round(moment.timestamp()) * _US_PER_S
+                if moment_us > at_us and self.is_open(moment_us) is not is_open:
+                    return moment_us
+        return None
 
     def _local(self, at_us: int) -> datetime:
         return datetime.fromtimestamp(at_us // _US_PER_S, UTC).astimezone(self._zone)
