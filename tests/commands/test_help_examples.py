@@ -75,5 +75,12 @@ def test_an_example_of_the_help_works(copy: Path, line: str) -> None:
         until = instant_text(time.time_ns() // 1000 + 60_000_000)
         rate = ("--bid", "150463", "--ask", "150480.50", "--pin-until", until)
         assert bullion(copy, "desk", "rates", "put", "GOLD", *rate, **SETTINGS, **DEMO).returncode == 0
+    if "hedge rule-put" in line:
+        book = ("hedge", "book-set", "gold", "policy=book", "limit=5000")
+        assert bullion(copy, "desk", *book, **SETTINGS, **DEMO).returncode == 0
+        for code in ("GOLDM", "GOLD"):
+            terms = ("--metal", "gold", "--instrument", "GOLD", "--lot", "100", "--price-weight", "10")
+            put = ("hedge", "contract-put", code, *terms)
+            assert bullion(copy, "desk", *put, **SETTINGS, **DEMO).returncode == 0
     done = bullion(copy, *shlex.split(line)[1:], *sure, **SETTINGS, **DEMO)
     assert done.returncode == 0, done.stderr

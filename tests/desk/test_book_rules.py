@@ -1,5 +1,6 @@
 """The rules of a hedge book at the desk, and the covers that they make."""
 
+from decimal import Decimal
 from typing import Any
 
 from tests.support.dealing import Dealing
@@ -23,6 +24,13 @@ SHOWN = {
 def book(desk: Caller) -> dict[str, Any]:
     found: dict[str, Any] = desk.do("GET", "/hedge/book")["items"][0]
     return found
+
+
+def automatic(desk: Caller) -> None:
+    """The rule sends its covers, by the rate of their instrument."""
+    desk.do("PUT", "/rates/GOLD", {"bid": "71240", "ask": "71260"})
+    desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"mode": "auto"})
+    desk.do("PUT", f"{RULES}/net", NET | {"mode": "auto"})
 
 
 def set_up(desk: Caller, limit: str = "300", **book_terms: str) -> None:
@@ -175,15 +183,36 @@ def test_orders_beyond_the_limit_are_covered_and_confirmed(dealing: Dealing) -> 
     dealing.check()
 
 
-def test_a_rule_in_auto_records_covers_to_send(dealing: Dealing) -> None:
+def test_a_rule_in_auto_covers_and_the_orders_that_waited_open(dealing: Dealing) -> None:
+    desk = dealing.desk
+    set_up(desk)
+    automatic(desk)
+    assert dealing.placed(quantity="150")["status"] == "open"
+    late = [dealing.place(quantity=quantity) for quantity in ("500", "160")]
+    assert [each.status_code for each in late] == [202, 202]
+    for each in late:
+        assert dealing.becomes(each.json(), "open")["deal_no"] > 0
+    until(lambda: not covers(desk, "suggested", "sent"), within_s=15)
+    made = covers(desk)
+    assert {(each["side"], each["state"], each["rule"]) for each in made} == {("buy", "filled", "net")}
+    lots = sum(Decimal(each["quantity"]) for each in made)
+    residual = Decimal(book(desk)["residual"])
+    assert residual == lots * Decimal("99.5") - 810 * Decimal("0.999")
+    assert -200 < residual <= 0  # Never past zero, and less than the rule covers.
+    dealing.check()
+
+
+def test_a_contract_that_the_venue_refused_rests(dealing: Dealing) -> None:
     desk = dealing.desk
     set_up(desk, "1000")
-    desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"mode": "auto"})
-    desk.do("PUT", f"{RULES}/net", NET | {"mode": "auto"})
+    automatic(desk)
+    dealing.venue(mode="refuse")
     dealing.placed(quantity="300")
-    until(lambda: bool(covers(desk)), within_s=15)
-    (cover,) = covers(desk)
-    assert (cover["quantity"], cover["state"]) == ("3.00000000", "sent")
+    until(lambda: bool(covers(desk, "refused")), within_s=15)
+    dealing.placed(quantity="100")
+    planned_again = desk.do("POST", "/hedge/book/gold/plan", {"rule": "net"})["covers"]
+    assert [each["quantity"] for each in planned_again] == ["4.00000000"]  # But a dealer may ask for it.
+    assert [each["state"] for each in covers(desk)] == ["suggested", "refused"]
 
 
 def test_a_dealer_applies_a_rule_by_hand(dealing: Dealing) -> None:

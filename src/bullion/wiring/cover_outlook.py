@@ -11,7 +11,6 @@ from bullion.rates.board import Board
 
 from .fix_lines import FixLines
 
-_DOLLAR = "USDINR"
 _FRESH_US = 60_000_000
 
 
@@ -23,12 +22,15 @@ class NodeOutlook:
         board: Board,
         fix_lines: FixLines | None,
         now_us: Callable[[], int],
+        dollar: Callable[[str], str],
     ) -> None:
+        """`dollar`: the instrument whose rate is the price of a dollar for a broker."""
         self._abilities = abilities
         self._watch = watch
         self._board = board
         self._fix_lines = fix_lines
         self._now_us = now_us
+        self._dollar = dollar
 
     def plans(self, broker: str) -> bool:
         return self._fix_lines is None or self._fix_lines.holds(broker)
@@ -44,7 +46,7 @@ class NodeOutlook:
         return reached and sendable(self._abilities, contract)
 
     def mark(self, broker: str, metal: str, contracts: Sequence[Contract]) -> Mark | None:
-        dollar = self._quote(broker, _DOLLAR)
+        dollar = self._quote(broker, self._dollar(broker))
         for contract in sorted(contracts, key=lambda each: (each.currency == DOLLARS, each.code)):
             quote = self._quote(broker, contract.instrument)
             currency = dollar if contract.currency == DOLLARS else ONE_RUPEE

@@ -33,7 +33,7 @@ async def put_rule(desk: Desk, actor: Actor, metal: str, name: str, body: BookRu
 
     \b
     Examples:
-      bullion desk hedge rule-put gold net --kind over --threshold 500 --contract GOLDM --contract XAU
+      bullion desk hedge rule-put gold net --kind over --threshold 500 --contract GOLD --contract GOLDM
       bullion desk hedge rule-put gold night --kind close --threshold 600 --contract GOLDM --mode auto
     """
     require_code("name", name)

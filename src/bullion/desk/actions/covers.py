@@ -199,7 +199,8 @@ async def _require_sendable(desk: Desk, records: Records, cover: BookCover, at_u
         raise RefusalError(
             CONFLICT, f"The contract {code} was changed since. Drop this cover and make another."
         )
-    if cover.metal not in await records.book_positions(cover.broker):
+    # Locked: a plan that is made at this moment must count the cover as under way.
+    if await records.lock_book_position(cover.broker, cover.metal) is None:
         raise RefusalError(CONFLICT, f"The hedge book of {cover.metal.value} is not open.")
 
 
