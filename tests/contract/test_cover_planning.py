@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,9 +19,11 @@ from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 from bullion.rates.duty import duty_day
 from bullion.records.hedge_book import CoverDeal, StoredContract
+from bullion.store import queries
 from bullion.store.cover_planning import StoredCoverPlans, read_book
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
+from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.hedge.book.samples import AUTO, MARK, SEED
 
@@ -317,6 +320,19 @@ async def test_a_dealer_asks_for_a_plan_and_it_follows_the_book(covered: Covered
     await buy(covered, 10)
     assert not await covered.plan()  # It was asked for once.
     assert await covered.covers("suggested") == []
+
+
+async def test_what_a_turn_reads_does_not_grow_with_the_covers_that_ended(covered: Covered) -> None:
+    engine = covered.dealings.engine
+    if not isinstance(engine, SqliteEngine):
+        pytest.skip("PostgreSQL plans these queries for the tables as they are")
+    for name in ("books_to_plan", "lock_suggestions", "open_covers", "declined_contracts"):
+        text = queries.load("sqlite")[name]
+        values = ["main", "gold", 0, ""][: len(set(re.findall(r"\$\d", text)))]
+        steps = [row["detail"] for row in await covered.dealings.rows(f"EXPLAIN QUERY PLAN {text}", *values)]
+        of_covers = [each for each in steps if " covers " in each]
+        assert of_covers
+        assert all("INDEX covers_open " in each or "covers_declined " in each for each in of_covers), steps
 
 
 @pytest.mark.parametrize("seed", range(2))

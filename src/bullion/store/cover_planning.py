@@ -69,7 +69,9 @@ class StoredCoverPlans:
         self._holder = holder
 
     async def books(self) -> Sequence[BookName]:
-        found = await self._engine.read("books_to_plan", lambda open_: open_.all("books_to_plan"))
+        found = await self._engine.read(
+            "books_to_plan", lambda open_: open_.all("books_to_plan"), custom_plans=True
+        )
         return [(row["broker"], row["metal"]) for row in found]
 
     async def plan(self, name: BookName, outlook: Outlook) -> Revision:

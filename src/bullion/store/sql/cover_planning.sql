@@ -9,11 +9,12 @@ DELETE FROM book_rules WHERE broker = $1 AND metal = $2
 -- name: insert_rule
 INSERT INTO book_rules (broker, metal, place, terms) VALUES ($1, $2, $3, $4)
 
--- fragment: open_covers_of(book)
-covers.broker = {book}.broker AND covers.metal = {book}.metal AND covers.state IN ('suggested', 'sent')
+-- fragment: is_planned
+-- Covers that a dealer makes have a key. Not by IS NULL, with which SQLite would read all planned covers by their key.
+coalesce(covers.idempotency_key, '') = ''
 
 -- name: books_to_plan
--- Those with rules, and those whose rules are gone but have left suggestions. Covers without a key are planned ones.
+-- Those with rules, and those whose rules are gone but have left suggestions.
 SELECT positions.broker, positions.metal
 FROM book_positions AS positions
 WHERE
@@ -22,7 +23,9 @@ WHERE
     )
     OR EXISTS (
         SELECT 1 FROM covers
-        WHERE @open_covers_of(positions) AND covers.state = 'suggested' AND covers.idempotency_key IS NULL
+        WHERE
+            covers.broker = positions.broker AND covers.metal = positions.metal
+            AND covers.state IN ('suggested', 'sent') AND covers.state = 'suggested' AND @is_planned
     )
 ORDER BY positions.broker, positions.metal
 
@@ -32,7 +35,7 @@ SELECT holder, until_us FROM leases WHERE name = $1
 -- name: lock_suggestions
 -- Before the position, as wherever a cover and then the position are changed.
 SELECT id FROM covers
-WHERE broker = $1 AND metal = $2 AND state IN ('suggested', 'sent') AND state = 'suggested' AND idempotency_key IS NULL
+WHERE broker = $1 AND metal = $2 AND state IN ('suggested', 'sent') AND state = 'suggested' AND @is_planned
 ORDER BY id
 @for_update
 
@@ -47,7 +50,7 @@ SELECT
     ) AS filled_e8
 FROM covers
 WHERE covers.broker = $1 AND covers.metal = $2 AND covers.state IN ('suggested', 'sent')
-ORDER BY covers.created_at_us, covers.id
+ORDER BY covers.id
 
 -- name: declined_contracts
 -- Of covers that were refused or dropped after $3, but for those that a newer plan replaced ($4).
