@@ -8,6 +8,7 @@ from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
 from tests.support.node import until
 
+PARTS = ("premium", "duty", "slippage", "realised", "unrealised", "currency", "fees", "total")
 CLOSED = {
     "metal": "gold",
     "open": False,
@@ -24,6 +25,22 @@ CLOSED = {
     "age_s": None,
     "rules": [],
     "warnings": [],
+    "working": "0.000",
+    "value": None,
+    "value_at_risk": None,
+    "average": None,
+    "usd_open": "0.00",
+    "usd_open_rupees": None,
+    "profit": dict.fromkeys(PARTS),
+    "estimated_deals": 0,
+    "marked_by": None,
+    "marked_at": None,
+    "unmarked_because": None,
+}
+NOTHING_EARNED = {
+    "usd_open_rupees": "0.00",
+    "profit": dict.fromkeys(PARTS, "0.00"),
+    "unmarked_because": "No active contract in gold says which rate values it.",
 }
 
 
@@ -42,7 +59,7 @@ def test_no_book_is_open_at_first_and_the_first_change_opens_it(office: Office, 
     assert desk.do("GET", "/hedge/book") == {"items": [CLOSED, silver], "total": 2}
     terms = desk.do("PATCH", "/hedge/book/gold", {"limit": "12.5", "volatility_percent": "1.2"})
     assert terms == {"policy": "each", "limit": "12.500", "volatility_percent": "1.2000"}
-    opened = CLOSED | terms | {"open": True, "limit_used_percent": "0.0"}
+    opened = CLOSED | terms | NOTHING_EARNED | {"open": True, "limit_used_percent": "0.0"}
     assert desk.do("GET", "/hedge/book")["items"] == [opened, silver]
     assert desk.do("PATCH", "/hedge/book/gold", {"policy": "book"}) == terms | {"policy": "book"}
     entry = desk.do("GET", "/audit?limit=1")["items"][0]

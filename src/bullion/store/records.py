@@ -29,6 +29,7 @@ from bullion.unreadable import Unreadable
 from . import row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
+from .book_profit import ProfitRecords
 from .book_records import BookRecords
 from .cover_planning import PlanRecords
 from .cover_records import CoverRecords
@@ -56,6 +57,7 @@ class Records(
     BookRecords,
     CoverRecords,
     PlanRecords,
+    ProfitRecords,
     ArchiveRecords,
     AccountRecords,
     SessionRecords,

@@ -7,7 +7,7 @@ values of the workers become one: the newest (all read one store), the worst, or
 
 import asyncio
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from time import monotonic_ns
 from typing import Literal
@@ -16,6 +16,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bullion import __version__
+from bullion.booking.book_keeping import BookRisk
 from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
 from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.queue import BookingQueue
@@ -37,6 +38,7 @@ from .trading import Trading
 
 _EVERY_S = 1.0
 MG_PER_G = 1_000
+PAISE_PER_RUPEE = 100
 _READ_S = 2.0
 
 _NEWEST: Literal["mostrecent"] = "mostrecent"
@@ -90,9 +92,21 @@ class HedgeGauges:
             registry=registry,
             multiprocess_mode=_NEWEST,
         )
+        self._at_risk = Gauge(
+            "bullion_book_value_at_risk",
+            "What a hedge book may lose in a day, in rupees. Not a number without a fresh rate.",
+            of_book,
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
 
     def show(self, backlog: HedgeBacklog) -> None:
         self._seen = backlog
+
+    def show_risks(self, risks: Sequence[BookRisk]) -> None:
+        for each in risks:
+            rupees = nan if each.paise is None else each.paise / PAISE_PER_RUPEE
+            self._at_risk.labels(each.broker, each.metal).set(rupees)
 
     def publish(self, now_us: int) -> None:
         """While the store cannot be read, the age of the last known backlog keeps growing."""

@@ -1,11 +1,12 @@
 """The parts of a node that check, record and hedge orders. Some desk commands need them too."""
 
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from bullion.booking.book_keeping import BookKeeping, BookRisk
 from bullion.booking.cover_planning import CoverPlanning
 from bullion.booking.cover_sending import CoverSending, MarketPrice
 from bullion.booking.hedge_requests import HedgeBacklog
@@ -30,6 +31,7 @@ from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings, WrongSetting
+from bullion.store.book_keeping import StoredBookKeeping, Surroundings
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.cover_planning import StoredCoverPlans
 from bullion.store.cover_sending import StoredSentCovers
@@ -61,7 +63,11 @@ _DOLLAR = "USDINR"
 
 class Trading:
     def __init__(
-        self, settings: Settings, store: Store, report: Callable[[HedgeBacklog], None] = lambda _: None
+        self,
+        settings: Settings,
+        store: Store,
+        report: Callable[[HedgeBacklog], None] = lambda _: None,
+        report_risks: Callable[[Sequence[BookRisk]], None] = lambda _: None,
     ) -> None:
         engine = store.engine
         self.catalogue = Catalogue()
@@ -116,6 +122,8 @@ class Trading:
             self._metal_of,
             self.cover_sending.answer,
         )
+        books = StoredBookKeeping(engine, self.holder, now_us, self._surroundings)
+        self._book_keeping = BookKeeping(books, report_risks)
         self.production = Production(
             deploy_on=settings.production,
             catalogue=self.catalogue,
@@ -174,8 +182,15 @@ class Trading:
             self._hedging.review_books(),
             self._planning.run(),
             self._reconciliation.run(),
+            self._book_keeping.run(),
         ]
         return tasks if self.fix_lines is None else [*tasks, self._contracts.run(), self.fix_lines.run()]
+
+    def _surroundings(self, broker: str) -> Surroundings:
+        """What values the hedge books of a broker."""
+        symbols = [each for each in self.catalogue.symbols.values() if each.broker == broker]
+        ticks = tuple(self.board.ticks(broker))
+        return Surroundings(self.catalogue.switches_of(broker).zone, ticks, symbols)
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
         for symbol in self.catalogue.symbols.values():

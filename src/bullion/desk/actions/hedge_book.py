@@ -1,5 +1,7 @@
 """The hedge book: what clients hold and what covers it, per metal, with the broker's policy and limit."""
 
+from collections.abc import Iterable, Mapping
+
 import msgspec
 
 from bullion.booking.house_book import EACH
@@ -9,6 +11,8 @@ from bullion.desk.conversion import Changes
 from bullion.desk.cover_rules import contracts_of, require_limit, rule_view, waits_for_ever
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
+from bullion.hedge.book.marks import BookMark
+from bullion.hedge.book.money import BookMoney
 from bullion.metals.metal import Metal
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
@@ -16,7 +20,11 @@ from bullion.records.hedge_book import BookPosition
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.book_profit import BrokenBook, book_mark
 from bullion.store.records import Records
+from bullion.unreadable import Unreadable
+
+from .book_money_view import NO_MONEY, money_view
 
 _US_PER_S = 1_000_000
 _MG_PLACES = 3
@@ -26,21 +34,29 @@ _PERCENT = 100
 @action(
     "GET /hedge/book",
     command="hedge book",
-    columns="metal policy limit client cover residual limit_used_percent waiting waiting_orders age_s",
+    columns="metal policy limit client cover working residual limit_used_percent waiting waiting_orders age_s "
+    "value value_at_risk average usd_open profit.total unmarked_because",
 )
 async def get_book(desk: Desk, actor: Actor) -> list[View]:
     """Show the hedge book of each metal: what clients hold, what covers it, and what is left.
 
-    Weights are grams of fine metal, seen from the broker: below zero is metal that the broker owes.
+    Weights are grams of fine metal, seen from the broker: below zero is metal that the broker owes. Money is
+    in rupees, and the average in rupees for a gram. What needs a fresh rate is null without one.
     """
 
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
         positions = await records.book_positions(actor.broker)
         waiting = await records.held_weights(actor.broker, now_us)
+        working = await records.working_mg(actor.broker)
+        marks = await _marks(records, actor.broker, positions, now_us)
         return [
-            _view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us)
-            | await _rules(records, actor.broker, metal, positions.get(metal))
+            {
+                **_view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us),
+                **await _rules(records, actor.broker, metal, positions.get(metal)),
+                "working": grams(working.get(metal, 0)),
+                **await _money(records, positions.get(metal), marks.get(metal)),
+            }
             for metal in Metal
         ]
 
@@ -87,6 +103,29 @@ async def patch_book(
         return ChangeResult(None if found is None else _terms(before), _terms(after))
 
     return await desk.change(actor, of.value, work, only_if=only_if)
+
+
+async def _marks(
+    records: Records, broker: str, metals: Iterable[Metal], now_us: int
+) -> Mapping[Metal, BookMark]:
+    """What values the books of these metals now."""
+    wanted = list(metals)
+    if not wanted:
+        return {}
+    contracts = [each.contract for each in await records.contracts(broker) if each.active]
+    ticks = [each.tick for each in await records.ticks(broker) if not isinstance(each, Unreadable)]
+    symbols = [each for each in await records.all_symbols(broker) if not isinstance(each, Unreadable)]
+    return {metal: book_mark(metal, contracts, ticks, symbols, now_us) for metal in wanted}
+
+
+async def _money(records: Records, position: BookPosition | None, mark: BookMark | None) -> View:
+    if position is None or mark is None:
+        return NO_MONEY
+    try:
+        money: BookMoney | BrokenBook = await records.book_money(position.broker, position.metal)
+    except BrokenBook as broken:
+        money = broken
+    return money_view(position, money, mark)
 
 
 def metal_of(name: str) -> Metal:

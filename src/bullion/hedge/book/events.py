@@ -19,6 +19,20 @@ class WaitEnds(msgspec.Struct, frozen=True):
     order_id: str
 
 
+class OrderCover(msgspec.Struct, frozen=True):
+    """What the venue dealt for one client's order, in the moment in which the order became a deal."""
+
+    change_mg: int
+    cash_paise: int
+    """Below 0 for metal bought. Of covers in rupees."""
+    cash_cents: int
+    """Of covers in dollars."""
+    dollar_e6: int
+    """Rupees for a dollar; not used without `cash_cents`."""
+    reference_paise: int
+    """The cash at the market's price of the client's deal."""
+
+
 class ClientDeal(msgspec.Struct, frozen=True):
     """A deal with a client: an order was confirmed, closed, or deleted after it was confirmed."""
 
@@ -32,6 +46,8 @@ class ClientDeal(msgspec.Struct, frozen=True):
     duty_paise: int
     """The duty within the cash, with its sign."""
     at_us: int
+    cover: OrderCover | None = None
+    """Under the policy `each`: its own cover."""
 
 
 class CoverSent(msgspec.Struct, frozen=True):
@@ -65,6 +81,8 @@ class CoverFill(msgspec.Struct, frozen=True):
     dollar_e6: int
     """Rupees for a dollar at that moment; not used for a contract in rupees."""
     at_us: int
+    change_mg: int | None = None
+    """What the position counted for it. None: by the quantity that was held before."""
 
     @property
     def key(self) -> tuple[str, str]:

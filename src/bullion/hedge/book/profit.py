@@ -15,10 +15,11 @@ from bullion.hedge.contract import E6
 from bullion.metals.fine_weight import FINENESS_E4_ONE, NG_PER_MG
 from bullion.metals.rounding import half_up
 
-from .events import BookEvent, ClientDeal, CoverFill, CurrencyDeal
+from .events import BookEvent, ClientDeal, CoverFill, CurrencyDeal, OrderCover
 from .position import distinct, fill_change_mg
 
 _MINOR_PER_UNIT = 100
+_NO_COVER = OrderCover(0, 0, 0, 0, 0)
 
 
 class Holding(msgspec.Struct, frozen=True):
@@ -186,14 +187,25 @@ def paise_of(cents: int, dollar_e6: int) -> int:
 
 
 def _after_deal(book: ProfitBook, deal: ClientDeal) -> ProfitBook:
-    metal, realised = book.metal.traded(deal.change_mg, deal.reference_paise)
+    """A deal and its own cover change the metal together: what is covered never touches the cost basis."""
+    cover = deal.cover or _NO_COVER
+    metal, realised = book.metal.traded(
+        deal.change_mg + cover.change_mg, deal.reference_paise + cover.reference_paise
+    )
+    dollars_paise = paise_of(cover.cash_cents, cover.dollar_e6)
+    dollars, currency_realised = book.dollars.traded(cover.cash_cents, -dollars_paise)
+    slippage = cover.cash_paise + dollars_paise - cover.reference_paise
     return msgspec.structs.replace(
         book,
         metal=metal,
+        dollars=dollars,
         premium_paise=book.premium_paise + deal.cash_paise - deal.reference_paise - deal.duty_paise,
         duty_paise=book.duty_paise + deal.duty_paise,
+        slippage_paise=book.slippage_paise + slippage,
         realised_paise=book.realised_paise + realised,
-        cash_paise=book.cash_paise + deal.cash_paise,
+        currency_realised_paise=book.currency_realised_paise + currency_realised,
+        cash_paise=book.cash_paise + deal.cash_paise + cover.cash_paise,
+        cash_cents=book.cash_cents + cover.cash_cents,
     )
 
 
@@ -209,9 +221,10 @@ def _after_fill(book: ProfitBook, fill: CoverFill) -> ProfitBook:
     cash_paise, reference_paise, paid_paise = (
         paise_of(each, fill.dollar_e6) if fill.in_dollars else each for each in (cash, at_reference, paid)
     )
-    metal, realised = book.metal.traded(
-        fill_change_mg(fill.contract, held_e8, fill.quantity_e8), reference_paise
-    )
+    change_mg = fill.change_mg
+    if change_mg is None:
+        change_mg = fill_change_mg(fill.contract, held_e8, fill.quantity_e8)
+    metal, realised = book.metal.traded(change_mg, reference_paise)
     return msgspec.structs.replace(
         book,
         metal=metal,

@@ -1,0 +1,99 @@
+-- The money of hedge books: what each entry was dealt at, currency deals, and the state that was reached.
+
+-- fragment: entries_after
+-- The next entries of a book.
+SELECT * FROM book_entries WHERE broker = $1 AND metal = $2 AND ordinal > $3 ORDER BY ordinal LIMIT $4
+
+-- name: money_of_entries
+SELECT
+    entries.ordinal, entries.kind, entries.name, entries.client_mg, entries.cover_mg, entries.at_us,
+    orders.trade_type, orders.quantity_e4, orders.total_paise, orders.price_anatomy, orders.realized_pnl_paise
+FROM (@entries_after) AS entries
+LEFT JOIN orders ON orders.id = entries.name AND entries.kind IN ('deal', 'close', 'delete')
+ORDER BY entries.ordinal
+
+-- name: fills_of_entries
+-- The fills of covers. An execution id is unique at its venue only: `fill_of` chooses.
+SELECT entries.ordinal AS entry, fills.*, covers.side, covers.terms
+FROM (@entries_after) AS entries
+@lookup_join cover_fills AS fills ON fills.broker = $1 AND fills.execution_id = entries.name
+@lookup_join covers ON covers.id = fills.cover_id
+WHERE entries.kind = 'fill' AND covers.metal = $2
+ORDER BY entries.ordinal, fills.venue
+
+-- name: order_fills_of_entries
+-- The venue's deals for orders that were covered one by one.
+SELECT entries.ordinal AS entry, fills.order_id, fills.quantity_e8, fills.price_e6
+FROM (@entries_after) AS entries
+@lookup_join orders ON orders.id = entries.name
+@lookup_join hedge_fills AS fills ON fills.book_id = orders.book_id AND fills.ordinal = orders.ordinal
+WHERE entries.kind = 'deal' AND entries.cover_mg <> 0
+ORDER BY entries.ordinal, fills.at_us, fills.execution_id
+
+-- name: line_terms
+-- How orders with these ids were sent on lines.
+SELECT sent.order_id, sent.line, sent.terms
+FROM @json_list($1)
+CROSS JOIN fix_lines AS lines
+@lookup_join line_orders AS sent ON sent.line = lines.name AND sent.order_id = items.value
+
+-- name: currency_deals_after
+SELECT * FROM currency_deals WHERE broker = $1 AND metal = $2 AND number > $3 ORDER BY number LIMIT $4
+
+-- name: last_currency_deal
+SELECT coalesce(max(number), 0) AS number FROM currency_deals WHERE broker = $1 AND metal = $2
+
+-- name: insert_currency_deal
+INSERT INTO currency_deals (
+    broker, metal, number, id, after_ordinal, cents, rate_e6, cash_paise, fee_paise, reference, made_by, idempotency_key, at_us
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+
+-- name: currency_deal_by_key
+SELECT * FROM currency_deals WHERE broker = $1 AND idempotency_key = $2
+
+-- name: currency_deals_page
+SELECT * FROM currency_deals WHERE broker = $1 ORDER BY at_us DESC, id DESC LIMIT $2 OFFSET $3
+
+-- name: count_currency_deals
+SELECT count(*) AS total FROM currency_deals WHERE broker = $1
+
+-- name: last_cover_mark
+SELECT * FROM cover_marks WHERE broker = $1 AND metal = $2 ORDER BY day DESC LIMIT 1
+
+-- name: cover_marks_of_book
+SELECT * FROM cover_marks WHERE broker = $1 AND metal = $2 ORDER BY day
+
+-- name: put_cover_mark
+-- A day's row changes only from the entry that was read: two nodes at once do not mix their work.
+INSERT INTO cover_marks (broker, metal, day, ordinal, state) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (broker, metal, day) DO UPDATE SET ordinal = excluded.ordinal, state = excluded.state
+WHERE cover_marks.ordinal = $6
+
+-- name: covers_under_way
+SELECT
+    covers.metal, covers.side, covers.quantity_e8, covers.terms,
+    (
+        SELECT coalesce(CAST(sum(fills.quantity_e8) AS BIGINT), 0) FROM cover_fills AS fills WHERE fills.cover_id = covers.id
+    ) AS filled_e8
+FROM covers
+WHERE covers.broker = $1 AND covers.state = 'sent'
+
+-- name: cover_trades
+-- What covers were dealt at a venue in a time.
+SELECT fills.execution_id, fills.quantity_e8, fills.price_e6, covers.side, covers.terms
+FROM cover_fills AS fills
+@lookup_join covers ON covers.id = fills.cover_id
+WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3 AND fills.venue = $4
+ORDER BY fills.at_us, fills.execution_id
+LIMIT $5
+
+-- name: order_trades
+-- What was dealt for orders one by one in a time.
+SELECT
+    fills.execution_id, fills.venue, fills.order_id, fills.quantity_e8, fills.price_e6, hedges.instrument, orders.trade_type
+FROM hedge_fills AS fills
+@lookup_join hedge_requests AS hedges ON hedges.book_id = fills.book_id AND hedges.ordinal = fills.ordinal
+@lookup_join orders ON orders.book_id = fills.book_id AND orders.ordinal = fills.ordinal
+WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3
+ORDER BY fills.at_us, fills.execution_id
+LIMIT $4
