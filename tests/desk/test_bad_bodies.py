@@ -55,6 +55,8 @@ WRITES = [
     ("POST", "/hedge/covers"),
     ("POST", f"/hedge/covers/{NEVER}/drop"),
     ("POST", f"/hedge/covers/{NEVER}/fill"),
+    ("POST", "/hedge/currency"),
+    ("POST", "/hedge/statement"),
     ("POST", f"/hedge/breaks/{NEVER}/resolve"),
 ]
 

@@ -410,6 +410,21 @@ def _cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
     return told_cover
 
 
+def _currency_deal(told: Told) -> Iterator[Sentence]:
+    after = told.after
+    dealt = f"{after['side']} {_number(after['dollars'])} at {_number(after['rate'])}"
+    yield [f"dollars for the {after['metal']} book: {dealt}, {after['reference']}"]
+
+
+def _statement(told: Told) -> Iterator[Sentence]:
+    after = told.after
+    counts = [f"{after[name]} {name.replace('_', ' ')}" for name in _STATEMENT]
+    yield [f"statement of {after['venue']} for {after['day']}: {', '.join(counts)}"]
+
+
+_STATEMENT = ("matched", "missing", "extra", "different", "bad_lines")
+
+
 def _broker(told: Told) -> Iterator[Sentence]:
     if not told.before:
         yield [f"broker {told.subject} created: {told.after['name']}"]
@@ -635,6 +650,8 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "send_cover": _cover("sent"),
     "drop_cover": _cover("dropped"),
     "fill_cover": _cover("dealt"),
+    "create_currency_deal": _currency_deal,
+    "compare_day": _statement,
     "put_broker": _broker,
     "undo_change": _undo,
     "create_account": _account,

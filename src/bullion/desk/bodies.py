@@ -43,6 +43,9 @@ _KEEPABLE = r"^[^\x00]*\Z"
 """What a client chose is kept as it is; only PostgreSQL's one exception is refused."""
 CODE = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
 
+STATEMENT_MAX = 4_000_000
+"""Characters of a venue's statement. The desk's HTTP interface takes less: see `bullion.desk_api`."""
+
 Name = Annotated[str, Meta(min_length=1, max_length=120, pattern=rf"^(?=.*\S){_PLAIN}")]
 FirmName = Annotated[str, Meta(max_length=200, pattern=f"^{_PLAIN}")]
 Code = Annotated[str, Meta(min_length=1, max_length=32, pattern=CODE)]
@@ -404,6 +407,22 @@ class CoverFillBody(Body, kw_only=True):
     reference: Annotated[Reference, Option("Of the deal at the counterparty.")]
     fee: Annotated[Rupees, Option("In the contract's currency.")] = "0"
     dollar: Annotated[Rate, Option("Rupees for a dollar, for a contract in dollars.")] | None = None
+
+
+class CurrencyBody(Body, kw_only=True):
+    side: Annotated[Literal["buy", "sell"], Option()]
+    dollars: Annotated[Price, Option("With up to two decimals.")]
+    rate: Annotated[Rate, Option("Rupees for a dollar.")]
+    reference: Annotated[Reference, Option("Of the deal at the bank.")]
+    idempotency_key: Annotated[Reference, Option("Repeat it if you retry.", "--key")]
+    fee: Annotated[Rupees, Option("In rupees.")] = "0"
+    metal: Annotated[Literal["gold", "silver"], Option("Whose book the dollars are of.")] | None = None
+
+
+class StatementBody(Body, kw_only=True):
+    csv: Annotated[str, Meta(max_length=STATEMENT_MAX), Option(metavar="FILE", argument=True)]
+    venue: Annotated[Reference, Option("The name of the line, or desk.")]
+    day: Annotated[Day, Option(metavar="YYYY-MM-DD")]
 
 
 class BookRuleBody(Body, kw_only=True):

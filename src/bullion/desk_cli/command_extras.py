@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -127,6 +128,26 @@ def _duty_row(text: str) -> View:
     return {"from": day, "rupees": rupees}
 
 
+def _statement(given: dict[str, Any]) -> View:
+    """The argument is the name of the file."""
+    file = given["csv"]
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{file} is not UTF-8 text.") from None
+    return {"csv": text, "venue": given["venue"], "day": given["day"]}
+
+
+def _show_statement(session: Session, action: Action, found: View) -> None:
+    print_one(found, action.columns, as_json=session.as_json)
+    if not found["agrees"]:
+        click.echo("The statement and the books do not agree.", err=True)
+        sys.exit(1)
+
+
 COMMAND_EXTRAS = {
     "patch_switches": CommandExtras(questions=_questions_of_switches),
     "put_rate": CommandExtras(show=_show_rate),
@@ -134,6 +155,7 @@ COMMAND_EXTRAS = {
     "list_duties": CommandExtras(show=_show_duties),
     "list_refusals": CommandExtras(show=_show_refusals),
     "search": CommandExtras(click.Argument(["q"], metavar="TEXT"), show=_show_found),
+    "compare_day": CommandExtras(body=_statement, show=_show_statement),
     "put_duty": CommandExtras(
         click.Argument(["rows"], nargs=-1, required=True, metavar="DATE=RUPEES..."), body=_duty_rows
     ),

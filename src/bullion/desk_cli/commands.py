@@ -85,7 +85,7 @@ def _options(
 
 def _parameter(field: BodyField, option: Option) -> click.Parameter:
     if option.argument:
-        return click.Argument([field.name])
+        return click.Argument([field.name], metavar=option.metavar)
     if bool in field.kinds:
         return _option(field.name, option, is_flag=True)
     return _option(

@@ -33,13 +33,3 @@ class CurrencyRecord(msgspec.Struct, frozen=True):
     made_by: str
     idempotency_key: str
     at_us: int
-
-
-class VenueTrade(msgspec.Struct, frozen=True):
-    """A fill of an order or a cover, as it is compared with a venue's statement."""
-
-    execution_id: str
-    symbol: str
-    side: str
-    quantity_e8: int
-    price_e6: int

@@ -14,6 +14,7 @@ from bullion.hedge.book.marks import DOLLAR, BookMark, MarkRate, fresh_until_us,
 from bullion.hedge.book.money import BookMoney, DealtOrder, OrderFill, closed, covered, dealt, deleted
 from bullion.hedge.book.position import WorkingCover
 from bullion.hedge.book.profit import Quote
+from bullion.hedge.book.statement import Trade
 from bullion.hedge.contract import Contract
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Landed
@@ -103,6 +104,23 @@ class ProfitRecords(DeskTransaction):
         found, total = await self._page("currency_deals_page", "count_currency_deals", broker, page)
         return [_currency(row) for row in found], total
 
+    async def venue_trades(
+        self, broker: str, venue: str, from_us: int, until_us: int, most: int
+    ) -> list[Trade]:
+        """What was dealt at a venue in that time, for covers and for single orders."""
+        span = (broker, from_us, until_us)
+        found = [
+            _trade(row, row["side"], _contract(row["terms"]))
+            for row in await self._transaction.all("cover_trades", *span, venue, most)
+        ]
+        rows = await self._transaction.all("order_trades", *span, most)
+        lines = await line_contracts(self._transaction, rows)
+        for row in rows:
+            line, contract = lines.get(row["order_id"]) or (row["venue"], None)
+            if line == venue:
+                found.append(_trade(row, row["trade_type"], contract))
+        return list({each.execution_id: each for each in found}.values())
+
 
 def book_mark(
     metal: Metal,
@@ -127,6 +145,15 @@ def book_mark(
         for each in ticks
     }
     return mark_of(metal.value, contracts, rates, now_us, dollar)
+
+
+def _trade(row: Row, side: str, contract: Contract | None) -> Trade:
+    """Of a deal by telephone, the symbol is the contract's code."""
+    if contract is None:
+        symbol = row["instrument"]
+    else:
+        symbol = contract.venue_symbol or contract.security_id or contract.code
+    return Trade(row["execution_id"], symbol, side, row["quantity_e8"], row["price_e6"])
 
 
 # --- The fold --------------------------------------------------------------------------------------------
