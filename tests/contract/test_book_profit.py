@@ -1,13 +1,17 @@
 """The money of a hedge book in the store: every deal, close, deletion, cover and currency deal moves it."""
 
+import os
+import random
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 
+from bullion.books.hedge_books import hedge_book_differences
 from bullion.hedge.book.invariants import profit_problems
 from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
@@ -22,8 +26,10 @@ from bullion.records.book_money import CurrencyRecord, DayMark
 from bullion.records.hedge_book import BookCover, CoverDeal
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings, day_marks
 from bullion.store.book_profit import BrokenBook, day_mark, money_steps
-from bullion.store.engine import Engine
+from bullion.store.engine import Engine, Transaction
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
+from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import PRICED, Dealings
@@ -44,7 +50,16 @@ LANDED = (
     '{"name":"metal","value":"69000"},{"name":"duty","value":"700"},{"name":"margin","value":"100"}]}'
 )
 DIRECT = '{"quoted_weight":"10.0000","components":[{"name":"ask","value":"69500"}]}'
+SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 _numbers = count(1)
+
+
+class _Undone(Exception):
+    """Takes a transaction back, and tells what was found in it."""
+
+    def __init__(self, found: list[str]) -> None:
+        super().__init__()
+        self.found = found
 
 
 @dataclass
@@ -342,3 +357,102 @@ def test_days_do_not_go_back_and_keep_their_own_mark() -> None:
     ]
     unmarked = BookMark(None, "", 0, None, "none")
     assert day_marks(last, [], INDIA, before, unmarked, more=False) == [last]
+
+
+LIES = (
+    ("UPDATE cover_marks SET state = replace(state, '\"premium_paise\":', '\"premium_paise\":1')",
+     "premium_paise"),
+    ("UPDATE orders SET total_paise = total_paise + 1", "premium_paise"),
+    ("UPDATE cover_fills SET price_e6 = price_e6 + 1000000", "slippage_paise"),
+    ("UPDATE currency_deals SET cash_paise = cash_paise - 1", "cash_paise"),
+    ("DELETE FROM currency_deals", "last entry"),
+    ("UPDATE covers SET state = 'partly'", "cover C"),
+    ("UPDATE covers SET state = 'dropped'", "cover C"),
+    ("UPDATE cover_fills SET execution_id = 'other'", "is not in the store"),
+    ("UPDATE hedge_requests SET venue = 'simulated'", "venue's word"),
+)  # fmt: skip
+
+
+async def test_what_is_kept_of_the_money_can_be_verified_and_every_lie_is_found(money: Money) -> None:
+    await money.deal("buy", 30)
+    await money.cover(GOLDTEN, "buy", 2 * 10**8, 69_600_000_000)
+    await money.exchange(100, 88_000_000)
+    await money.keeping().step()
+    assert await money.house.differences() == []
+    engine = money.dealings.engine
+    assert isinstance(engine, SqliteEngine | PostgresEngine)
+    for lie, told in LIES:
+        engine._queries[f"test {lie}"] = lie
+
+        async def lying(transaction: Transaction, lie: str = lie) -> None:
+            await transaction.run(f"test {lie}")
+            found = await hedge_book_differences(transaction)
+            raise _Undone([" ".join(map(str, (check.what, *rest))) for check, _, *rest in found])
+
+        with pytest.raises(_Undone) as undone:
+            await engine.write("lie", lying)
+        assert any(told in each for each in undone.value.found), (lie, undone.value.found)
+    assert await money.house.differences() == []
+
+
+class Step(NamedTuple):
+    what: str
+    side: str
+    size: int
+    price: int
+
+
+async def do(money: Money, live: list[Order], step: Step) -> None:
+    side, size, price = step.side, step.size, step.price
+    sign = 1 if side == "buy" else -1
+    match step.what:
+        case "deal":
+            live.append(await money.deal(side, size, LANDED if price % 2 else DIRECT))
+        case "close" if live:
+            await money.close(live.pop(size % len(live)), price * 100)
+        case "delete" if live:
+            await money.delete(live.pop(size % len(live)))
+        case "rupees":
+            await money.cover(GOLDTEN, side, size * 10**8, price * 10**6, size)
+        case "dollars":
+            dollar_e6 = 88_000_000 + price
+            await money.cover(XAU, side, size * 10**6, price * 40_000, size, dollar_e6)
+        case "currency":
+            await money.exchange(sign * size * 997, 88_000_000 + price, size)
+        case "keep":
+            await money.keeping(batch=size % 5 + 2).step()
+
+
+async def random_days(engine: Engine, days: int, steps: int, seed: int) -> None:
+    chance = random.Random(seed)
+    dealings = await Dealings.open(engine, 2)
+    dealings.now_us = await RecordStore(engine).read("now", lambda records: records.now_us())
+    money = Money(House(dealings))
+    await money.house.open(limit_mg=10**9)
+    live: list[Order] = []
+    for _ in range(days):
+        for _ in range(steps):
+            what = chance.choice(
+                ("deal", "deal", "deal", "close", "delete", "rupees", "dollars", "currency", "keep")
+            )
+            step = Step(
+                what, chance.choice(("buy", "sell")), chance.randint(1, 40), chance.randint(60_000, 80_000)
+            )
+            await do(money, live, step)
+        await money.reconciled()
+        dealings.now_us += 86_400_000_000
+    while (await money.keeping().step()).more:
+        pass
+    assert len(await money.marks()) >= days
+    await money.reconciled()
+    assert await money.house.differences() == []
+
+
+async def test_random_days_reconcile_with_the_cash(engine: Engine) -> None:
+    await random_days(engine, 2, 20, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SCALE == 1, reason="a part of `make campaign`")
+async def test_a_long_day_reconciles_with_the_cash(engine: Engine) -> None:
+    await random_days(engine, 3, 500 * SCALE // 20, seed=SCALE)

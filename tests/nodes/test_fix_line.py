@@ -4,12 +4,22 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from bullion.orders.instant import instant_text
 from tests.support.command import bullion
-from tests.support.fix_node import CONTRACT, Acceptor, fix_market, fix_settings, market_file, venue_light
+from tests.support.fix_node import (
+    CONTRACT,
+    LINE,
+    Acceptor,
+    fix_market,
+    fix_settings,
+    market_file,
+    venue_light,
+)
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected
@@ -57,6 +67,37 @@ def test_an_order_is_executed_once_with_its_side_and_quantity(stage: Stage) -> N
     assert stage.venue.executions_of(bought["id"]) == [(bought["id"], "1", "2.5")]
     assert stage.venue.executions_of(sold["id"]) == [(sold["id"], "2", "1.23")]
     assert venue_light(stage.market) == "ok: fix answers"
+
+
+def test_the_venues_statement_of_the_day_agrees_and_every_planted_difference_is_found(stage: Stage) -> None:
+    desk = stage.market.desk
+    desk.do("PATCH", "/hedge/book/gold", {"limit": "1000"})
+    for quantity in (25, 40, 10):
+        opened(stage.trader.place(quantity=quantity))
+    book = next(each for each in desk.do("GET", "/hedge/book")["items"] if each["metal"] == "gold")
+    # Covered one by one: what is left is below the step of the line, and the covers move the profit.
+    assert abs(float(book["residual"])) < 0.1
+    assert book["profit"]["slippage"] != "0.00"
+    parts = [int(value.replace(".", "")) for name, value in book["profit"].items() if name != "total"]
+    assert sum(parts) == int(book["profit"]["total"].replace(".", ""))
+    whole = stage.venue.statement()
+    day = datetime.now(ZoneInfo("Asia/Kolkata")).date().isoformat()
+    asked = {"venue": LINE, "day": day}
+    found = desk.do("POST", "/hedge/statement", asked | {"csv": whole})
+    trades = whole.splitlines()[1:]
+    assert (found["agrees"], found["matched"]) == (True, len(trades)), found
+    head, first, second, third, *rest = whole.splitlines()
+    cells = first.split(",")
+    dearer = ",".join([*cells[:5], str(float(cells[5]) + 1), *cells[6:]])
+    foreign = ",".join(["E999999", *third.split(",")[1:]])
+    found = desk.do(
+        "POST", "/hedge/statement", asked | {"csv": "\n".join([head, dearer, third, third, foreign, *rest])}
+    )
+    assert [(each["execution_id"], each["field"]) for each in found["different"]] == [(cells[0], "price")]
+    assert [each["execution_id"] for each in found["missing"]] == [second.split(",")[0]]
+    assert [each["execution_id"] for each in found["extra"]] == ["E999999"]
+    assert [each["line"] for each in found["bad_lines"]] == [4]
+    assert found["matched"] == len(trades) - 2
 
 
 def test_an_old_rate_of_the_desk_is_dealt_on(stage: Stage) -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from bullion.hedge.fix.orders import quantity_text
+from bullion.market_demo.exchange import Exchange
+from bullion.market_demo.faults import Faults
+from bullion.market_demo.fix_acceptor import open_book
 
 from .node import Node
 from .production import WIDE_OPEN, LiveMarket
@@ -91,6 +94,11 @@ class Acceptor(ServerProcess):
                 "SELECT client_order_id, side, quantity_e8 FROM executions ORDER BY execution_id"
             ).fetchall()
         return [Execution(name, side, quantity_text(quantity_e8)) for name, side, quantity_e8 in found]
+
+    def statement(self) -> str:
+        """Its trades as CSV, as a venue sends them after the day."""
+        with contextlib.closing(open_book(str(self._book))) as book:
+            return Exchange(book, Faults()).statement()
 
     def executions_of(self, order_id: str) -> list[Execution]:
         return [each for each in self.executions() if each.order_id == order_id]

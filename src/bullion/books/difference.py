@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from bullion.metals.weight import weight_text
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -27,6 +29,21 @@ class Difference:
     def __str__(self) -> str:
         whose = f"{self.owner}: " if str(self.owner) else ""
         return f"{whose}{self.what}: stored {self.stored}, recomputed {self.recomputed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    query: str
+    kind: str
+    what: str
+    """The text before the name that the query gives to a difference."""
+    weight: bool = False
+    """Whether it compares weights."""
+
+    def text(self, value: object) -> str:
+        if value is None:
+            return "nothing"
+        return weight_text(value) if self.weight and isinstance(value, int) else str(value)
 
 
 @dataclass(slots=True)

@@ -6,20 +6,18 @@ memory stays bounded and progress can be shown.
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
-from bullion.metals.weight import weight_text
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import PackedOrders
 from bullion.records.audit import Chain
 from bullion.store.archive_reader import packed_orders
-from bullion.store.book_records import clients_mg
 from bullion.store.engine import Engine, Row, Transaction
 
 from .audit import AuditCheck
-from .difference import Difference, Owner, Report
+from .difference import Check, Difference, Owner, Report
+from .hedge_books import hedge_book_differences
 
 RANGE_ORDERS = 250_000
 LISTED_MAX = 1_000
@@ -31,21 +29,6 @@ _json = msgspec.json.Encoder().encode
 
 Progress = Callable[[int, int], None]
 """Called with the number of orders checked so far, and the total."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    query: str
-    kind: str
-    what: str
-    """The text before the name that the query gives to a difference."""
-    weight: bool = False
-    """Whether it compares weights."""
-
-    def text(self, value: object) -> str:
-        if value is None:
-            return "nothing"
-        return weight_text(value) if self.weight and isinstance(value, int) else str(value)
 
 
 RANGE_CHECKS = (
@@ -70,7 +53,6 @@ STORE_CHECKS = (
 _PACK = Check("verify_packs", "archive", "pack")
 _ARCHIVED_KEY = Check("verify_archived_keys", "archived_key", "ordinal of the archived key")
 _STOCK = Check("verify_stocks", "stock", "stock of", weight=True)
-_HEDGE_BOOK = Check("verify_book_sums", "hedge_book", "hedge book,")
 
 
 async def verify_books(engine: Engine, chain: Chain, progress: Progress = lambda _done, _of: None) -> Report:
@@ -106,7 +88,8 @@ class _Verification:
         for check in STORE_CHECKS:
             await self._compare(check)
         await self._verify_audit_and_stocks()
-        await self._verify_hedge_books()
+        for check, owner, name, stored, recomputed in await hedge_book_differences(self._transaction):
+            self._differs(check, owner, name, stored, recomputed)
         return report
 
     async def _verify_range(self, first: int, last: int) -> None:
@@ -177,24 +160,6 @@ class _Verification:
         ]
         missing = await self._transaction.all("verify_archived_keys", pack.book_id, _json(keys).decode())
         await self._add(_ARCHIVED_KEY, missing, pack.book_id)
-
-    # The hedge books
-
-    async def _verify_hedge_books(self) -> None:
-        """A position is the sum of its entries. They are as many as the deals and the fills of covers say."""
-        for row in await self._transaction.all("verify_book_sums"):
-            name = (row["broker"], row["metal"])
-            for what, stored, recomputed in (
-                ("entries", row["version"], row["entries"]),
-                ("mg of clients by entries", row["client_mg"], row["entered_client_mg"]),
-                ("mg of clients by orders", row["client_mg"], await clients_mg(self._transaction, *name)),
-                ("mg of covers by entries", row["cover_mg"], row["entered_cover_mg"]),
-                ("mg of fills", row["entered_fills_mg"], row["fills_mg"]),
-            ):
-                if stored != recomputed:
-                    self._differs(
-                        _HEDGE_BOOK, Owner(row["broker"]), f"{row['metal']}, {what}", stored, recomputed
-                    )
 
     # The audit trail and the stocks
 

@@ -46,8 +46,8 @@ async def list_currency_deals(desk: Desk, actor: Actor, page: Page = FIRST_PAGE)
 async def create_currency_deal(desk: Desk, actor: Actor, body: CurrencyBody) -> View:
     """Record dollars that were bought or sold for the hedge book.
 
-    They close the dollars that covers left open. A repeated key returns the deal that was recorded with it. The metal says whose dollars they are; it may
-    be left out while only one book is open.
+    They close the dollars that covers left open. A repeated key returns the deal that was recorded with it.
+    The metal says whose dollars they are; it may be left out while only one book is open.
     """
     deal_id = str(uuid4())
 

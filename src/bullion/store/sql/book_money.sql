@@ -97,3 +97,84 @@ FROM hedge_fills AS fills
 WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3
 ORDER BY fills.at_us, fills.execution_id
 LIMIT $4
+
+-- name: verify_covers
+-- Covers whose state is not what their fills say. $1 is the maximum number of rows.
+SELECT found.broker, found.id AS name, found.state || ' of ' || found.quantity_e8 AS stored, 'fills of ' || found.filled_e8 AS recomputed
+FROM (
+    SELECT
+        covers.broker, covers.id, covers.state, covers.quantity_e8,
+        (
+            SELECT coalesce(CAST(sum(fills.quantity_e8) AS BIGINT), 0) FROM cover_fills AS fills
+            WHERE fills.cover_id = covers.id
+        ) AS filled_e8
+    FROM covers
+) AS found
+WHERE
+    NOT CASE found.state
+        WHEN 'filled' THEN found.filled_e8 = found.quantity_e8
+        WHEN 'partly' THEN found.filled_e8 > 0 AND found.filled_e8 < found.quantity_e8
+        WHEN 'sent' THEN found.filled_e8 <= found.quantity_e8
+        ELSE found.filled_e8 = 0
+    END
+ORDER BY found.broker, found.id
+LIMIT $1
+
+-- name: verify_parts
+-- Orders that were filled in parts: what was filled and what is left is all of the order.
+SELECT hedges.broker, hedges.order_id AS name, orders.quantity_e4 AS stored, found.quantity_e4 AS recomputed
+FROM (
+    SELECT
+        rests.book_id, rests.ordinal,
+        rests.quantity_e4 + coalesce((
+            SELECT CAST(sum(parts.quantity_e4) AS BIGINT) FROM hedge_parts AS parts
+            WHERE parts.book_id = rests.book_id AND parts.ordinal = rests.ordinal
+        ), 0) AS quantity_e4
+    FROM hedge_rests AS rests
+) AS found
+@lookup_join orders ON orders.book_id = found.book_id AND orders.ordinal = found.ordinal
+@lookup_join hedge_requests AS hedges ON hedges.book_id = found.book_id AND hedges.ordinal = found.ordinal
+WHERE found.quantity_e4 <> orders.quantity_e4
+ORDER BY hedges.broker, hedges.order_id
+LIMIT $1
+
+-- name: verify_line_orders
+-- Final orders of a line whose fills are more than the total that the venue named.
+SELECT found.broker, found.order_id AS name, found.filled_e8 AS stored, found.listed_e8 AS recomputed
+FROM (
+    SELECT
+        sent.broker, sent.order_id, sent.filled_e8,
+        (
+            SELECT coalesce(CAST(sum(fills.quantity_e8) AS BIGINT), 0) FROM line_fills AS fills
+            WHERE fills.line = sent.line AND fills.client_order_id = sent.client_order_id
+        ) AS listed_e8
+    FROM line_orders AS sent
+    WHERE
+        sent.state = 'final'
+        AND NOT EXISTS (
+            SELECT 1 FROM line_executions AS breaks
+            WHERE breaks.line = sent.line AND breaks.order_id = sent.order_id AND breaks.reason <> ''
+        )
+) AS found
+WHERE found.listed_e8 > found.filled_e8
+ORDER BY found.broker, found.order_id
+LIMIT $1
+
+-- name: verify_book_words
+-- Deals of a hedge book that count as covered without a confirmation of the venue, or as not covered by the venue
+-- although the book did not confirm them.
+SELECT
+    entries.broker, entries.name, coalesce(hedges.venue || ' ' || coalesce(hedges.outcome, 'no answer'), 'nothing') AS stored,
+    CASE WHEN entries.cover_mg <> 0 THEN 'a confirmation of the venue' ELSE 'a confirmation of the book' END AS recomputed
+FROM book_entries AS entries
+LEFT JOIN orders ON orders.id = entries.name
+LEFT JOIN hedge_requests AS hedges ON hedges.book_id = orders.book_id AND hedges.ordinal = orders.ordinal
+WHERE
+    entries.kind = 'deal'
+    AND (
+        hedges.outcome IS NULL
+        OR (hedges.state = 'answered' AND hedges.outcome <> 'confirmed')
+        OR (hedges.venue = 'book') <> (entries.cover_mg = 0)
+    )
+ORDER BY entries.broker, entries.name
+LIMIT $1
