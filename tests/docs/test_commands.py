@@ -205,6 +205,7 @@ def test_every_example_of_the_table_works(
     """The desk is the venue itself, so that it may confirm and refuse; but where it tells a simulated one."""
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     (tmp_path / "retail.json").write_text(json.dumps(RETAIL))
+    (tmp_path / "trades.csv").write_text("execution_id,symbol,side,quantity,price\n")
     assert shell.run("bullion migrate").exit_code == 0
     for number, (name, _, example) in enumerate(rows()):
         ids = {}
