@@ -20,6 +20,7 @@ from bullion.orders.instant import instant_text
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 from tests.support.feed_status import put_feed_status
+from tests.support.line_state import line_report, put_line_state
 from tests.support.node import SECRET
 
 DESK = ROOT / "docs/desk.md"
@@ -198,6 +199,14 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     structlog.reset_defaults()
 
 
+def put_what_nodes_say(name: str, store: Path) -> None:
+    """For commands about what a node runs."""
+    if "feeds " in name:
+        put_feed_status(store)
+    elif "hedge line-" in name:
+        put_line_state(store, "spot", "main", line_report())
+
+
 @pytest.mark.slow
 def test_every_example_of_the_table_works(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,8 +228,7 @@ def test_every_example_of_the_table_works(
             pin_until = instant_text(time.time_ns() // 1000 + 60_000_000)
             pinned = f"bullion desk rates put MUMBAI-GOLD --bid 150463 --ask 150480 --pin-until {pin_until}"
             assert shell.run(pinned).exit_code == 0
-        if "feeds " in name:
-            put_feed_status(tmp_path / "var/bullion.db")
+        put_what_nodes_say(name, tmp_path / "var/bullion.db")
         if "$ORDER_ID" in example:
             store, verb = tmp_path / "var/bullion.db", name.strip("`").split()[-1]
             ids["ORDER_ID"] = put_order(store) if verb == "show" else deal(shell, store, verb, number)

@@ -5,12 +5,14 @@ import signal
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from bullion.orders.instant import instant_text
 from tests.support.command import bullion
+from tests.support.desk import refusal
 from tests.support.fix_node import (
     CONTRACT,
     LINE,
@@ -117,6 +119,76 @@ def test_a_check_leaves_alone_a_line_that_a_node_holds(stage: Stage) -> None:
     assert done.stdout.startswith("A node holds the line spot")
     opened(stage.trader.place())
     assert len(stage.node.entries("line_logged_on")) == 1
+
+
+def test_the_desk_sees_its_line(stage: Stage) -> None:
+    opened(stage.trader.place())
+    (line,) = stage.market.desk.do("GET", "/hedge/lines")["items"]
+    assert {name: line[name] for name in ("name", "venue", "profile", "state", "wanted", "message")} == {
+        "name": "spot",
+        "venue": "VENUE",
+        "profile": "demo",
+        "state": "up",
+        "wanted": "connected",
+        "message": "",
+    }
+    assert line["held_by"].endswith(f":{stage.node.settings['BULLION_PORT']}")
+    assert (line["opens_at"], line["closes_at"]) == (None, None), "it has no timetable"
+    assert (line["open_orders"], line["unknown_orders"]) == (0, 0)
+    assert line["incoming"] > 1
+    assert line["outgoing"] > 1
+    assert line["since"] < line["last_in_at"]
+
+
+def test_a_line_is_changed_by_admins_of_its_broker_alone(stage: Stage) -> None:
+    why = {"reason": "a trial"}
+    with stage.node.desk() as first:
+        assert first.do("GET", "/hedge/lines")["items"] == [], "the line of another broker"
+        for verb in ("connect", "disconnect", "reset"):
+            refusal(first.post(f"/hedge/lines/spot/{verb}", json=why), 404, "not_found")
+    desk = stage.market.desk
+    token = desk.do("POST", "/tokens", {"name": "a dealer", "role": "dealer"})["token"]
+    with stage.node.desk(token) as dealer:
+        assert [each["name"] for each in dealer.do("GET", "/hedge/lines")["items"]] == ["spot"]
+        for verb in ("connect", "disconnect", "reset"):
+            refusal(dealer.post(f"/hedge/lines/spot/{verb}", json=why), 403, "role_too_low")
+    refusal(desk.post("/hedge/lines/other/connect", json=why), 404, "not_found")
+    refusal(desk.post("/hedge/lines/spot/disconnect", json={}), 422, "invalid_request")
+    refused_reset = refusal(desk.post("/hedge/lines/spot/reset", json=why), 409, "conflict")
+    assert refused_reset == "Line spot begins its numbers anew at every logon, and was not refused."
+    assert line_of(stage.market)["wanted"] == "connected"
+
+
+def test_a_disconnected_line_stays_so_until_it_is_connected(stage: Stage) -> None:
+    """Also in a new process."""
+    desk = stage.market.desk
+    desk.do("POST", "/hedge/lines/spot/disconnect", {"reason": "the venue asked for it"})
+    until(lambda: line_of(stage.market)["state"] == "disconnected", within_s=AGAIN_S)
+    until(lambda: stage.trader.quote()["reason"] == "production_prerequisites_unmet", within_s=AGAIN_S)
+    refused(stage.trader.place(), "production_prerequisites_unmet")
+    (light,) = (each for each in desk.do("GET", "/health")["items"] if each["part"] == "line")
+    assert (light["state"], light["name"], light["text"]) == ("warn", "spot", "disconnected by the desk")
+    done = bullion(stage.node.folder, "fix", "check", **stage.node.settings)
+    assert done.stdout.startswith("A node holds the line spot: disconnected since ")
+
+    logons = len(stage.node.entries("line_logged_on"))
+    stage.node.process.send_signal(signal.SIGHUP)
+    until(lambda: stage.node.entries("restarted"), within_s=AGAIN_S)
+    until(lambda: line_of(stage.market)["state"] == "disconnected", within_s=AGAIN_S)
+    refused(stage.trader.place(), "production_prerequisites_unmet")
+    assert len(stage.node.entries("line_logged_on")) == logons
+
+    desk.do("POST", "/hedge/lines/spot/connect", {"reason": "it is back"})
+    until(lambda: line_of(stage.market)["state"] == "up", within_s=AGAIN_S)
+    until(lambda: stage.trader.quote()["reason"] is None, within_s=AGAIN_S)
+    opened(stage.trader.place())
+    trail = [each["text"] for each in desk.do("GET", "/audit?limit=2")["items"]]
+    assert trail == ["line spot connected: it is back", "line spot disconnected: the venue asked for it"]
+
+
+def line_of(market: LiveMarket) -> dict[str, Any]:
+    (line,) = market.desk.do("GET", "/hedge/lines")["items"]
+    return dict(line)
 
 
 def test_a_venue_that_refuses_rejects_the_order(stage: Stage) -> None:

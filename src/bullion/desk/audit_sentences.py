@@ -291,6 +291,13 @@ def _feed_guard(told: Told) -> Iterator[Sentence]:
     yield ["guard of ", ref, ": ", ", ".join(changed) or "nothing changed"]
 
 
+def _line(done: str) -> Callable[[Told], Iterator[Sentence]]:
+    def told_by(told: Told) -> Iterator[Sentence]:
+        yield [f"line {told.subject} {done}: {told.after['reason']}"]
+
+    return told_by
+
+
 def _duty(told: Told) -> Iterator[Sentence]:
     ref = Ref("duty", told.subject, told.subject)
     was, now = (
@@ -638,6 +645,9 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "prefer_source": _preference,
     "release_quote": _release,
     "patch_feed_guard": _feed_guard,
+    "connect_line": _line("connected"),
+    "disconnect_line": _line("disconnected"),
+    "reset_line": _line("logs on with new numbers"),
     "put_duty": _duty,
     "patch_switches": _switches,
     "patch_hedge": _venue,

@@ -347,6 +347,10 @@ class NoteBody(Body, kw_only=True):
     note: Annotated[Words, Option("What was done about it.", metavar="TEXT")]
 
 
+class LineBody(Body, kw_only=True):
+    reason: Annotated[Words, Option("Why. Kept in the audit trail.", metavar="TEXT")]
+
+
 class CoverBody(Body, kw_only=True):
     action: Annotated[
         Literal["take", "again", "refuse"],

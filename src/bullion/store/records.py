@@ -38,6 +38,7 @@ from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
 from .factor_records import FactorRecords
 from .hedge_records import HedgeRecords
+from .line_states import LineStateRecords
 from .node_reports import read_reports
 from .rate_records import RateRecords
 from .search_records import SearchRecords
@@ -56,6 +57,7 @@ class Records(
     HedgeRecords,
     BookRecords,
     CoverRecords,
+    LineStateRecords,
     PlanRecords,
     ProfitRecords,
     ArchiveRecords,

@@ -10,6 +10,7 @@ from pathlib import Path
 from bullion.hedge.contract import Contract
 from bullion.hedge.fix.lease import LineHolder, LineLease
 from bullion.hedge.fix.line_client import LineClient, LineVenue
+from bullion.hedge.fix.line_control import LineControl
 from bullion.hedge.fix.line_server import LineServer
 from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.profile import Line
@@ -29,6 +30,7 @@ from bullion.hedge.venues import abilities_of
 from bullion.market_file import MarketSettings
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
+from bullion.store.line_states import StoredLineControls
 
 from .store import StoreEngine
 
@@ -51,9 +53,10 @@ class FixLines:
         contracts: Callable[[str], Collection[Contract]],
         reference: Callable[[str, Contract], int | None],
         host: str,
+        place: str,
     ) -> None:
         """`contracts` of a broker; `reference`: the price of a broker's contract now; `host`: where other
-        nodes reach this one."""
+        nodes reach this one; `place`: what the desk calls it."""
         self._lines = {
             line.broker: BrokerLine(
                 line,
@@ -65,6 +68,7 @@ class FixLines:
                 password=environ.get(line.password_env, ""),
                 log=MessageLog(Path(market.messages.folder), line.name, now_us, market.messages.days),
                 host=host,
+                place=place,
             )
             for line in market.lines
         }
@@ -147,6 +151,7 @@ class BrokerLine:
         password: str,
         log: MessageLog,
         host: str,
+        place: str,
     ) -> None:
         self._host = host
         self._log = log
@@ -170,6 +175,8 @@ class BrokerLine:
         client = LineClient(line.name, self.own.abilities, stored)
         self._client = client
         self.venue = LineVenue(self.own, client, self.lease.held)
+        controls = StoredLineControls(engine)
+        self.control = LineControl(self.own.line, controls, holder, self.lease.held, place, now_us)
 
     def reports(self) -> AsyncIterator[OutcomeReport]:
         return self.own.reports()
@@ -187,9 +194,11 @@ class BrokerLine:
         """Serve other nodes, take the line when it is free, and keep it up while it is ours."""
         self.lease.listen_at(await self._server.start(self._host))
         try:
+            await self.control.begin()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._log.run())
                 group.create_task(self.lease.run())
+                group.create_task(self.control.run())
                 line = group.create_task(self.own.run())
                 try:
                     await asyncio.wait([line])

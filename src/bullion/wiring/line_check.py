@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
+from bullion.desk.actions.lines import view
 from bullion.hedge.fix.codec import Message, Pair
 from bullion.hedge.fix.connection import Chunk
 from bullion.hedge.fix.lease import LineHolder, LineLease
@@ -18,9 +19,10 @@ from bullion.hedge.fix.session import LOGGED_ON
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.fix_lines import StoredLines
+from bullion.store.records import Records
 
 from .source_check import check_source
-from .store import open_store
+from .store import Store, open_store
 
 _LOGON_S = 10.0
 _ANSWER_S = 10.0
@@ -63,10 +65,15 @@ async def check_line(settings: Settings, name: str | None, show: Print) -> bool 
     (line,) = (each for each in market.lines if each.name == found)
     async with open_store(settings, migrate=False) as store:
         lines = StoredLines(store.engine)
+        state, disconnected = await _known(store, line)
         lease = LineLease(lines, line.name, LineHolder(f"check-{uuid4().hex}", "", ""))
+        if await lines.holder(line.name) is None and disconnected:
+            show(f"The desk disconnected the line {line.name}: it is not logged on.")
+            return None
         if not await lease.renew():
             show(
-                f"A node holds the line {line.name}. Stop the nodes to check it: a second logon would cut it."
+                f"A node holds the line {line.name}{state}. "
+                "To check it, stop the nodes: a second logon would cut it."
             )
             return None
         seen = _Seen()
@@ -85,6 +92,20 @@ async def check_line(settings: Settings, name: str | None, show: Print) -> bool 
             await asyncio.gather(running, renewing, return_exceptions=True)
             log.flush()
             show(f"Messages: {market.messages.folder}/{line.name}-<date>.log")
+
+
+async def _known(store: Store, line: Line) -> tuple[str, bool]:
+    """What the node that holds the line says about it, and whether the desk disconnected it."""
+
+    async def read(records: Records) -> tuple[str, bool]:
+        now_us = await records.now_us()
+        for each in await records.lines(line.broker):
+            if each.name == line.name:
+                shown = view(each, now_us)
+                return f": {shown['state']} since {shown['since']}", not each.wish.connected
+        return "", False
+
+    return await store.records.read("lines", read)
 
 
 def _named(settings: Settings, name: str | None) -> tuple[str, MarketSettings]:

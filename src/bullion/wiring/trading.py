@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 from uuid import uuid4
 
@@ -216,6 +217,7 @@ class Trading:
             self._contracts.of_broker,
             self._reference_e6,
             settings.line_host,
+            f"{gethostname()}:{settings.port}",
         )
 
     def _reference_e6(self, broker: str, contract: Contract) -> int | None:

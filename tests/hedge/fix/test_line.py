@@ -102,16 +102,19 @@ class Stage:
 
     def line(self, profile: Profile = RESETTING, kept: Kept | None = None, **changes: object) -> FixLine:
         options = {name: changes.pop(name) for name in ("holder", "log") if name in changes}
-        plan = Line(
-            name="gold", broker="main", host="127.0.0.1", port=self.peer.port, sender="US", target="THEM",
-            profile=profile, tls=None,
-        )  # fmt: skip
-        plan = msgspec.structs.replace(plan, **changes)
+        plan = self.plan(profile, **changes)
         chance = Random(1)  # noqa: S311
         line = FixLine(plan, self.owner, clock_us, kept=kept, chance=chance, password="pw", **options)  # type: ignore[arg-type]
         self.owner.line = line
         self.tasks.append(asyncio.ensure_future(line.run()))
         return line
+
+    def plan(self, profile: Profile = RESETTING, **changes: object) -> Line:
+        plan = Line(
+            name="gold", broker="main", host="127.0.0.1", port=self.peer.port, sender="US", target="THEM",
+            profile=profile, tls=None,
+        )  # fmt: skip
+        return msgspec.structs.replace(plan, **changes)
 
     async def up(self, line: FixLine, logons: int = 1) -> None:
         await until(lambda: len(self.owner.logons) >= logons and line.state is LineState.UP)

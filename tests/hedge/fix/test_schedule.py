@@ -68,6 +68,18 @@ def test_when_the_window_began() -> None:
     assert Schedule(Timetable()).opened_us(us("2026-11-14 12:00")) is None
 
 
+def test_when_it_opens_or_closes_next() -> None:
+    schedule = Schedule(NEW_YORK)
+    assert schedule.next_change_us(us("2026-11-18 03:00")) == us("2026-11-20 16:55")
+    assert schedule.next_change_us(us("2026-11-20 16:55")) == us("2026-11-22 17:05")
+    mumbai = Schedule(MUMBAI)
+    at = [us(text, "Asia/Kolkata") for text in ("2026-11-23 10:00", "2026-11-23 23:30", "2026-11-25 09:00")]
+    assert mumbai.next_change_us(at[0]) == at[1]
+    assert mumbai.next_change_us(at[1]) == at[2], "the day between is a holiday"
+    assert Schedule(Timetable()).next_change_us(0) is None
+    assert Schedule(Timetable(closed_on=("2026-12-25",))).next_change_us(at[0]) is None
+
+
 def test_whether_it_closes_soon() -> None:
     schedule = Schedule(NEW_YORK)
     assert schedule.closes_within(us("2026-11-20 16:50"), 300)

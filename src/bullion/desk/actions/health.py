@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
+from bullion.hedge.fix.session import LineState
 from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
-from bullion.orders.instant import instant_text
+from bullion.orders.instant import instant_text, read_instant_us
 from bullion.rates.feeds.status import FeedStatus
 from bullion.rates.freshness import US_PER_S
 from bullion.rates.tick import PLACES
@@ -17,10 +18,12 @@ from bullion.records.token import Actor
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
+from . import lines
 from .feeds import FRESH_US
 from .switches import find_switches
 
 VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
+LINE = "line"
 OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
 NOTHING_COVERED = "SIMULATED: nothing is covered"
 _SOON = 2 / 3
@@ -79,6 +82,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
             _venue(desk, actor.broker, fresh),
             *_feeds(desk, symbols, ticks, now_us, is_open=is_open),
             *_sources(await records.feed_status(), now_us),
+            *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
             _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
             _limiter(fresh),
             _schema(fresh),
@@ -248,6 +252,22 @@ def _sources(status: FeedStatus | None, now_us: int) -> list[_Light]:
         if each.differs_from is not None
     ]
     return [*differing, *held, *away]
+
+
+def _lines(shown: Sequence[View]) -> list[_Light]:
+    """A light for each line that is not up in its hours, or that the desk disconnected."""
+    refused = "Live orders are refused with production_prerequisites_unmet until it is up."
+    found = []
+    for line in shown:
+        name, since_us = line["name"], read_instant_us(line["since"])
+        if line["wanted"] == lines.DISCONNECTED:
+            remedy = f"Connect it with 'bullion desk hedge line-connect {name}'."
+            found.append(_Light(LINE, name, LOOK_SOON, "disconnected by the desk", refused, remedy, since_us))
+        elif line["expected"] and line["state"] != LineState.UP.value:
+            text = f"{line['state'].replace('_', ' ')}. {line['message']}".strip()
+            remedy = "Check the way to the venue, and ask it; see 'bullion desk hedge lines'."
+            found.append(_Light(LINE, name, ACT_NOW, text, refused, remedy, since_us))
+    return found
 
 
 def _limiter(fresh: Sequence[NodeReport]) -> _Light:

@@ -6,6 +6,7 @@ before, the venue repeats the chunk.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, cast
 
@@ -66,6 +67,7 @@ class FixConnection(asyncio.Protocol):
         *,
         log: MessageLog | None = None,
         may_write: Callable[[], bool] = lambda: True,
+        counts: Counter[tuple[Direction, str]] | None = None,
         reserve: Callable[[int], Awaitable[None]] | None = None,
         starts: Callable[[Session, int], Sequence[Effect]] | None = None,
         size_max: int = SIZE_MAX,
@@ -73,6 +75,7 @@ class FixConnection(asyncio.Protocol):
         """An initiator passes `starts`, which begins its session once the socket is there.
 
         `begin`: the session, made from the first message by an acceptor; None hangs up on it.
+        `counts`: messages, by direction and type.
         `may_write`: whether this process still holds the line. It is asked before every write.
         `reserve`: stores that outgoing numbers below this one may be used, if numbers are kept.
         """
@@ -81,6 +84,7 @@ class FixConnection(asyncio.Protocol):
         self._now_us = now_us
         self._log = log
         self._may_write = may_write
+        self._counts = Counter() if counts is None else counts
         self._reserve = reserve
         self._starts = starts
         self._decoder = Decoder(size_max)
@@ -154,6 +158,7 @@ class FixConnection(asyncio.Protocol):
                 continue
             if self._log is not None:
                 self._log.note(Direction.IN, each.raw)
+            self._counts[Direction.IN, each.type] += 1
             self.in_us = now_us
             if self.session is None:
                 self.session = self._begin(each)
@@ -208,6 +213,7 @@ class FixConnection(asyncio.Protocol):
         if self._log is not None:
             self._log.note(Direction.OUT, one.data)
         transport.write(one.data)
+        self._counts[Direction.OUT, one.type] += 1
         self.out_us = self._now_us()
         if transport.get_write_buffer_size() > _UNSENT_MAX:
             self.abort("The other side does not read.")

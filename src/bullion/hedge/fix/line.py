@@ -3,16 +3,17 @@
 import asyncio
 import random
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 import structlog
 
 from .codec import Message, Pair
 from .connection import Chunk, FixConnection
-from .message_log import MessageLog
+from .message_log import Direction, MessageLog
 from .pace import Pace
 from .profile import Line, Tls, session_settings
 from .schedule import Schedule
@@ -111,6 +112,8 @@ class LineStatus(msgspec.Struct, frozen=True):
     losses: int
     gaps: int
     garbled: int
+    refused: bool
+    """Whether the venue refused the last logon."""
 
 
 class FixLine:
@@ -146,12 +149,17 @@ class FixLine:
         """The state while there is no session."""
         self._seen_state = LineState.RESTING
         self._since_us = now_us()
+        self.news = asyncio.Event()
+        """Set when the state changes."""
         self._changed = asyncio.Event()
         self._wanted = True
         self._stopped = False
         self._reset_next = False
         self._reset_tried = False
         self._reset_sent = False
+        self._reset_asked = False
+        """The desk asked for a logon that resets numbers, and there was none yet."""
+        self._refused = False
         self._reached = False
         self._next_outgoing: int | None = None
         """Kept numbers: where our last connection ended."""
@@ -163,6 +171,10 @@ class FixLine:
         self.alarm = ""
         self.connection_no = 0
         self._logons = self._losses = self._gaps = self._garbled = 0
+        self.resets = 0
+        """Logons with new numbers that the desk asked for, and that the venue answered."""
+        self.messages: Counter[tuple[Direction, str]] = Counter()
+        """How many, by direction and type."""
 
     # --- What the owner and the desk do ---------------------------------------------------------------
 
@@ -197,6 +209,7 @@ class FixLine:
             losses=self._losses,
             gaps=self._gaps + (0 if session is None else session.gaps),
             garbled=self._garbled + (0 if connection is None else connection.garbled),
+            refused=self._refused,
         )
 
     async def send(self, pairs: Iterable[Pair], connection_no: int | None = None) -> int:
@@ -214,6 +227,7 @@ class FixLine:
     def recovered(self, connection_no: int) -> None:
         if self._connection is not None and connection_no == self.connection_no:
             self._connection.recovered()
+            self._note_state()
 
     def reject(self, message: Message, reason: int, text: str, tag: int | None = None) -> None:
         if self._connection is not None:
@@ -222,6 +236,9 @@ class FixLine:
     def connect(self) -> None:
         """Be up in its hours, and try now, without the rest of a pause."""
         self._wanted = True
+        self._try_now()
+
+    def _try_now(self) -> None:
         self.alarm = ""
         self._failures = 0
         self._changed.set()
@@ -232,10 +249,10 @@ class FixLine:
         self._changed.set()
 
     def reset(self) -> None:
-        """Begin both numbers anew with the next logon."""
-        self._reset_next = True
+        """Begin both numbers anew with a logon: the next one, or at once if the line is connected."""
+        self._reset_next = self._reset_asked = True
         self._reset_tried = False
-        self.connect()
+        self._try_now()
 
     def stop(self) -> None:
         """Log out; `run` returns."""
@@ -318,6 +335,7 @@ class FixLine:
             self._now_us,
             log=self._log,
             may_write=self._holder.held,
+            counts=self.messages,
             reserve=self._reserve if self._kept is not None else None,
             starts=self._start_session,
         )
@@ -331,13 +349,23 @@ class FixLine:
         """Until the connection ends: its hours and the lease."""
         while not ended.done():
             self._note_state()
-            await asyncio.wait([ended], timeout=_CHECK_S)
+            self._changed.clear()
+            await self._until_changed(ended)
             if ended.done():
                 return
             if not self._holder.held():
                 connection.abort("The lease of the line is lost.")
-            elif not self._should_be_up() and self.state is not LineState.LEAVING:
+            elif (self._reset_next or not self._should_be_up()) and self.state is not LineState.LEAVING:
                 connection.leave("End of session")
+
+    async def _until_changed(self, ended: "asyncio.Future[Close]") -> None:
+        """Until the connection ended, the desk or the owner changed something, or it is time to look."""
+        changed: asyncio.Future[object] = asyncio.ensure_future(self._changed.wait())
+        waited: list[asyncio.Future[object]] = [cast("asyncio.Future[object]", ended), changed]
+        try:
+            await asyncio.wait(waited, timeout=_CHECK_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
 
     def _forget(self, connection: FixConnection | None) -> None:
         self._connection = None
@@ -383,13 +411,15 @@ class FixLine:
         self._logged_on_us = self._now_us()
         self._logons += 1
         self._early_losses = 0
-        self._reset_tried = False
+        self._reset_tried = self._refused = False
+        self._note_reset()
         self.alarm = self._reason = ""
         _log.info("line_logged_on", line=self.line.name, connection_no=self.connection_no)
         if effect.reset and not self._reset_sent and self._kept is not None:
             task = asyncio.ensure_future(self._restart_incoming(self._kept))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        self._note_state()
         self._owner.logged_on(self.connection_no, effect.message)
 
     def note_chunk(self, chunk: Chunk) -> None:
@@ -405,10 +435,18 @@ class FixLine:
         if self.state is not self._seen_state:
             self._seen_state = self.state
             self._since_us = self._now_us()
+            self.news.set()
 
     def _learn_from(self, close: Close) -> None:
         """If the sides disagree on kept numbers: one logon that resets them, or the desk decides."""
         self._reason = close.reason
+        if self._logged_on_us is None and self._reached:
+            self._refused = close.kind in (CloseKind.REFUSED, CloseKind.TOO_LOW)
+            if close.kind is not CloseKind.LOST:
+                self._note_reset()
+            elif self._reset_asked:
+                self._reset_next = True  # Nobody knows whether the venue has seen it.
+                return
         if self._kept is None or self._logged_on_us is not None or not self._reached:
             return
         self._early_losses += close.kind is CloseKind.LOST
@@ -420,6 +458,12 @@ class FixLine:
         else:
             self.alarm = f"The venue does not accept our numbers: {close.reason}"
             _log.error("line_numbers_refused", line=self.line.name, reason=close.reason)
+
+    def _note_reset(self) -> None:
+        """The venue accepted or refused a logon. If it was one with new numbers, the desk has its reset."""
+        if self._reset_asked and self._reset_sent:
+            self._reset_asked = False
+            self.resets += 1
 
     def _pause_s(self, close: Close) -> float:
         steady = self._logged_on_us is not None and self._now_us() - self._logged_on_us >= _STEADY_US

@@ -37,3 +37,32 @@ RETURNING name
 
 -- name: store_line_incoming
 UPDATE fix_lines SET incoming = $3, stored_us = @clock_us WHERE name = $1 AND holder = $2 RETURNING name
+
+-- name: put_line_state
+-- Only the process that holds the line writes it.
+INSERT INTO line_states (line, broker, at_us, report)
+SELECT name, CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS TEXT) FROM fix_lines WHERE name = $1 AND holder = $2
+ON CONFLICT (line) DO UPDATE SET broker = excluded.broker, at_us = excluded.at_us, report = excluded.report
+
+-- name: line_states
+SELECT line, at_us, report FROM line_states WHERE broker = $1 ORDER BY line
+
+-- name: line_wish
+SELECT connected, at_us, reset_at_us, reset_done_us FROM line_wishes WHERE line = $1
+
+-- name: wish_line_connected
+INSERT INTO line_wishes (line, connected, at_us) VALUES ($1, $2, $3)
+ON CONFLICT (line) DO UPDATE SET connected = excluded.connected, at_us = excluded.at_us
+
+-- name: wish_line_reset
+INSERT INTO line_wishes (line, connected, at_us, reset_at_us) VALUES ($1, 1, $2, $2)
+ON CONFLICT (line) DO UPDATE SET reset_at_us = excluded.reset_at_us
+
+-- name: note_line_reset
+UPDATE line_wishes SET reset_done_us = $2 WHERE line = $1 AND reset_done_us < $2
+
+-- name: open_line_orders
+-- Orders without an outcome, and how many of them were sent before $2.
+SELECT count(*) AS number, coalesce(sum(CASE WHEN sent_at_us < $2 THEN 1 ELSE 0 END), 0) AS late
+FROM line_orders
+WHERE line = $1 AND state = 'sent'
