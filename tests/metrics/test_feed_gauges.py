@@ -29,7 +29,7 @@ def test_ages_drops_and_held_quotes() -> None:
     labels = {"source": "one", "instrument": "GOLD"}
 
     def value(name: str, **of: str) -> float | None:
-        gauges.publish(cast("LiveFeedRunner", runner), 30 * S)
+        gauges.publish(cast("LiveFeedRunner", runner), lambda: 30 * S)
         return registry.get_sample_value(name, of or labels)
 
     runner.feed.resume([Tick("GOLD", 100 * S, 100 * S, 10 * S, 10 * S)])

@@ -224,7 +224,7 @@ def promtool(folder: Path, *words: str) -> None:
 
 
 def test_the_rules_keep_their_own_tests() -> None:
-    for name in ("bullion-alerts", "machine-alerts"):
+    for name in ("bullion-alerts", "machine-alerts", "market-alerts"):
         promtool(RULES.parent, "check", "rules", f"{name}.yml")
         promtool(RULES.parent, "test", "rules", f"{name}.test.yml")
 

@@ -1,6 +1,7 @@
 """A node whose orders are covered over a FIX line, and its venue: processes of their own that may die."""
 
 import contextlib
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bullion.orders.instant import instant_text
+from tests.docs.markdown import ROOT
 from tests.support.command import bullion
 from tests.support.desk import refusal
 from tests.support.fix_node import (
@@ -22,6 +24,7 @@ from tests.support.fix_node import (
     market_file,
     venue_light,
 )
+from tests.support.metrics import metrics_of
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected
@@ -138,6 +141,33 @@ def test_the_desk_sees_its_line(stage: Stage) -> None:
     assert line["incoming"] > 1
     assert line["outgoing"] > 1
     assert line["since"] < line["last_in_at"]
+
+
+def test_monitoring_sees_the_line(stage: Stage) -> None:
+    """All that the page about FIX tells of."""
+    opened(stage.trader.place())
+    found = metrics_of(stage.node)
+    line = '{line="spot"}'
+    assert (found[f"bullion_line_up{line}"], found[f"bullion_line_expected{line}"]) == (1, 1)
+    assert (found[f"bullion_line_orders_unknown{line}"], found[f"bullion_orders_unknown_total{line}"]) == (
+        0,
+        0,
+    )
+    assert (found[f"bullion_line_logons_total{line}"], found[f"bullion_line_gaps_total{line}"]) == (1, 0)
+    sent = found['bullion_line_messages_total{direction="out",kind="D",line="spot"}']
+    assert sent == found[f"bullion_venue_answer_seconds_count{line}"] > 0
+    assert found['bullion_line_messages_total{direction="in",kind="8",line="spot"}'] >= sent
+    exported = {
+        name.partition("{")[0] for name in found if name.startswith(("bullion_line_", "bullion_orders_un"))
+    }
+    page = (
+        (ROOT / "docs/fix.md")
+        .read_text("utf-8")
+        .partition("## Metrics and alarms")[2]
+        .partition("`deploy")[0]
+    )
+    told = set(re.findall(r"`(bullion_\w+)`", page))
+    assert told == exported | {"bullion_venue_answer_seconds"}
 
 
 def test_a_line_is_changed_by_admins_of_its_broker_alone(stage: Stage) -> None:

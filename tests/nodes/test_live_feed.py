@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from tests.support.fix_node import ServerProcess
-from tests.support.node import running, until
+from tests.support.metrics import metrics_of
+from tests.support.node import Node, running, until
 from tests.support.orders import Market, booked, refused
 from tests.support.servers import free_port
 
@@ -54,7 +55,9 @@ def test_rates_come_from_the_source_until_it_dies(source: tuple[ServerProcess, i
         booked(trader.place(symbol_code="LIVE"))
         refused(trader.place(symbol_code="NONE"), "no_live_price")
 
+        until(lambda: source_up(node) == 1, within_s=PATIENCE_S)
         server.kill()
+        until(lambda: source_up(node) == 0, within_s=PATIENCE_S)
         until(lambda: trader.quote("LIVE")["reason"] == "stale_rate", within_s=PATIENCE_S)
         refused(trader.place(symbol_code="LIVE"), "stale_rate")
         until(lambda: "source away" in feed_lights(market).get("demo", ""), within_s=PATIENCE_S)
@@ -62,6 +65,11 @@ def test_rates_come_from_the_source_until_it_dies(source: tuple[ServerProcess, i
         server.start()
         until(lambda: trader.quote("LIVE")["reason"] is None, within_s=PATIENCE_S)
         booked(trader.place(symbol_code="LIVE"))
+
+
+def source_up(node: Node) -> float | None:
+    """What monitoring is told of the source."""
+    return metrics_of(node).get('bullion_feed_source_up{source="demo"}')
 
 
 def prices(port: int) -> list[dict[str, Any]]:

@@ -73,6 +73,10 @@ class FixLines:
             for line in market.lines
         }
 
+    @property
+    def lines(self) -> Collection["BrokerLine"]:
+        return self._lines.values()
+
     async def run(self) -> None:
         """Keep the lines that this process can get, until cancelled."""
         async with asyncio.TaskGroup() as group:

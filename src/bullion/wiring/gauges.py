@@ -33,6 +33,7 @@ from bullion.store.schema import code_level
 from bullion.web.health import DRAIN, Checks
 from bullion.web.metrics import add_counts
 
+from .counter_copy import CounterCopy
 from .store import StoreEngine
 from .trading import Trading
 
@@ -159,33 +160,45 @@ class FeedGauges:
             registry=registry,
             multiprocess_mode=_NEWEST,
         )
+        self._source_up = Gauge(
+            "bullion_feed_source_up",
+            "Whether a source is connected. Not a number outside of its hours.",
+            ["source"],
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
+        self._sources: set[str] = set()
         self._dropped = Counter(
             "bullion_feed_dropped", "Quotes that were not believed.", ["source", "reason"], registry=registry
         )
-        self._drops: dict[tuple[str, str], _CounterCopy] = {}
+        self._drops: dict[tuple[str, str], CounterCopy] = {}
         self._shown: set[tuple[str, str]] = set()
-        self._switches = _CounterCopy(
+        self._switches = CounterCopy(
             Counter(
                 "bullion_feed_switches", "How often another source of a rate was chosen.", registry=registry
             )
         )
 
-    def publish(self, runner: LiveFeedRunner, now_us: int) -> None:
-        feed = runner.feed
+    def publish(self, runner: LiveFeedRunner, clock_us: Callable[[], int]) -> None:
+        feed, now_us = runner.feed, clock_us()
         if not runner.holding:
             self._blank()
             return
-        for instrument in feed.status("", now_us).instruments:
+        status = feed.status("", now_us)
+        for source in status.sources:
+            self._sources.add(source.name)
+            self._source_up.labels(source.name).set(source.connected if source.is_open else nan)
+        for instrument in status.instruments:
             for quote in instrument.quotes:
                 labels = (quote.source, instrument.instrument)
                 self._shown.add(labels)
                 self._held.labels(*labels).set(quote.held is not None)
                 if quote.received_us is not None:
                     self._age_s.labels(*labels).set(max(0, now_us - quote.received_us) / US_PER_S)
-        for (source, reason), number in feed.drops.items():
-            if (source, reason) not in self._drops:
-                self._drops[source, reason] = _CounterCopy(self._dropped.labels(source, reason))
-            self._drops[source, reason].update(number)
+        for drop, number in feed.drops.items():
+            if drop not in self._drops:
+                self._drops[drop] = CounterCopy(self._dropped.labels(*drop))
+            self._drops[drop].update(number)
         self._switches.update(feed.switches)
 
     def _blank(self) -> None:
@@ -194,6 +207,8 @@ class FeedGauges:
             labels = self._shown.pop()
             self._age_s.labels(*labels).set(nan)
             self._held.labels(*labels).set(0)
+        while self._sources:
+            self._source_up.labels(self._sources.pop()).set(nan)
 
 
 class NodeGauges:
@@ -288,6 +303,10 @@ class NodeGauges:
         for publish in self._publications:
             publish()
 
+    def also(self, publish: Callable[[], None]) -> None:
+        """Publish this, too, from now on."""
+        self._publications.append(publish)
+
     async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
@@ -334,7 +353,7 @@ class NodeGauges:
 
         def of_queue(environment: str, queue: BookingQueue) -> Callable[[], None]:
             copies = {
-                reason: _CounterCopy(retries.labels(environment, reason.value))
+                reason: CounterCopy(retries.labels(environment, reason.value))
                 for reason in queue.counts.retries
             }
             sizes = _BatchCopy(batches.labels(environment))
@@ -354,7 +373,7 @@ class NodeGauges:
         up = self._gauge("bullion_limiter_up", "Whether calls can be counted.", ["kind"], _LEAST)
         if link is None or not isinstance(limiter, RedisLimiter):
             return [lambda: up.labels("memory").set(1)]
-        failures = _CounterCopy(
+        failures = CounterCopy(
             Counter("bullion_limiter_failures", "Calls that could not be counted.", registry=self._registry)
         )
 
@@ -373,7 +392,7 @@ class NodeGauges:
         waiting = self._gauge(
             "bullion_store_callers_waiting", "Callers that wait for a connection to PostgreSQL.", [], _SUM
         )
-        conflicts = _CounterCopy(
+        conflicts = CounterCopy(
             Counter(
                 "bullion_store_conflicts",
                 "Transactions that were repeated because they conflicted with others.",
@@ -401,20 +420,8 @@ class NodeGauges:
         return Gauge(name, help_text, labels, registry=self._registry, multiprocess_mode=of_workers)
 
 
-class _CounterCopy:
-    """A Prometheus counter that follows a plain number."""
-
-    def __init__(self, counter: Counter) -> None:
-        self._counter = counter
-        self._published = 0
-
-    def update(self, number: int) -> None:
-        self._counter.inc(number - self._published)
-        self._published = number
-
-
 class _BatchCopy:
-    """The same for the sizes of batches."""
+    """A Prometheus histogram that follows the sizes of batches."""
 
     def __init__(self, histogram: Histogram) -> None:
         self._histogram = histogram

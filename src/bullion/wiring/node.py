@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ from .background import run_in_background
 from .desk import make_default_broker, make_desk
 from .gauges import FeedGauges, HedgeGauges, NodeGauges
 from .limiter import make_limiter
+from .line_gauges import LineGauges
 from .live_feed import make_live_feed
 from .node_state import NodeState
 from .store import Store, open_store, save_hedge
@@ -129,14 +131,15 @@ async def open_node(
         if settings.feed == "live":
             market = _market(settings)
             live_feed = make_live_feed(live_rates or market.feed, market, trading, store.engine)
-        feed_gauges = None if live_feed is None else FeedGauges(metrics.registry)
         gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
+        if live_feed is not None:
+            gauges.also(partial(FeedGauges(metrics.registry).publish, live_feed, catalogue.now_us))
+        if trading.fix_lines is not None:
+            gauges.also(LineGauges(metrics.registry, trading.fix_lines).publish)
 
         def measured() -> Response:
             call_log.publish()
             gauges.publish()
-            if live_feed is not None and feed_gauges is not None:
-                feed_gauges.publish(live_feed, catalogue.now_us())
             return metrics.response()
 
         public_rates = PublicRatePages(catalogue, trading.market, settings.broker)

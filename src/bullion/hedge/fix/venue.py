@@ -36,6 +36,7 @@ from .codec import Message
 from .connection import Chunk
 from .lease import NotHolder
 from .line import FixLine
+from .line_counts import LineCounts
 from .orders import (
     Ask,
     DuplicateSeen,
@@ -108,6 +109,7 @@ class FixVenue:
         self._reference = reference
         self._keep_incoming = keep_incoming
         self._tracker = OrderTracker(line.profile, line.account)
+        self.counts = LineCounts()
         self._market = MarketStatus()
         self._calls: dict[str, list[_Call]] = {}
         self._settled: OrderedDict[str, None] = OrderedDict()
@@ -169,13 +171,17 @@ class FixVenue:
             self._start(self._withdraw(order, claim))
             raise
         except (StoreFault, VenueUnreachable):
+            self.counts.unknown += 1
             self._tracker.give_up(_claimed_id(order, claim), self._monotonic())
             raise
-        self._tracker.sent(claimed, number, self._monotonic())
+        sent_at = self._monotonic()
+        self._tracker.sent(claimed, number, sent_at)
+        self.counts.sent(claimed.client_order_id, sent_at)
         answer = await self._wait(call, "The venue has not reported an outcome yet.")
-        return (
-            answer if not isinstance(answer, UnknownOrder) else Unconfirmed("The venue does not know it yet.")
-        )
+        if isinstance(answer, UnknownOrder):
+            answer = Unconfirmed("The venue does not know it yet.")
+        self.counts.unknown += isinstance(answer, Unconfirmed)
+        return answer
 
     async def _withdraw(self, order: LineOrder, claim: "asyncio.Future[LineOrder | None]") -> None:
         """A call was cancelled before its order was sent: once it is recorded, it may be claimed again."""
@@ -430,6 +436,7 @@ class FixVenue:
         match effect:
             case OrderFinal():
                 named = effect.order.client_order_id
+                self.counts.answered(named, self._monotonic())
                 self._remember(named)
                 if not self._answer_calls(named, effect.answer, None):
                     self._reports.append(OutcomeReport(effect.order.order_id, effect.answer))
@@ -438,6 +445,7 @@ class FixVenue:
                 self._answer_calls(effect.order.client_order_id, Duplicate(), "")
                 self._ask_later(effect.order)
             case OrderUnknown():
+                self.counts.forget(effect.order.client_order_id)
                 self._answer_calls(effect.order.client_order_id, UnknownOrder(), None)
             case StatusAnswered(order, question, message):
                 self._answer_calls(order.client_order_id, Unconfirmed(message), question or "-")
