@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from bullion.hedge.fix.codec import Decoder, Message, Pair, encode, time_text
-from bullion.hedge.fix.session import Deliver, Effect, Role, Send, Session, SessionSettings
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import Deliver, Effect, Role, Send, SessionSettings
 
 AT_US = 1_800_000_000_123_456
 ORDER: list[Pair] = [

@@ -6,7 +6,7 @@ import pytest
 
 from bullion.hedge.fix.lease import LineHolder, NotHolder
 from bullion.hedge.fix.line import KeptNumbers
-from bullion.hedge.fix.session import Numbers
+from bullion.hedge.fix.session_effects import Numbers
 from bullion.store.engine import Engine, Transaction
 from bullion.store.fix_lines import StoredLines, store_incoming
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures

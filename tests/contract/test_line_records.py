@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from bullion.hedge.fix.orders import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.order_effects import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned
 from bullion.hedge.venue import Confirmed, Declined, Fill, PartiallyFilled
 from bullion.store.engine import Engine

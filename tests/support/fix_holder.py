@@ -14,7 +14,7 @@ from bullion.hedge.fix.lease import LineHolder, LineLease
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import Line, Profile
-from bullion.hedge.fix.session import NotLoggedOn
+from bullion.hedge.fix.session_effects import NotLoggedOn
 from bullion.store.fix_lines import StoredLines
 from bullion.store.sqlite import SqliteEngine
 from tests.support.fix_peer import clock_us

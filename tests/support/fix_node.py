@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from bullion.hedge.fix.orders import quantity_text
+from bullion.hedge.fix.order_messages import quantity_text
 from bullion.market_demo.exchange import Exchange
 from bullion.market_demo.faults import Faults
 from bullion.market_demo.fix_acceptor import open_book

@@ -7,14 +7,8 @@ from time import time_ns
 
 from bullion.hedge.fix.codec import Message, Pair
 from bullion.hedge.fix.connection import Chunk, FixConnection
-from bullion.hedge.fix.session import (
-    Close,
-    LoggedOn,
-    Numbers,
-    Role,
-    Session,
-    SessionSettings,
-)
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import Close, LoggedOn, Numbers, Role, SessionSettings
 
 PATIENCE_S = 20.0
 

@@ -11,7 +11,7 @@ from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, Line, OrderType, Profile
 from bullion.hedge.fix.records import LineRecords
 from bullion.hedge.fix.schedule import Timetable
-from bullion.hedge.fix.session import LineState
+from bullion.hedge.fix.session_effects import LineState
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
     HedgeRequest,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bullion.hedge.fix.orders import FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.venue import Declined, ListedExecution
 

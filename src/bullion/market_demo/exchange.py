@@ -11,7 +11,7 @@ from itertools import count
 import msgspec
 
 from bullion.hedge.fix.codec import Message, time_text
-from bullion.hedge.fix.orders import price_text, quantity_text
+from bullion.hedge.fix.order_messages import price_text, quantity_text
 from bullion.metals.scaled import NotAnAmount, scaled
 
 from .faults import Fault, Faults

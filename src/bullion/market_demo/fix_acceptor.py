@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bullion.hedge.fix.session import SessionSettings
+from bullion.hedge.fix.session_effects import SessionSettings
 from bullion.metals.scaled import NotAnAmount, scaled
 
 from .exchange import Behaviour, Exchange, Mode

@@ -7,8 +7,9 @@ from itertools import count
 import msgspec
 
 from bullion.hedge.fix.codec import Message, time_text
-from bullion.hedge.fix.orders import price_text
-from bullion.hedge.fix.session import Session, SessionSettings
+from bullion.hedge.fix.order_messages import price_text
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import SessionSettings
 
 from .faults import Fault, Faults
 from .prices import Prices, TwoSided

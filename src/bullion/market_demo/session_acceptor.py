@@ -8,14 +8,14 @@ from typing import Protocol
 
 from bullion.hedge.fix.codec import Message, Pair, fields_text, time_text
 from bullion.hedge.fix.connection import Chunk, FixConnection
-from bullion.hedge.fix.session import (
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import (
     Close,
     LoggedOn,
     NotLoggedOn,
     Numbers,
     Role,
     Send,
-    Session,
     SessionSettings,
 )
 

@@ -2,7 +2,7 @@
 
 from bullion.hedge.fix.lease import LineHolder, NotHolder
 from bullion.hedge.fix.line import KeptNumbers
-from bullion.hedge.fix.session import Numbers
+from bullion.hedge.fix.session_effects import Numbers
 
 from .engine import Engine, Row, Transaction, Value, one_row
 

@@ -6,7 +6,7 @@ import msgspec
 
 from bullion.faults import StoreUnavailable
 from bullion.hedge.contract import Contract
-from bullion.hedge.fix.orders import FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, ListedExecution, PartiallyFilled
 from bullion.metals.rounding import half_up

@@ -12,7 +12,7 @@ from bullion.hedge.fix.connection import Chunk
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.message_log import Direction, MessageLog
 from bullion.hedge.fix.profile import Line, SymbolForm
-from bullion.hedge.fix.session import LineState, NotLoggedOn
+from bullion.hedge.fix.session_effects import LineState, NotLoggedOn
 from bullion.market_file import MarketSettings
 from bullion.rates.feeds.fix_market_data import MarketData, Request
 from bullion.rates.feeds.quote import Alive, Item, SourceLost, Take

@@ -13,9 +13,9 @@ from bullion.hedge.fix.connection import Chunk
 from bullion.hedge.fix.lease import LineHolder, LineLease
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.message_log import MessageLog
-from bullion.hedge.fix.orders import new_client_order_id
+from bullion.hedge.fix.order_messages import new_client_order_id
 from bullion.hedge.fix.profile import Line, UnknownForm
-from bullion.hedge.fix.session import LOGGED_ON
+from bullion.hedge.fix.session_effects import LOGGED_ON
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.fix_lines import StoredLines

@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bullion.hedge.fix.line_counts import ANSWER_BOUNDS_S
 from bullion.hedge.fix.message_log import Direction
-from bullion.hedge.fix.session import LineState
+from bullion.hedge.fix.session_effects import LineState
 from bullion.web.metrics import add_counts
 
 from .counter_copy import CounterCopy

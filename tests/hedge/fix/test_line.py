@@ -20,7 +20,7 @@ from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Line, Profile, Tls
 from bullion.hedge.fix.schedule import Schedule, Timetable
-from bullion.hedge.fix.session import Close, CloseKind, LineState, NotLoggedOn, Numbers
+from bullion.hedge.fix.session_effects import Close, CloseKind, LineState, NotLoggedOn, Numbers
 from tests.support.fix_peer import FixPeer, clock_us, until
 from tests.support.servers import find
 

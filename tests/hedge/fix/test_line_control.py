@@ -11,7 +11,7 @@ from bullion.hedge.fix import line_control
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.line_control import LineControl, LineReport, LineWish, OpenOrders
 from bullion.hedge.fix.profile import KEEPING
-from bullion.hedge.fix.session import LineState, Numbers
+from bullion.hedge.fix.session_effects import LineState, Numbers
 from tests.support.fix_peer import clock_us, until
 
 from .test_line import Kept, Stage, short_pauses  # noqa: F401 - a fixture

@@ -6,14 +6,14 @@ from random import Random
 import pytest
 
 from bullion.hedge.fix.codec import Decoder, Message
-from bullion.hedge.fix.session import (
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import (
     LOGGED_ON,
     Deliver,
     Effect,
     Numbers,
     Role,
     Send,
-    Session,
     SessionSettings,
     Skipped,
 )

@@ -18,7 +18,7 @@ import pytest
 from bullion.hedge.fix.line import KeptNumbers
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, OrderIdForm, OrderType, Profile, TimeInForce, UnknownForm
-from bullion.hedge.fix.session import Numbers
+from bullion.hedge.fix.session_effects import Numbers
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
     Confirmed,

@@ -8,9 +8,7 @@ import pytest
 
 from bullion.hedge.contract import ONE_E8, Contract
 from bullion.hedge.fix.codec import Message, Pair, message_of
-from bullion.hedge.fix.order_ids import client_order_id
-from bullion.hedge.fix.orders import (
-    FILLS_WAIT_S,
+from bullion.hedge.fix.order_effects import (
     Ask,
     BreakReason,
     DuplicateSeen,
@@ -19,10 +17,11 @@ from bullion.hedge.fix.orders import (
     LineBreak,
     LineOrder,
     OrderFinal,
-    OrderTracker,
     OrderUnknown,
     StatusAnswered,
 )
+from bullion.hedge.fix.order_ids import client_order_id
+from bullion.hedge.fix.orders import FILLS_WAIT_S, OrderTracker
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Profile
 from bullion.hedge.venue import Confirmed, Declined, FinalAnswer, PartiallyFilled
 

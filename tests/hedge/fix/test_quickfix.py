@@ -20,7 +20,7 @@ from bullion.hedge.fix import line as line_module
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Credentials, Line, Profile
-from bullion.hedge.fix.session import CloseKind, LineState, Numbers, Role, SessionSettings
+from bullion.hedge.fix.session_effects import CloseKind, LineState, Numbers, Role, SessionSettings
 from tests.hedge.fix.test_line import Kept, Owner
 from tests.support import quickfix_wheel
 from tests.support.fix_peer import FixPeer, clock_us, until

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bullion.hedge.fix.codec import Decoder, Message, Pair, message_of, time_text
-from bullion.hedge.fix.session import (
+from bullion.hedge.fix.session import Session
+from bullion.hedge.fix.session_effects import (
     Close,
     CloseKind,
     Deliver,
@@ -20,7 +21,6 @@ from bullion.hedge.fix.session import (
     Reserve,
     Role,
     Send,
-    Session,
     SessionSettings,
     Skipped,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
-from bullion.hedge.fix.session import LineState
+from bullion.hedge.fix.session_effects import LineState
 from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
 from bullion.orders.instant import instant_text, read_instant_us

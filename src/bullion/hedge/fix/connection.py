@@ -15,18 +15,8 @@ import structlog
 
 from .codec import SIZE_MAX, Decoder, Garbled, Message, Pair
 from .message_log import Direction, MessageLog
-from .session import (
-    Close,
-    CloseKind,
-    Deliver,
-    Effect,
-    LoggedOn,
-    NotLoggedOn,
-    Reserve,
-    Send,
-    Session,
-    Skipped,
-)
+from .session import Session
+from .session_effects import Close, CloseKind, Deliver, Effect, LoggedOn, NotLoggedOn, Reserve, Send, Skipped
 
 _TICK_S = 0.25
 _CLOSE_S = 2.0

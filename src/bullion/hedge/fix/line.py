@@ -17,7 +17,8 @@ from .message_log import Direction, MessageLog
 from .pace import Pace
 from .profile import Line, Tls, session_settings
 from .schedule import Schedule
-from .session import Close, CloseKind, Effect, LineState, LoggedOn, NotLoggedOn, Numbers, Session
+from .session import Session
+from .session_effects import Close, CloseKind, Effect, LineState, LoggedOn, NotLoggedOn, Numbers
 
 _REST_S = 0.1
 """How often a line that rests looks whether it is open and ours."""

@@ -7,7 +7,7 @@ import msgspec
 from .codec import BEGIN
 from .pace import Rate
 from .schedule import Timetable
-from .session import Role, SessionSettings
+from .session_effects import Role, SessionSettings
 
 
 class Credentials(StrEnum):

@@ -7,7 +7,7 @@ import msgspec
 
 from bullion.hedge.venue import Fill, FinalAnswer, ListedExecution
 
-from .orders import FillSeen, LineBreak, LineOrder, OrderFinal
+from .order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
 
 
 class StoredOrder(msgspec.Struct, frozen=True):

@@ -37,7 +37,7 @@ from .connection import Chunk
 from .lease import NotHolder
 from .line import FixLine
 from .line_counts import LineCounts
-from .orders import (
+from .order_effects import (
     Ask,
     DuplicateSeen,
     Effect,
@@ -45,14 +45,14 @@ from .orders import (
     LineBreak,
     LineOrder,
     OrderFinal,
-    OrderTracker,
     OrderUnknown,
     StatusAnswered,
-    new_client_order_id,
 )
+from .order_messages import new_client_order_id
+from .orders import OrderTracker
 from .profile import Line, OrderType, StatusQuestion
 from .records import LineRecords, StoredOrder
-from .session import LOGGED_ON, LineState, NotLoggedOn
+from .session_effects import LOGGED_ON, LineState, NotLoggedOn
 from .tradeability import MarketStatus
 
 _RECOVERY_WAIT_S = 1.0

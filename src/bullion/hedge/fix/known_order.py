@@ -1,0 +1,129 @@
+"""What is known about one order of a line, and what follows from it."""
+
+import msgspec
+
+from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, PartiallyFilled
+
+from .order_effects import BreakReason, LineBreak, LineOrder
+from .order_messages import Report
+
+
+class Question(msgspec.Struct, frozen=True):
+    question_id: str
+    asked_at: float
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """The venue said that nothing more will be executed."""
+
+    filled_e8: int
+    message: str
+
+
+class KnownOrder(msgspec.Struct):
+    """What is known about one order."""
+
+    order: LineOrder
+    sent_at: float
+    line: int
+    """On which line it was sent last; 0: on one that was closed before this process began."""
+    fills: dict[str, Fill]
+    answer: FinalAnswer | None = None
+    filled_e8: int = 0
+    """The largest total that the venue named; with an answer, the total of that answer."""
+    average_e6: int = 0
+    venue_order_id: str = ""
+    closed: Closed | None = None
+    settle_at: float | None = None
+    questions: list[Question] = msgspec.field(default_factory=list)
+    breaks: set[str] = msgspec.field(default_factory=set)
+
+    @property
+    def listed_e8(self) -> int:
+        return sum(each.quantity_e8 for each in self.fills.values())
+
+
+def other_terms(order: LineOrder, report: Report) -> str:
+    contract = order.contract
+    if report.side not in (None, order.side):
+        return f"The order's side is {order.side}, the report's {report.side}."
+    if report.security_id not in (None, contract.security_id):
+        return f"The order's security is {contract.security_id}, the report's {report.security_id}."
+    if report.symbol not in (None, "[N/A]", contract.venue_symbol):
+        return f"The order's symbol is {contract.venue_symbol}, the report's {report.symbol}."
+    if report.ordered_e8 not in (None, 0, order.quantity_e8):
+        return "The report names another ordered quantity."
+    return ""
+
+
+def break_of(reason: BreakReason, report: Report, order: LineOrder | None, message: str) -> LineBreak:
+    return LineBreak(
+        reason=reason,
+        execution_id=report.execution_id or f"{reason.value}:{report.client_order_id}",
+        client_order_id=report.client_order_id,
+        order=order,
+        symbol=report.symbol or (order.contract.venue_symbol if order else ""),
+        side=report.side or (order.side if order else ""),
+        quantity_e8=report.last_e8 or report.filled_e8,
+        price_e6=report.last_price_e6 or report.average_e6,
+        at_us=report.at_us,
+        message=message,
+    )
+
+
+def excess(known: KnownOrder, report: Report) -> LineBreak:
+    """A report of an order with a final answer names a larger total."""
+    order = known.order
+    total_e8 = report.filled_e8
+    made = break_of(BreakReason.OVERFILL, report, order, "The total is larger than the final answer said.")
+    beyond_e8 = total_e8 - max(known.filled_e8, known.listed_e8)
+    return msgspec.structs.replace(
+        made, execution_id=f"total:{order.client_order_id}:{total_e8}", quantity_e8=beyond_e8
+    )
+
+
+def excess_of_total(known: KnownOrder, filled_e8: int) -> LineBreak:
+    order = known.order
+    return LineBreak(
+        reason=BreakReason.OVERFILL,
+        execution_id=f"total:{order.client_order_id}:{filled_e8}",
+        client_order_id=order.client_order_id,
+        order=order,
+        symbol=order.contract.venue_symbol,
+        side=order.side,
+        quantity_e8=filled_e8 - order.quantity_e8,
+        price_e6=known.average_e6,
+        at_us=0,
+        message="The venue filled more than was ordered.",
+    )
+
+
+def rest_of(known: KnownOrder, filled_e8: int) -> Fill:
+    """What the venue filled by its total, but reported no fill for: at the price that the average implies."""
+    fills = known.fills.values()
+    rest_e8 = filled_e8 - known.listed_e8
+    cost = filled_e8 * known.average_e6 - sum(each.quantity_e8 * each.price_e6 for each in fills)
+    price_e6 = max((2 * cost + rest_e8) // (2 * rest_e8), 0)
+    at_us = max((each.at_us for each in fills), default=0)
+    return Fill(f"total:{known.order.client_order_id}", rest_e8, price_e6, at_us)
+
+
+def final_answer(known: KnownOrder, fills: tuple[Fill, ...]) -> FinalAnswer:
+    order = known.order
+    execution_id = known.venue_order_id or order.client_order_id
+    message = known.closed.message if known.closed else ""
+    left_mg = max(order.fine_mg - order.contract.fine_mg(known.filled_e8), 0)
+    whole = known.filled_e8 >= order.quantity_e8
+    if whole and not left_mg:
+        return Confirmed(execution_id, fills)
+    if not known.filled_e8:
+        return Declined(execution_id, message)
+    if whole:  # The order was cut to whole steps when it was sent.
+        words = f"execution {execution_id}, all but a rest below the smallest quantity"
+        return PartiallyFilled(execution_id, fills, left_mg, words, below_step=True)
+    below_step = order.contract.quantity_e8(left_mg) == 0
+    return PartiallyFilled(execution_id, fills, left_mg, message, below_step)
+
+
+def standing(report: Report) -> str:
+    return f"The venue has it: order state {report.state}. {report.text}".strip()

@@ -1,0 +1,139 @@
+"""Messages about orders: a NewOrderSingle to write, an ExecutionReport to read."""
+
+import msgspec
+
+from bullion.hedge.contract import Contract
+from bullion.metals.scaled import NotAnAmount, plain, scaled
+
+from .codec import Message, Pair, time_text, time_us
+from .order_effects import LineOrder
+from .order_ids import client_order_id
+from .profile import OrderIdForm, Profile, SymbolForm, TimeInForce
+
+_NO_ORDER_ID = ("", "0", "NONE", "UNKNOWN", "[N/A]")
+"""What venues write into OrderID, which may not be empty, when they have none."""
+_PRICE_PLACES, _QUANTITY_PLACES = 6, 8
+DUPLICATE, UNKNOWN = "6", "5"
+_FILL_TYPES = ("F", "1", "2")
+
+
+class Report(msgspec.Struct, frozen=True):
+    """An ExecutionReport, read."""
+
+    client_order_id: str
+    venue_order_id: str
+    execution_id: str
+    kind: str
+    state: str
+    symbol: str | None
+    security_id: str | None
+    side: str | None
+    ordered_e8: int | None
+    filled_e8: int
+    average_e6: int
+    last_e8: int
+    last_price_e6: int
+    at_us: int
+    reason: str
+    text: str
+    question: str
+    execution_ref: str
+    replayed: bool
+
+    @property
+    def is_fill(self) -> bool:
+        return self.kind in _FILL_TYPES and self.last_e8 > 0 and self.execution_id not in _NO_ORDER_ID
+
+
+def new_client_order_id(order_id: str, form: OrderIdForm) -> str:
+    """Empty where the store gives the order a number."""
+    if form is OrderIdForm.NUMBER:
+        return ""
+    return order_id if form is OrderIdForm.UUID else client_order_id(order_id)
+
+
+def new_order(order: LineOrder, profile: Profile, account: str, now_us: int) -> list[Pair]:
+    pairs: list[Pair] = [(35, "D"), (11, order.client_order_id)]
+    if account:
+        pairs.append((1, account))
+    pairs += [*security(order.contract, profile), (54, order.side), (60, time_text(now_us))]
+    pairs += [(38, quantity_text(order.quantity_e8))]
+    if order.limit_e6 is None:
+        pairs.append((40, "1"))
+    else:
+        pairs += [(40, "2"), (44, price_text(order.limit_e6))]
+    return [*pairs, (59, "4" if profile.time_in_force is TimeInForce.FOK else "3")]
+
+
+def security(contract: Contract, profile: Profile) -> list[Pair]:
+    if profile.symbol is SymbolForm.SECURITY_ID:
+        symbol = contract.venue_symbol or "[N/A]"
+        return [(55, symbol), (48, contract.security_id), (22, profile.security_id_source)]
+    return [(55, contract.venue_symbol)]
+
+
+def quantity_text(quantity_e8: int) -> str:
+    text = plain(quantity_e8, _QUANTITY_PLACES).rstrip("0")
+    return text.rstrip(".")
+
+
+def price_text(price_e6: int) -> str:
+    text = plain(price_e6, _PRICE_PLACES).rstrip("0")
+    return f"{text}0" if text.endswith(".") else text
+
+
+def read_report(message: Message) -> Report:
+    """A ValueError names a field that is missing or wrong."""
+    if message.problem is not None:
+        raise ValueError(message.problem.text)
+    kind, state = message.get(150) or "", message.get(39) or ""
+    if not kind or not state:
+        raise ValueError("150 (ExecType) or 39 (OrdStatus) is missing.")
+    is_fill = kind in _FILL_TYPES
+    ordered = message.get(38)
+    venue_order_id = message.get(37) or ""
+    return Report(
+        client_order_id=message.get(11) or "",
+        venue_order_id="" if venue_order_id in _NO_ORDER_ID else venue_order_id,
+        execution_id=message.get(17) or "",
+        kind=kind,
+        state=state,
+        symbol=message.get(55),
+        security_id=message.get(48),
+        side=message.get(54),
+        ordered_e8=None if ordered is None else _amount(message, 38, _QUANTITY_PLACES),
+        filled_e8=_amount(
+            message, 14, _QUANTITY_PLACES, required=message.get(103) not in (UNKNOWN, DUPLICATE)
+        ),
+        average_e6=_amount(message, 6, _PRICE_PLACES, required=False, cut=True),
+        last_e8=_amount(message, 32, _QUANTITY_PLACES, required=is_fill),
+        last_price_e6=_amount(message, 31, _PRICE_PLACES, required=is_fill),
+        at_us=time_us(message.get(60) or message.get(52) or ""),
+        reason=message.get(103) or "",
+        text=(message.get(58) or "")[:200],
+        question=message.get(790) or "",
+        execution_ref=message.get(19) or "",
+        replayed=message.get(43) == "Y" or message.get(97) == "Y",
+    )
+
+
+def _amount(message: Message, tag: int, places: int, *, required: bool = True, cut: bool = False) -> int:
+    text = message.get(tag)
+    if text is None:
+        if required:
+            raise ValueError(f"{tag} is missing.")
+        return 0
+    if cut:  # An average may have any number of decimals.
+        whole, point, part = text.partition(".")
+        text = f"{whole}{point}{part[:places]}".rstrip(".")
+    try:
+        amount = scaled(text, places)
+    except NotAnAmount as error:
+        raise ValueError(f"{tag}: {error}") from error
+    if amount < 0:
+        raise ValueError(f"{tag} is below zero.")
+    return amount
+
+
+def number_of(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 20 else -1
