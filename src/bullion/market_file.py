@@ -166,6 +166,8 @@ def _insert_profiles(file: TomlFile) -> None:
     for name, table in _tables_of(file.tables, "profiles").items():
         base = _take_profile(file, table, ("profiles", name, "based_on"), profiles)
         profile = file.read(base | table, Profile, ("profiles", name))
+        for problem in () if profile is None else profile.problems():
+            file.add_mistake(("profiles", name), f"profiles.{name}: {problem}.")
         # A profile with mistakes, which are reported, counts as its base.
         profiles[name] = base if profile is None else msgspec.to_builtins(profile)
     file.tables.pop("profiles", None)

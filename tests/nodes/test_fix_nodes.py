@@ -4,12 +4,16 @@ The venue executes a doubled id, so an order that is sent twice is seen. `BULLIO
 number of orders.
 """
 
+import itertools
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -18,6 +22,7 @@ import pytest
 from bullion.hedge.fix.lease import LEASE_S
 from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_file
 from tests.support.node import Node, start, until
+from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, store_says
 from tests.support.servers import Postgres, Redis
 
@@ -49,6 +54,12 @@ class Stage:
         until(lambda: trader.http.get("/api/trading/v1/me").status_code == 200, within_s=PATIENCE_S)
         until(lambda: trader.quote()["reason"] is None, within_s=PATIENCE_S)
         return trader
+
+    def desk_call(self, node: Node, method: str, path: str, body: object = None) -> Any:
+        """By the broker's admin, at that node."""
+        token = self.market.desk.headers["Authorization"].removeprefix("Bearer ")
+        with node.desk(token) as desk:
+            return desk.do(method, path, body)
 
     def orders(self) -> dict[str, str]:
         """The status of every order in the store."""
@@ -94,6 +105,25 @@ def answered(calls: Sequence[Future[httpx.Response]]) -> int:
     return sum(1 for each in calls if each.done() and each.exception() is None)
 
 
+def test_a_wish_reaches_the_holder_from_any_node(stage: Stage) -> None:
+    """And a node that does not hold the line counts the venue as unreachable, too."""
+
+    def state() -> str:
+        (line,) = stage.desk_call(stage.other, "GET", "/hedge/lines")["items"]
+        return str(line["state"])
+
+    trader = stage.trader(stage.other)
+    stage.desk_call(stage.other, "POST", "/hedge/lines/spot/disconnect", {"reason": "a trial"})
+    until(lambda: state() == "disconnected", within_s=PATIENCE_S)
+    until(lambda: trader.quote()["reason"] == "production_prerequisites_unmet", within_s=PATIENCE_S)
+    refused(trader.place(), "production_prerequisites_unmet")
+    stage.desk_call(stage.other, "POST", "/hedge/lines/spot/connect", {"reason": "the end of it"})
+    until(lambda: state() == "up", within_s=PATIENCE_S)
+    opened(stage.trader(stage.other).place())
+    assert len(stage.holder.entries("line_logged_on")) == 2
+    assert not stage.other.entries("line_taken")
+
+
 def test_the_other_node_takes_the_line_of_a_killed_one(stage: Stage) -> None:
     holder, other = stage.holder, stage.other
     traders = [stage.trader(holder), stage.trader(other)]
@@ -127,4 +157,35 @@ def test_the_other_node_takes_the_line_of_a_frozen_one(stage: Stage) -> None:
         wait(calls)
     opened(stage.trader(holder).place())
     assert len(other.entries("line_taken")) == 1
+    stage.holder, stage.other = other, holder
     stage.require_each_executed_as_confirmed(calls)
+
+
+def test_the_other_node_takes_the_line_of_one_that_stops_at_once(stage: Stage) -> None:
+    """It waits for no lease: the holder logs out, gives the lease back and hangs up."""
+    holder, other = stage.holder, stage.other
+    trader = stage.trader(other)
+    answers: list[tuple[float, int]] = []
+    ended = threading.Event()
+
+    def trade() -> None:
+        while not ended.is_set():
+            answer = trader.place(str(uuid4()))
+            answers.append((time.monotonic(), answer.status_code))
+
+    thread = threading.Thread(target=trade)
+    taken = len(other.entries("line_taken"))
+    thread.start()
+    try:
+        assert holder.stop() == 0
+        until(lambda: len(other.entries("line_taken")) > taken, within_s=PATIENCE_S)
+        opened_before = sum(code == 201 for _, code in answers)
+        until(lambda: sum(code == 201 for _, code in answers) > opened_before + 3, within_s=PATIENCE_S)
+    finally:
+        ended.set()
+        thread.join()
+    opened_at = [at for at, code in answers if code == 201]
+    gap_s = max(later - earlier for earlier, later in itertools.pairwise(opened_at))
+    print("GAP", gap_s, [code for _, code in answers if code != 201])
+    assert gap_s < LEASE_S / 2, "the lease was not waited for"
+    stage.require_each_executed_as_confirmed([])

@@ -158,6 +158,12 @@ def test_mistakes_of_form_do_not_hide_others() -> None:
     ]
 
 
+def test_a_profile_whose_parts_do_not_fit() -> None:
+    text = '[profiles.odd]\nbased_on = "keeping"\nstatus_question = "mass"\n'
+    with pytest.raises(WrongFile, match=r'odd: status_question = "mass" needs echoes_question'):
+        read_market(text, {})
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "market.toml"
     with pytest.raises(WrongSetting, match=r"BULLION_MARKET: .*market\.toml cannot be read"):

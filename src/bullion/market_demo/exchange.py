@@ -102,6 +102,8 @@ class Exchange:
             return self._take(message, now_us)
         if message.type == "H":
             return [] if self._faults.happens(Fault.QUESTION_SWALLOWED) else self._status(message, now_us)
+        if message.type == "AF":
+            return [] if self._faults.happens(Fault.QUESTION_SWALLOWED) else self._all(message, now_us)
         return [
             [(35, "j"), (45, message.get(34) or "0"), (372, message.type), (380, "3"), (58, "Not supported")]
         ]
@@ -250,6 +252,18 @@ class Exchange:
             return [[(35, "3"), (45, message.get(34) or "0"), (372, "H"), (373, "99"), (58, "Unknown order")]]
         symbol, side = message.get(55) or "", message.get(54) or ""
         return [[*_refusal(client_order_id, symbol, side, "5", "Unknown order", now_us, kind="I"), *question]]
+
+    def _all(self, message: Message, now_us: int) -> list[Pairs]:
+        """All orders, also finished ones; a report without an order if there is none."""
+        rows = self._book.execute("SELECT order_id FROM orders ORDER BY order_id").fetchall()
+        decided = [] if self.behaviour.delay_ms else self.decide_all(now_us)
+        reports = [self._report(order_id, "I", now_us) for (order_id,) in rows]
+        if not rows:
+            reports = [_refusal("NONE", "", "", "99", "No orders", now_us, kind="I")]
+        answer: Pairs = [(584, message.get(584) or ""), (911, len(rows))]
+        last = len(reports) - 1
+        told = [[*pairs, *answer, (912, "Y" if at == last else "N")] for at, pairs in enumerate(reports)]
+        return [*decided, *told]
 
     def _report(self, order_id: int, kind: str, now_us: int) -> Pairs:
         order = self._order(order_id)

@@ -178,6 +178,9 @@ class BrokerLine:
         self._server = LineServer(line.name, self.own, token, self.lease.held)
         client = LineClient(line.name, self.own.abilities, stored)
         self._client = client
+        # A holder that stops logs out, releases the lease and hangs up: the others need not wait to see it.
+        client.on_gone = self.lease.hurry
+        self.lease.on_taken = self.own.line.wake
         self.venue = LineVenue(self.own, client, self.lease.held)
         controls = StoredLineControls(engine)
         self.control = LineControl(self.own.line, controls, holder, self.lease.held, place, now_us)

@@ -12,9 +12,10 @@ from bullion.hedge.fix.codec import Message, Pair
 from bullion.hedge.fix.connection import Chunk
 from bullion.hedge.fix.lease import LineHolder, LineLease
 from bullion.hedge.fix.line import FixLine
+from bullion.hedge.fix.mass_questions import MassQuestion
 from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.order_messages import new_client_order_id
-from bullion.hedge.fix.profile import Line, UnknownForm
+from bullion.hedge.fix.profile import Line, StatusQuestion, UnknownForm
 from bullion.hedge.fix.session_effects import LOGGED_ON
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.settings import Settings, WrongSetting
@@ -133,6 +134,8 @@ async def _ask(line: Line, fix: FixLine, seen: _Seen, show: Print) -> bool:
     unknown_id = new_client_order_id(str(uuid4()), profile.order_id) or "CHECK1"
     question = f"check-{uuid4().hex[:8]}"
     pairs: list[Pair] = [(35, "H"), (11, unknown_id), (790, question), (54, "1"), (55, "CHECK")]
+    if profile.status_question is StatusQuestion.MASS:
+        pairs = MassQuestion(question, 0).pairs
     fix.recovered(fix.connection_no)
     await fix.send(pairs)
     try:
@@ -162,6 +165,12 @@ async def _logon(fix: FixLine, seen: _Seen, show: Print) -> Message | None:
 
 def _judge(line: Line, answer: Message, question: str, show: Print) -> bool:
     """Compare the answer to a question about an unknown order with what the profile says."""
+    if line.profile.status_question is StatusQuestion.MASS:
+        complete = answer.type == "8" and answer.get(584) == question and answer.get(911) is not None
+        show(f"A question for all orders is answered by 35={answer.type}, 911={answer.get(911)}.")
+        if not complete:
+            show("Without 584 and 911 nobody knows whether an answer is complete: ask the venue.")
+        return complete
     form = {"8": UnknownForm.REPORT, "3": UnknownForm.REJECT}.get(answer.type)
     reason = answer.get(58) or "no text"
     fields = f"35={answer.type}, 39={answer.get(39)}, 103={answer.get(103)}"

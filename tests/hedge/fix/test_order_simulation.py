@@ -17,7 +17,15 @@ import pytest
 
 from bullion.hedge.fix.line import KeptNumbers
 from bullion.hedge.fix.pace import Rate
-from bullion.hedge.fix.profile import RESETTING, OrderIdForm, OrderType, Profile, TimeInForce, UnknownForm
+from bullion.hedge.fix.profile import (
+    RESETTING,
+    OrderIdForm,
+    OrderType,
+    Profile,
+    StatusQuestion,
+    TimeInForce,
+    UnknownForm,
+)
 from bullion.hedge.fix.session_effects import Numbers
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
@@ -63,6 +71,7 @@ SILENT = msgspec.structs.replace(
     STEADY, echoes_question=False, unknown=UnknownForm.REJECT, order_id=OrderIdForm.BASE62
 )
 KEPT = msgspec.structs.replace(STEADY, reset_on_logon=False)
+MASS = msgspec.structs.replace(STEADY, status_question=StatusQuestion.MASS)
 NUMBERED = msgspec.structs.replace(STEADY, order_id=OrderIdForm.NUMBER)
 
 
@@ -262,7 +271,7 @@ def simulate(
 
 @pytest.mark.parametrize("doubles", [False, True], ids=["doubles-refused", "doubles-taken"])
 @pytest.mark.parametrize(
-    "profile", [STEADY, SILENT, NUMBERED, KEPT], ids=["steady", "silent", "numbered", "kept"]
+    "profile", [STEADY, SILENT, NUMBERED, KEPT, MASS], ids=["steady", "silent", "numbered", "kept", "mass"]
 )
 def test_nothing_is_executed_twice_and_no_outcome_is_misread(profile: Profile, doubles: bool) -> None:
     happened: set[Fault] = set()
@@ -291,9 +300,10 @@ def test_breaks_are_seen_and_change_no_outcome() -> None:
     assert reasons.count("trade_cancelled") == happened[Fault.TRADE_CANCELLED] > 0
 
 
-def test_the_checker_finds_what_an_impatient_adapter_does() -> None:
+@pytest.mark.parametrize("profile", [STEADY, MASS], ids=["steady", "mass"])
+def test_the_checker_finds_what_an_impatient_adapter_does(profile: Profile) -> None:
     """Without the wait for a lagging engine, orders are executed twice at a venue that takes doubled ids."""
-    impatient = msgspec.structs.replace(STEADY, unknown_after_s=0)
+    impatient = msgspec.structs.replace(profile, unknown_after_s=0)
     chances = {Fault.LAG: 0.5, Fault.CUT_BEFORE: 0.05}
     problems = [each for seed in range(3) for each in simulate(seed, impatient, chances, kills=1).problems()]
     assert any("executed twice" in each for each in problems)

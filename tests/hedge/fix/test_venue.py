@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from bullion.hedge.fix.codec import message_of
+from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.profile import OrderType, StatusQuestion
 from bullion.hedge.fix.schedule import Timetable
@@ -60,8 +61,9 @@ class Stage:
         timetable: Timetable | None = None,
         reference: Reference | None = None,
         order_type: OrderType = OrderType.MARKET,
+        status_question: StatusQuestion = StatusQuestion.ORDER,
     ) -> FixVenue:
-        profile = msgspec.structs.replace(STEADY, order_type=order_type)
+        profile = msgspec.structs.replace(STEADY, order_type=order_type, status_question=status_question)
         line = msgspec.structs.replace(line_of(PORT, profile), timetable=timetable or Timetable())
         venue = FixVenue(
             line, self.records, contracts, self.loop.now_us, monotonic=self.loop.time, reference=reference
@@ -237,7 +239,24 @@ def test_a_limit_is_the_reference_with_slippage_to_the_worse_on_a_tick() -> None
     on_stage(work)
 
 
-def test_a_question_for_all_orders_is_not_supported() -> None:
-    profile = msgspec.structs.replace(STEADY, status_question=StatusQuestion.MASS)
-    with pytest.raises(ValueError, match="status_question"):
-        FixVenue(line_of(PORT, profile), MemoryRecords(), contracts, lambda: 0)
+def test_one_question_for_all_orders_recovers_them() -> None:
+    """Three orders without an outcome after a loss. The one that the venue never got may be sent again."""
+
+    async def work(stage: Stage) -> None:
+        stage.behaviour.mode = Mode.HOLD
+        venue = await stage.venue(status_question=StatusQuestion.MASS)
+        requests = [request(number) for number in (1, 2, 3)]
+        for each in requests:
+            assert isinstance(await venue.submit(each), Unconfirmed)
+        await asyncio.sleep(5)
+        stage.behaviour.mode = Mode.FILL
+        stage.acceptor.cut()
+        await asyncio.sleep(2)
+        assert venue.line.messages[Direction.OUT, "AF"] == 1
+        assert venue.line.messages[Direction.OUT, "H"] == 0
+        assert stage.records.orders[requests[1].order_id].unknown
+        answers = [await venue.order_status(each) for each in requests]
+        assert [type(each) for each in answers] == [Confirmed, UnknownOrder, Confirmed]
+        assert isinstance(await venue.submit(requests[1]), Confirmed)
+
+    on_stage(work, Faults(at={Fault.SWALLOWED: [2]}))

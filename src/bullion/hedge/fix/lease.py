@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 import msgspec
@@ -53,6 +54,10 @@ def time_since_boot() -> float:
     return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
 class LineLease:
     """This process's hold on a line.
 
@@ -76,7 +81,10 @@ class LineLease:
         self._clock = clock
         self._renewed_at: float | None = None
         self._failing = False
+        self._hurried = asyncio.Event()
         self.holder = holder.holder
+        self.on_taken: Callable[[], None] = _nothing
+        """Called when this process gets the line."""
 
     def listen_at(self, address: str) -> None:
         """Where other processes reach this one, from the next renewal on."""
@@ -104,16 +112,24 @@ class LineLease:
         self._renewed_at = begun_at if taken else None
         if taken and not had:
             _log.info("line_taken", line=self._line)
+            self.on_taken()
         elif had and not taken:
             _log.warning("line_taken_away", line=self._line)
         return taken
+
+    def hurry(self) -> None:
+        """Try now: the holder may have released it."""
+        self._hurried.set()
 
     async def run(self) -> None:
         """Renew it until cancelled; then release it, so that another process can take the line at once."""
         try:
             while True:
+                self._hurried.clear()
                 await self.renew()
-                await asyncio.sleep(self._lease_s / _RENEWALS)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._lease_s / _RENEWALS):
+                        await self._hurried.wait()
         finally:
             held, self._renewed_at = self.held(), None
             if held:

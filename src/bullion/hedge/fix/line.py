@@ -255,6 +255,10 @@ class FixLine:
         self._reset_tried = False
         self._try_now()
 
+    def wake(self) -> None:
+        """Look now whether the line should be up."""
+        self._changed.set()
+
     def stop(self) -> None:
         """Log out; `run` returns."""
         self._stopped = True

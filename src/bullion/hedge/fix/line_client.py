@@ -57,6 +57,8 @@ class LineClient:
         self._turn = asyncio.Lock()
         self._looked_at: float | None = None
         self._stream: _Stream | None = None
+        self.on_gone: Callable[[], None] | None = None
+        """Called when the connection to the holder ends."""
 
     async def submit(self, request: HedgeRequest) -> SubmitAnswer:
         answer: SubmitAnswer = await self._call("submit", request)
@@ -105,6 +107,7 @@ class LineClient:
                 stream = self._stream = None
             if stream is None:
                 stream = self._stream = await _connect(self._line, holder)
+                stream.on_gone = self.on_gone
             return stream
 
     async def _holder(self) -> LineHolder:
@@ -154,6 +157,7 @@ class _Stream:
     ) -> None:
         self.holder = holder
         self.broken = False
+        self.on_gone: Callable[[], None] | None = None
         self._reader = reader
         self._writer = writer
         self._numbers = count(1)
@@ -208,6 +212,8 @@ class _Stream:
             for each in self._waiting.values():
                 if not each.done():
                     each.set_exception(VenueUnreachable(reason))
+            if self.on_gone is not None:
+                self.on_gone()
 
 
 async def _connect(line: str, holder: LineHolder) -> _Stream:

@@ -111,7 +111,7 @@ def read_report(message: Message) -> Report:
         at_us=time_us(message.get(60) or message.get(52) or ""),
         reason=message.get(103) or "",
         text=(message.get(58) or "")[:200],
-        question=message.get(790) or "",
+        question=message.get(790) or message.get(584) or "",
         execution_ref=message.get(19) or "",
         replayed=message.get(43) == "Y" or message.get(97) == "Y",
     )

@@ -26,6 +26,7 @@ from .known_order import (
     rest_of,
     standing,
 )
+from .mass_questions import MassQuestions
 from .order_effects import (
     Ask,
     BreakReason,
@@ -39,7 +40,7 @@ from .order_effects import (
     StatusAnswered,
 )
 from .order_messages import DUPLICATE, UNKNOWN, Report, new_order, number_of, read_report, security
-from .profile import Profile, UnknownForm
+from .profile import Profile, StatusQuestion, UnknownForm
 
 FILLS_WAIT_S = 0.3
 """How long an order that is filled by its total waits for the reports of its fills."""
@@ -70,6 +71,7 @@ class OrderTracker:
         """The ClOrdID by the id of each question that is open on this line."""
         self._settling: set[str] = set()
         """Orders that wait for the reports of their fills."""
+        self._mass = MassQuestions()
         self._line = 0
         self._questions = 0
         self._first_logon_at: float | None = None
@@ -119,6 +121,7 @@ class OrderTracker:
         self._line = line
         self._numbers.clear()
         self._asked.clear()
+        self._mass.clear()
         for known in self._known.values():
             known.questions.clear()
         if self._first_logon_at is None:
@@ -149,12 +152,14 @@ class OrderTracker:
         self.numbered(number, order.client_order_id)
 
     def ask(self, order: LineOrder, now: float) -> tuple[str, list[Pair]]:
-        """An OrderStatusRequest, and its id, which is never used again.
+        """A question, and its id, which is never used again. No fields: one was asked just now that will do.
 
         Call it before the message is written: the question counts as older than it is, never as younger.
         """
         self.restore(order)
         known = self._known[order.client_order_id]
+        if self._profile.status_question is StatusQuestion.MASS:
+            return self._ask_for_all(known, now)
         self._questions += 1
         question = Question(f"{self._line}-{self._questions}", now)
         known.questions.append(question)
@@ -168,6 +173,19 @@ class OrderTracker:
             pairs.append((37, known.venue_order_id))
         return question.question_id, [*pairs, (54, order.side), *security(order.contract, self._profile)]
 
+    def _ask_for_all(self, known: KnownOrder, now: float) -> tuple[str, list[Pair]]:
+        named = known.order.client_order_id
+        mass, pairs = self._mass.shared(named, known.sent_at, now), []
+        if mass is None:
+            self._questions += 1
+            mass = self._mass.begin(f"{self._line}-{self._questions}", now)
+            pairs = mass.pairs
+        if named not in mass.asked_for:
+            mass.asked_for[named] = None
+            known.questions.append(Question(mass.question_id, mass.asked_at))
+            del known.questions[:-_QUESTIONS_OPEN_MAX]
+        return mass.question_id, pairs
+
     def numbered(self, number: int, client_order_id: str, question: str = "") -> None:
         """Remember the MsgSeqNum of an order or question, because a Reject names nothing else."""
         self._numbers[number] = _Sent(client_order_id, question)
@@ -178,6 +196,10 @@ class OrderTracker:
 
     def client_order_id(self, message: Message) -> str | None:
         """The order that a message is about, as far as it names one; restore it before `received`."""
+        if message.type == "8" and message.get(584):
+            # The venue tells of all its orders. Those that wait for an outcome are known here.
+            named = message.get(11) or ""
+            return named if named in self._known else None
         if message.type == "8":
             return message.get(11) or self._asked.get(message.get(790) or "")
         if message.type == "j":
@@ -185,6 +207,8 @@ class OrderTracker:
         return self._by_number(message) if message.type == "3" else None
 
     def received(self, message: Message, now: float) -> list[Effect]:
+        if message.type == "8" and message.get(584):
+            return list(self._mass_report(message, now))
         if message.type == "8":
             return list(self._execution_report(message, now))
         if message.type in ("3", "j"):
@@ -196,6 +220,17 @@ class OrderTracker:
         waiting = [self._known[each] for each in self._settling if each in self._known]
         due = [each for each in waiting if each.settle_at is not None and each.settle_at <= now]
         return [effect for known in due for effect in self._settle(known, now)]
+
+    def _mass_report(self, message: Message, now: float) -> Iterator[Effect]:
+        """One of the reports that answer a question for all orders. After the last one, who is missing."""
+        if self.client_order_id(message) is not None:
+            yield from self._execution_report(message, now)
+        complete = self._mass.note(message)
+        for named in () if complete is None else complete.asked_for:
+            known = self._known.get(named)
+            if complete is not None and known is not None and named not in complete.named:
+                text = "It is not among the venue's orders."
+                yield from self._unknown(known, complete.question_id, replayed=False, text=text)
 
     def _execution_report(self, message: Message, now: float) -> Iterator[Effect]:
         known = self._known.get(self.client_order_id(message) or "")
@@ -333,6 +368,9 @@ class OrderTracker:
         if known is None or (sent is None and message.get(372) != "D"):
             return
         text = message.get(58) or "The venue rejected the message."
+        if sent is not None and sent.question in self._mass:
+            yield from self._mass_rejected(sent.question, text)
+            return
         if sent is not None and sent.question:
             reason = message.get(380)
             if self._profile.unknown is UnknownForm.REJECT and reason in (None, "1"):
@@ -349,6 +387,13 @@ class OrderTracker:
             return
         known.closed = Closed(0, text)
         yield from self._settle(known, now)
+
+    def _mass_rejected(self, question_id: str, text: str) -> Iterator[Effect]:
+        """It proves nothing about any order."""
+        ended = self._mass.end(question_id)
+        for named in () if ended is None else ended.asked_for:
+            if named in self._known:
+                yield StatusAnswered(self._known[named].order, question_id, text)
 
     def _changed_trade(self, known: KnownOrder, report: Report) -> Iterator[Effect]:
         """The venue cancelled or corrected a trade. Nothing is undone here: the desk has to see it."""

@@ -1,5 +1,6 @@
 """What differs from venue to venue, and what a line to one is."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -63,7 +64,8 @@ class StatusQuestion(StrEnum):
     ORDER = "order"
     """OrderStatusRequest (35=H)."""
     MASS = "mass"
-    """OrderMassStatusRequest (35=AF), where H does not answer for finished orders."""
+    """OrderMassStatusRequest (35=AF), where H does not answer for finished orders. The venue must say in 911
+    how many reports its answer has."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,6 +112,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Words of a Logout that was sent because of too many messages."""
     rate_logout_s: int = 15
     """How long to stay away after it, at least."""
+
+    def problems(self) -> Iterable[str]:
+        """What does not fit together in it, as sentences."""
+        if self.status_question is StatusQuestion.MASS and not self.echoes_question:
+            yield 'status_question = "mass" needs echoes_question = true: without 584 no answer is complete'
 
     def is_rate_logout(self, text: str) -> bool:
         return any(word in text.lower() for word in self.rate_logout)

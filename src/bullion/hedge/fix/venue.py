@@ -50,7 +50,7 @@ from .order_effects import (
 )
 from .order_messages import new_client_order_id
 from .orders import OrderTracker
-from .profile import Line, OrderType, StatusQuestion
+from .profile import Line, OrderType
 from .records import LineRecords, StoredOrder
 from .session_effects import LOGGED_ON, LineState, NotLoggedOn
 from .tradeability import MarketStatus
@@ -95,10 +95,6 @@ class FixVenue:
         **line_options: Any,
     ) -> None:
         """`keep_incoming` stores the number of the next message, if numbers are kept."""
-        if line.profile.status_question is not StatusQuestion.ORDER:
-            raise ValueError(
-                f"line {line.name}: status_question must be 'order'; 'mass' is not supported yet"
-            )
         self.line = FixLine(line, self, now_us, **line_options)
         self._broker = line.broker
         self._profile = line.profile
@@ -281,8 +277,9 @@ class FixVenue:
         question, pairs = self._tracker.ask(order, self._monotonic())
         call = self._begin_call(order.client_order_id, question)
         try:
-            number = await self._write(pairs, connection_no)
-            self._tracker.numbered(number, order.client_order_id, question)
+            if pairs:
+                number = await self._write(pairs, connection_no)
+                self._tracker.numbered(number, order.client_order_id, question)
             answer = await self._wait(call, "The venue has not answered the question yet.")
         finally:
             self._end_call(order.client_order_id, call)
@@ -387,8 +384,9 @@ class FixVenue:
         try:
             for order in self._tracker.unsettled():
                 question, pairs = self._tracker.ask(order, self._monotonic())
-                number = await self.line.send(pairs, connection_no)
-                self._tracker.numbered(number, order.client_order_id, question)
+                if pairs:
+                    number = await self.line.send(pairs, connection_no)
+                    self._tracker.numbered(number, order.client_order_id, question)
         except NotLoggedOn:
             return  # The next logon begins anew.
         self.line.recovered(connection_no)
