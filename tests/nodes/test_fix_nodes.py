@@ -26,7 +26,10 @@ from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, store_says
 from tests.support.servers import Postgres, Redis
 
-ORDERS = 24 * int(os.environ.get("BULLION_TEST_SCALE", "1"))
+SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
+ORDERS = 24 * SCALE
+STOPPED_S = 30 if SCALE > 1 else 0
+"""How long a process stays stopped, at least: in any case until another one has the line."""
 AT_ONCE = 6
 PATIENCE_S = 60.0
 
@@ -65,14 +68,13 @@ class Stage:
         """The status of every order in the store."""
         return dict(store_says(self.holder, "SELECT id, status FROM orders"))  # type: ignore[arg-type]
 
-    def require_each_executed_as_confirmed(self, calls: Sequence[Future[httpx.Response]]) -> None:
+    def require_each_executed_as_confirmed(self, answers: Sequence[httpx.Response]) -> None:
         """Wait until every order is final. Each open one was executed once, and no other one was.
 
-        What a call said holds: an order that it opened is open, and one that it took is known.
+        What an answer said holds: an order that it opened is open, and one that it took is known.
         """
         until(lambda: "pending" not in self.orders().values(), within_s=PATIENCE_S)
         orders = self.orders()
-        answers = [each.result() for each in calls if each.exception() is None]
         assert {answer.status_code for answer in answers} <= {201, 202, 503}
         assert {orders[answer.json()["id"]] for answer in answers if answer.status_code == 201} == {"open"}
         assert all(answer.json()["id"] in orders for answer in answers if answer.status_code == 202)
@@ -99,6 +101,10 @@ def stage(
 def load(pool: ThreadPoolExecutor, traders: Sequence[LiveTrader]) -> list[Future[httpx.Response]]:
     """Orders at all traders in turn. Some calls may fail."""
     return [pool.submit(traders[number % len(traders)].place, str(uuid4())) for number in range(ORDERS)]
+
+
+def answers_of(calls: Sequence[Future[httpx.Response]]) -> list[httpx.Response]:
+    return [each.result() for each in calls if each.exception() is None]
 
 
 def answered(calls: Sequence[Future[httpx.Response]]) -> int:
@@ -139,7 +145,7 @@ def test_the_other_node_takes_the_line_of_a_killed_one(stage: Stage) -> None:
     until(lambda: other.entries("line_taken"), within_s=PATIENCE_S)
     stage.holder, stage.other = other, stage.start()
     opened(stage.trader(stage.holder).place())
-    stage.require_each_executed_as_confirmed(calls)
+    stage.require_each_executed_as_confirmed(answers_of(calls))
 
 
 def test_the_other_node_takes_the_line_of_a_frozen_one(stage: Stage) -> None:
@@ -149,43 +155,48 @@ def test_the_other_node_takes_the_line_of_a_frozen_one(stage: Stage) -> None:
         calls = load(pool, traders)
         until(lambda: answered(calls) >= ORDERS // 4, within_s=PATIENCE_S)
         holder.process.send_signal(signal.SIGSTOP)
+        stopped_at = time.monotonic()
         try:
             until(lambda: other.entries("line_taken"), within_s=PATIENCE_S + LEASE_S)
             opened(stage.trader(other).place())
+            until(lambda: time.monotonic() - stopped_at >= STOPPED_S, within_s=STOPPED_S + PATIENCE_S)
         finally:
             holder.process.send_signal(signal.SIGCONT)
         wait(calls)
     opened(stage.trader(holder).place())
     assert len(other.entries("line_taken")) == 1
     stage.holder, stage.other = other, holder
-    stage.require_each_executed_as_confirmed(calls)
+    stage.require_each_executed_as_confirmed(answers_of(calls))
 
 
 def test_the_other_node_takes_the_line_of_one_that_stops_at_once(stage: Stage) -> None:
     """It waits for no lease: the holder logs out, gives the lease back and hangs up."""
     holder, other = stage.holder, stage.other
     trader = stage.trader(other)
-    answers: list[tuple[float, int]] = []
+    answers: list[tuple[float, httpx.Response]] = []
     ended = threading.Event()
 
     def trade() -> None:
         while not ended.is_set():
             answer = trader.place(str(uuid4()))
-            answers.append((time.monotonic(), answer.status_code))
+            answers.append((time.monotonic(), answer))
+
+    def opened_at() -> list[float]:
+        return [at for at, answer in answers if answer.status_code == 201]
 
     thread = threading.Thread(target=trade)
     taken = len(other.entries("line_taken"))
     thread.start()
     try:
+        until(lambda: len(opened_at()) > 3, within_s=PATIENCE_S)
         assert holder.stop() == 0
         until(lambda: len(other.entries("line_taken")) > taken, within_s=PATIENCE_S)
-        opened_before = sum(code == 201 for _, code in answers)
-        until(lambda: sum(code == 201 for _, code in answers) > opened_before + 3, within_s=PATIENCE_S)
+        before = len(opened_at())
+        until(lambda: len(opened_at()) > before + 3, within_s=PATIENCE_S)
     finally:
         ended.set()
         thread.join()
-    opened_at = [at for at, code in answers if code == 201]
-    gap_s = max(later - earlier for earlier, later in itertools.pairwise(opened_at))
-    print("GAP", gap_s, [code for _, code in answers if code != 201])
+    gap_s = max(later - earlier for earlier, later in itertools.pairwise(opened_at()))
+    print("GAP", gap_s, [answer.status_code for _, answer in answers if answer.status_code != 201])
     assert gap_s < LEASE_S / 2, "the lease was not waited for"
-    stage.require_each_executed_as_confirmed([])
+    stage.require_each_executed_as_confirmed([answer for _, answer in answers])
