@@ -197,6 +197,5 @@ def test_the_other_node_takes_the_line_of_one_that_stops_at_once(stage: Stage) -
         ended.set()
         thread.join()
     gap_s = max(later - earlier for earlier, later in itertools.pairwise(opened_at()))
-    print("GAP", gap_s, [answer.status_code for _, answer in answers if answer.status_code != 201])
     assert gap_s < LEASE_S / 2, "the lease was not waited for"
     stage.require_each_executed_as_confirmed([answer for _, answer in answers])
