@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
+from bullion.booking.book_keeping import BookRisk
 from bullion.books.hedge_books import hedge_book_differences
 from bullion.hedge.book.invariants import profit_problems
 from bullion.hedge.book.marks import BookMark
@@ -22,8 +24,9 @@ from bullion.metals.fine_weight import NG_PER_G, NG_PER_OUNCE
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.status import Event
+from bullion.rates.tick import Tick
 from bullion.records.book_money import CurrencyRecord, DayMark
-from bullion.records.hedge_book import BookCover, CoverDeal
+from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings, day_marks
 from bullion.store.book_profit import BrokenBook, day_mark, money_steps
 from bullion.store.engine import Engine, Transaction
@@ -172,8 +175,10 @@ class Money:
         assert profit_problems(money.book, MARK, expected, position.residual_mg) == []
         return money
 
-    def keeping(self, holder: str = "this node", batch: int = 500) -> StoredBookKeeping:
-        around = Surroundings(INDIA, (), ())
+    def keeping(
+        self, holder: str = "this node", batch: int = 500, ticks: Sequence[Tick] = ()
+    ) -> StoredBookKeeping:
+        around = Surroundings(INDIA, ticks, ())
         return StoredBookKeeping(
             self.dealings.engine, holder, lambda: self.dealings.now_us, lambda _: around, batch
         )
@@ -340,6 +345,27 @@ async def test_a_day_ends_with_the_state_and_the_mark_that_it_had(money: Money) 
     assert [each.day for each in marks] == [first.day, date.fromordinal(first.day.toordinal() + 1)]
     assert marks[0] == first
     assert marks[1].money == await money.reconciled()
+
+
+async def test_the_mark_of_the_day_and_the_value_at_risk_come_from_rates_of_the_node(
+    money: Money,
+) -> None:
+    stored = StoredContract(GOLDTEN)
+    store = RecordStore(money.dealings.engine)
+    await store.write("contract", lambda records: records.put_contract("main", stored))
+    await money.dealings.rows("UPDATE book_positions SET volatility_e4 = 12000")
+    await money.deal("buy", 10)
+    now_us = money.dealings.now_us
+    tick = Tick("GOLD", 69_900_000_000, 70_000_000_000, now_us, now_us)
+    kept = await money.keeping(ticks=(tick,)).step()
+    assert kept.risks == (BookRisk("main", "gold", 7_000_000 * 12 * 233 // 100_000),)
+    (day,) = await money.marks()
+    assert day.mark is not None
+    assert (day.mark.instrument, day.mark.at_us) == ("GOLD", now_us)
+    # The same day without a rate keeps the mark, and says that there is no value at risk.
+    money.dealings.now_us += 61_000_000
+    assert (await money.keeping(ticks=(tick,)).step()).risks == (BookRisk("main", "gold", None),)
+    assert await money.marks() == [day]
 
 
 def test_days_do_not_go_back_and_keep_their_own_mark() -> None:

@@ -3,11 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.command import bullion
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
+from tests.support.node import until
 
 from .test_covers import GOLDM, cover, deal
 
@@ -74,6 +76,13 @@ def test_the_residual_is_valued_at_the_ask_of_the_largest_contract_in_rupees(ear
     # 199.8 g fine are as much as 200.8040... g of 995.
     assert (book["value"], book["value_at_risk"]) == ("1427716.58", "39918.96")
     assert book["marked_at"] is not None
+    labels = f'{{broker="{earning.office.broker}",metal="gold"}}'
+
+    def measured() -> bool:
+        text = httpx.get(f"{earning.office.node.desk_url}/metrics").text
+        return f"bullion_book_value_at_risk{labels} 39918.96" in text
+
+    until(measured, within_s=20)
     profit = book["profit"]
     assert total(profit) == int(profit["total"].replace(".", ""))
 

@@ -1,10 +1,12 @@
 """Gauges of a node's state tell ages by the store's clock, and go on while the store is away."""
 
 import time
+from math import isnan
 
 import pytest
 from prometheus_client import CollectorRegistry
 
+from bullion.booking.book_keeping import BookRisk
 from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
 from bullion.booking.hedge_requests import BookState, HedgeBacklog
 from bullion.catalogue.catalogue import Catalogue
@@ -52,6 +54,11 @@ def test_a_hedge_book_is_shown_against_its_limit() -> None:
     assert registry.get_sample_value("bullion_book_limit_used", gold) == 0.25
     assert registry.get_sample_value("bullion_book_residual_grams", silver) == 0.25
     assert registry.get_sample_value("bullion_book_limit_used", silver) is None
+    gauges.show_risks([BookRisk("main", "gold", 12_345), BookRisk("main", "silver", None)])
+    assert registry.get_sample_value("bullion_book_value_at_risk", gold) == 123.45
+    unknown = registry.get_sample_value("bullion_book_value_at_risk", silver)
+    assert unknown is not None
+    assert isnan(unknown)
 
 
 def test_batches_are_counted_by_their_size() -> None:
