@@ -15,6 +15,7 @@ from bullion.orders.instant import instant_text
 from tests.docs.markdown import ROOT
 from tests.support.command import bullion
 from tests.support.desk import refusal
+from tests.support.fix_covers import Covers
 from tests.support.fix_node import (
     CONTRACT,
     LINE,
@@ -27,7 +28,7 @@ from tests.support.fix_node import (
 from tests.support.metrics import metrics_of
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
-from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected
+from tests.support.production import LiveMarket, LiveTrader, opened, pending, rejected, store_says
 
 AGAIN_S = 30.0
 """How soon a line is up again after its venue is, on a busy machine."""
@@ -103,6 +104,34 @@ def test_the_venues_statement_of_the_day_agrees_and_every_planted_difference_is_
     assert [each["execution_id"] for each in found["extra"]] == ["E999999"]
     assert [each["line"] for each in found["bad_lines"]] == [4]
     assert found["matched"] == len(trades) - 2
+
+
+def test_a_cover_is_executed_in_its_own_contract_and_lots(stage: Stage) -> None:
+    covers, desk = Covers(stage.market.desk), stage.market.desk
+    covers.open_book()
+    before_mg = covers.book_mg()
+    # The finest contract of the instrument, which orders are dealt in, is another one.
+    desk.do("PUT", "/hedge/contracts/GOLDTEN", CONTRACT | {"step": "1", "venue_symbol": "GOLD"})
+    desk.do("PUT", "/hedge/contracts/ELSEWHERE", CONTRACT | {"venue": "other", "step": "1"})
+    bought = covers.becomes(covers.sent("3", "ten", contract="GOLDTEN"), "filled")
+    sold = covers.becomes(covers.sent("0.2", "fine", "sell"), "filled")
+    assert stage.venue.executions_of(bought["id"]) == [(bought["id"], "1", "3")]
+    assert stage.venue.executions_of(sold["id"]) == [(sold["id"], "2", "0.2")]
+    (deal,) = bought["deals"]
+    assert (deal["quantity"], deal["fine"], bought["venue"]) == ("3.00000000", "29.970", "spot")
+    assert float(bought["reference"]) > 0
+    assert covers.book_mg() - before_mg == 28 * 999
+    refused = covers.becomes(covers.sent("1", "elsewhere", contract="ELSEWHERE"), "refused")
+    assert refused["words"] == "No contract of line spot covers it."
+    # The reconciliation has compared all of them by now, or does so within seconds.
+    cursor = "SELECT position FROM execution_cursors WHERE venue = 'fix'"
+    last = "SELECT max(position) FROM line_executions"
+    until(
+        lambda: store_says(stage.node, cursor) == [(str(store_says(stage.node, last)[0][0]),)],
+        within_s=AGAIN_S,
+    )
+    assert desk.do("GET", "/hedge/breaks")["total"] == 0
+    desk.do("PUT", "/hedge/contracts/GOLDTEN", CONTRACT | {"step": "1", "active": False})
 
 
 def test_an_old_rate_of_the_desk_is_dealt_on(stage: Stage) -> None:
@@ -254,9 +283,13 @@ def test_a_killed_venue_closes_trading_until_it_is_back(stage: Stage) -> None:
 
 
 def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
-    """The venue takes the order while nobody is there to be told."""
+    """The venue takes the order, and a cover, while nobody is there to be told."""
+    covers = Covers(stage.market.desk)
+    covers.open_book()
     stage.venue.send_signal(signal.SIGSTOP)
     order = pending(stage.trader.place("under way"))
+    cover_id = covers.sent("4", "under way")
+    until(lambda: covers.read(cover_id)["reference"] is not None, within_s=AGAIN_S)
     stage.node.stop(signal.SIGKILL)
     stage.venue.send_signal(signal.SIGCONT)
     stage.node = start(stage.node.folder, **stage.node.settings)
@@ -266,6 +299,9 @@ def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
         until(lambda: trader.read(order["id"])["status"] != "pending", within_s=AGAIN_S)
         assert trader.read(order["id"])["status"] == "open"
         assert stage.venue.counts()[order["id"]] == 1
+        filled = Covers(market.desk).becomes(cover_id, "filled", AGAIN_S)
+        assert [each["quantity"] for each in filled["deals"]] == ["4.00000000"]
+        assert stage.venue.counts()[cover_id] == 1
         assert trader.place("under way").json()["id"] == order["id"]
         assert stage.venue.counts()[order["id"]] == 1
 

@@ -229,5 +229,5 @@ def cover_request(cover: BookCover) -> HedgeRequest:
         metal=cover.metal.value,
         fine_mg=cover.fine_mg,
         contract=contract.code,
-        cover=CoverTerms(cover.quantity_e8, contract.step_e8, reference_e6),
+        cover=CoverTerms(contract, cover.quantity_e8, reference_e6),
     )

@@ -217,18 +217,18 @@ def _part_of_cover(
     request: HedgeRequest, cover: CoverTerms, fill_percent: int
 ) -> tuple[str | None, int | None]:
     """In whole steps of the contract."""
-    steps = cover.quantity_e8 * fill_percent // (_ALL_PERCENT * cover.step_e8)
+    steps = cover.quantity_e8 * fill_percent // (_ALL_PERCENT * cover.contract.step_e8)
     if not steps:
         return REFUSED, None
-    return CONFIRMED, half_up(request.quantity_e4 * steps * cover.step_e8, cover.quantity_e8)
+    return CONFIRMED, half_up(request.quantity_e4 * steps * cover.contract.step_e8, cover.quantity_e8)
 
 
 def _cover_answer(request: HedgeRequest, cover: CoverTerms, order: VenueOrder) -> FinalAnswer:
     """A cover is filled in the measure of its contract, at the market's price when it was sent."""
     execution_id, filled_e8 = order.execution_id or "", cover.quantity_e8
     if order.filled_e4 is not None:
-        steps = half_up(cover.quantity_e8 * order.filled_e4, request.quantity_e4 * cover.step_e8)
-        filled_e8 = min(max(steps, 1) * cover.step_e8, cover.quantity_e8)
+        steps = half_up(cover.quantity_e8 * order.filled_e4, request.quantity_e4 * cover.contract.step_e8)
+        filled_e8 = min(max(steps, 1) * cover.contract.step_e8, cover.quantity_e8)
     fills = (Fill(execution_id, filled_e8, cover.reference_e6, order.executed_at_us or 0),)
     left_mg = request.fine_mg * (cover.quantity_e8 - filled_e8) // cover.quantity_e8
     if left_mg <= 0:

@@ -11,6 +11,8 @@ from typing import Protocol
 
 import msgspec
 
+from .contract import Contract
+
 SIMULATED, BY_HAND, FIX = "simulated", "desk", "fix"
 """The venues, by their names in the settings. `bullion.hedge.venues` says what each can do."""
 
@@ -30,12 +32,12 @@ class VenueAbilities(msgspec.Struct, frozen=True):
 
 
 class CoverTerms(msgspec.Struct, frozen=True):
-    """How much of its contract a cover deals."""
+    """What a cover deals."""
 
+    contract: Contract
+    """As it was when the cover was made."""
     quantity_e8: int
     """In the measure of the contract: exactly this is dealt."""
-    step_e8: int
-    """The smallest step of a quantity."""
     reference_e6: int
     """The market's price when the cover was sent, in the currency of the contract."""
 
@@ -56,7 +58,7 @@ class HedgeRequest(msgspec.Struct, frozen=True):
     fine_mg: int
     """The fine weight to deal, in milligrams. `quantity_e4` is the same weight gross, in the metal's unit."""
     contract: str = ""
-    """The contract to deal in; only for covers of the hedge book."""
+    """The code of the contract to deal in; only for covers of the hedge book."""
     cover: CoverTerms | None = None
     """Only for covers of the hedge book."""
 

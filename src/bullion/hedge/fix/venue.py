@@ -237,8 +237,6 @@ class FixVenue:
             return Declined(request.order_id, f"No contract of line {self.line.line.name} covers it.")
         cover = request.cover
         quantity_e8 = contract.quantity_e8(request.fine_mg) if cover is None else cover.quantity_e8
-        if cover is not None and contract.fine_mg(quantity_e8) != request.fine_mg:
-            return Declined(request.order_id, f"The weight of {contract.code} was changed since it was made.")
         if quantity_e8 <= 0:
             return Declined(request.order_id, f"It is below the smallest quantity of {contract.code}.")
         return LineOrder(
@@ -255,6 +253,9 @@ class FixVenue:
         )
 
     def _contract(self, request: HedgeRequest) -> Contract | None:
+        if request.cover is not None:
+            own = request.cover.contract
+            return own if own.venue == self.line.line.name else None
         ours = [each for each in self._contracts() if each.venue == self.line.line.name]
         if request.contract:
             return next((each for each in ours if each.code == request.contract), None)
