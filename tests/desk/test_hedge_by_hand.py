@@ -138,3 +138,15 @@ def test_the_client_sees_other_channels_orders_once_they_are_deals(by_hand: Deal
         assert [each["id"] for each in listed["items"]] == [order["id"]]
         assert listed["total"] == 1
     by_hand.check()
+
+
+def test_a_cover_is_dealt_by_telephone_and_not_sent(by_hand: Dealing) -> None:
+    desk = by_hand.desk
+    desk.do("PATCH", "/hedge/book/gold", {"limit": "1000"})
+    goldm = {"metal": "gold", "instrument": "GOLD", "lot": "100", "price_weight": "10"}
+    desk.do("PUT", "/hedge/contracts/GOLDM", goldm)
+    body = {"contract": "GOLDM", "side": "buy", "quantity": "2", "idempotency_key": "k1"}
+    made = desk.do("POST", "/hedge/covers", body)
+    with nothing_changed(desk):
+        told = desk.refused("POST", f"/hedge/covers/{made['id']}/send", status=409, code="conflict")
+    assert told == "The venue does not deal GOLDM: deal it by telephone and record it with fill."
