@@ -99,7 +99,7 @@ def test_another_user_of_the_tab_sees_nothing_of_it(someone: Visitor, hire: Call
 def test_only_what_was_changed_is_kept(someone: Visitor, office: Office, admin: str) -> None:
     """What somebody else changed meanwhile is shown as it is now."""
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
-    page = someone.open(admin, "market")
+    page = someone.open(admin, "market/symbols")
     edit = page.get_by_role("button", name="Edit GOLD")
     edit.click()
     dialog = page.get_by_role("dialog")

@@ -62,7 +62,7 @@ def test_a_size_rule_meets_the_next_order(
     someone: Visitor, dealing: Dealing, trader: Trader, admin: str
 ) -> None:
     becomes(trader, None, quantity=2)
-    page = someone.open(admin, "market")
+    page = someone.open(admin, "market/symbols")
     dialog = asked(page, "Edit GOLD")
     dialog.get_by_label("Smallest order").fill("5")
     save(dialog)
@@ -78,7 +78,7 @@ def test_a_mistyped_number_is_told_beside_its_field_and_nothing_is_saved(
     someone: Visitor, dealing: Dealing, admin: str
 ) -> None:
     before = dealing.desk.state()
-    page = someone.open(admin, "market")
+    page = someone.open(admin, "market/symbols")
     someone.expect_trouble("422")
     dialog = asked(page, "Edit GOLD")
     dialog.get_by_label("Smallest order").fill("1o")
@@ -102,7 +102,7 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
     someone: Visitor, dealing: Dealing, trader: Trader, admin: str
 ) -> None:
     desk = dealing.desk
-    page = someone.open(admin, "market")
+    page = someone.open(admin, "market/symbols")
     dialog = asked(page, "New symbol")
     for name, value in SIZES.items():
         if name == "metal":
@@ -142,7 +142,7 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
 def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
     someone: Visitor, trader: Trader, dealing: Dealing, hire: Callable[[str], str]
 ) -> None:
-    page = someone.open(hire("dealer"), "market")
+    page = someone.open(hire("dealer"), "market/symbols")
     dialog = asked(page, "Freeze GOLD")
     expect(dialog).to_contain_text("refused with symbol_frozen")
     save(dialog, "Freeze")
@@ -162,7 +162,7 @@ def test_a_dealer_sets_premiums_and_stock(
     someone: Visitor, office: Office, hire: Callable[[str], str]
 ) -> None:
     office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
-    page = someone.open(hire("dealer"), "market")
+    page = someone.open(hire("dealer"), "market/symbols")
     dialog = asked(page, "Set stock of GOLD")
     dialog.get_by_label("Stock, g").fill("1,500")
     save(dialog, "Save")
@@ -338,7 +338,7 @@ def test_groups_limits_and_the_venue_are_changed_with_words(
 
 
 def test_who_saves_what_was_changed_meanwhile_is_told(someone: Visitor, dealing: Dealing, admin: str) -> None:
-    page = someone.open(admin, "market")
+    page = someone.open(admin, "market/symbols")
     someone.expect_trouble("409")
     dialog = asked(page, "Edit GOLD")
     dealing.desk.do("PATCH", "/symbols/GOLD", {"step": "0.5", "minimum": "0.5"})

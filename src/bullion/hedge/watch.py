@@ -42,6 +42,13 @@ class VenueWatch:
         said, at = self._tradeability.get((broker, instrument), (Tradeability.UNKNOWN, 0.0))
         return said if self._monotonic() - at <= _TRADEABILITY_AGE_S_MAX else Tradeability.UNKNOWN
 
+    def answers(self, broker: str) -> dict[str, Tradeability]:
+        """What the venue said about each instrument of its symbols; nothing while it cannot be reached."""
+        if not self.reachable(broker):
+            return {}
+        known = (each for each in self._traded().get(broker, ()) if (broker, each) in self._tradeability)
+        return {each: self.tradeability(broker, each) for each in known}
+
     def has_new_instruments(self) -> bool:
         """Whether there are instruments that the venue was not asked about yet."""
         return any(

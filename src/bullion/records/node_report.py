@@ -18,6 +18,8 @@ class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """How many serve there when all is well."""
     venue_down_us: dict[str, int]
     """By broker whose venue cannot be reached."""
+    not_tradable_us: dict[str, dict[str, int]] = {}
+    """By broker, the instruments that its venue does not trade now."""
     limiter: str
     """Where calls are counted: `memory` or `redis`."""
     limiter_down_us: int | None

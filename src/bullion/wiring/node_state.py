@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from socket import gethostname
 
 from bullion.budgets.redis_link import RedisLink
+from bullion.hedge.venue import Tradeability
 from bullion.records.node_report import NodeReport
 from bullion.settings import Settings
 
@@ -24,15 +25,25 @@ class NodeState:
             broker: self._since(("venue", broker), now_us, wrong=not trading.venue_watch.reachable(broker))
             for broker in trading.catalogue.brokers
         }
+        not_tradable = {broker: self._not_tradable(broker, now_us) for broker in trading.catalogue.brokers}
         return NodeReport(
             at_us=now_us,
             place=self._place,
             workers=self._workers,
             venue_down_us={broker: since for broker, since in down.items() if since is not None},
+            not_tradable_us={broker: since for broker, since in not_tradable.items() if since},
             limiter="memory" if link is None else "redis",
             limiter_down_us=self._since("limiter", now_us, wrong=link is not None and not link.connected),
             schema_unfit_us=self._since("schema", now_us, wrong=not trading.schema_current),
         )
+
+    def _not_tradable(self, broker: str, now_us: int) -> dict[str, int]:
+        """Since when, by instrument."""
+        since = {
+            each: self._since(("instrument", broker, each), now_us, wrong=said is not Tradeability.TRADABLE)
+            for each, said in self._trading.venue_watch.answers(broker).items()
+        }
+        return {each: at_us for each, at_us in since.items() if at_us is not None}
 
     def _since(self, what: Hashable, now_us: int, *, wrong: bool) -> int | None:
         """When it became wrong; None while it is well."""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Page, Visit, partly_covered
 from bullion.console.pages.breaks import SETTLE, breaks_card, order_link
+from bullion.console.pages.hedge.exposure_card import exposure_card
 from bullion.console.pages.market.market_data import unreadable_rows
 from bullion.console.pages.orders.order_actions import queue_actions
 from bullion.console.pages.orders.order_format import row_name
@@ -26,20 +27,16 @@ from bullion.console.widgets.components import (
     freshness,
     hint,
     not_read,
-    small,
     state,
     table,
     unreadable_card,
 )
-from bullion.console.widgets.cover import is_simulated, simulated_note
 from bullion.console.widgets.formatting import (
     age,
     clock,
     count,
     grouped,
-    is_zero,
     rupees,
-    signed_weight,
     times_text,
 )
 from bullion.desk.desk import View
@@ -62,7 +59,7 @@ async def _render(visit: Visit) -> Html:
     board, orders, exposure, queue, breaks, activity = await asyncio.gather(
         rate_board(visit, groups_max=_GROUPS_MAX),
         recent_orders_card(visit),
-        watch.exposure.get(actor),
+        exposure_card(visit),
         watch.queue.get(actor),
         watch.breaks.get(actor),
         watch.activity.get(actor),
@@ -81,7 +78,7 @@ async def _render(visit: Visit) -> Html:
         el(
             "div",
             _queue(visit, queue),
-            _exposure(visit, exposure),
+            exposure,
             _activity(visit, activity),
             class_="right",
         ),
@@ -94,42 +91,6 @@ async def _unreadable(visit: Visit) -> list[tuple[str, View]]:
     with contextlib.suppress(RefusalError):  # The store cannot be reached: the banner says so.
         return await unreadable_rows(visit)
     return []
-
-
-def _exposure(visit: Visit, reading: Reading[list[View]]) -> Html:
-    """Of production. The one number of each metal is what clients hold."""
-    simulated = is_simulated(visit)
-    title, aside = "Clients' position", [freshness(reading), hint("production; + = client long")]
-    if reading.value is None:
-        return card(title, not_read(reading), name="exposure")
-    metals = [_metal(each, simulated=simulated) for each in reading.value]
-    shown = el("div", metals, class_="metals", id="exposure-table")
-    return card(title, shown, simulated_note(visit), aside=aside, name="exposure")
-
-
-def _metal(each: View, *, simulated: bool) -> Html:
-    unit = each["unit"]
-    path = page_path(ORDERS, {"environment": Environment.PRODUCTION.value, "status": Status.OPEN.value})
-    answered, waiting = ("Answered", "Not answered") if simulated else ("Covered", "Not covered")
-    css = None if is_zero(each["unhedged"]) else "price open"
-    reasons = [
-        f"{each['waiting']} waiting" if each["waiting"] else "",
-        f"{each['breaks']} in a break" if each["breaks"] else "",
-    ]
-    return el(
-        "div",
-        el("h3", each["metal"].capitalize()),
-        el("a", signed_weight(each["net"], unit), class_="focal", href=path),
-        el(
-            "dl",
-            el("dt", answered),
-            el("dd", signed_weight(each["hedged"], unit)),
-            el("dt", waiting),
-            el("dd", signed_weight(each["unhedged"], unit), class_=css),
-        ),
-        small(", ".join(filter(None, reasons))),
-        data_key=each["metal"],
-    )
 
 
 def _queue(visit: Visit, reading: Reading[Listed]) -> Html:

@@ -89,6 +89,12 @@ def rupees(plain: str) -> str:
     return f"₹{grouped(plain)}".replace(f"₹{MINUS}", f"{MINUS}₹")
 
 
+def rate(plain: str) -> str:
+    """With at least two decimals, so that digits stand below digits: 92.0008, 1,50,463.00"""
+    whole, _, part = plain.partition(".")
+    return grouped(f"{whole}.{part.rstrip('0').ljust(2, '0')}")
+
+
 def weight(plain: str, unit: str) -> str:
     """Without trailing zeros: 5.0000 g is 5 g."""
     return f"{grouped(trim_zeros(plain))}{_THIN}{unit}"

@@ -6,7 +6,7 @@ import msgspec
 
 from bullion.desk import texts
 from bullion.desk.bodies import BookCoverBody, ContractBody, CoverFillBody, ReasonBody
-from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import may_be_used
@@ -45,7 +45,9 @@ async def list_contracts(desk: Desk, actor: Actor) -> list[View]:
 
 
 @action("PUT /hedge/contracts/{code}", Role.ADMIN, audit_text="set a contract", command="hedge contract-put")
-async def put_contract(desk: Desk, actor: Actor, code: str, body: ContractBody) -> View:
+async def put_contract(
+    desk: Desk, actor: Actor, code: str, body: ContractBody, *, only_if: OnlyIf | None = None
+) -> View:
     """Create or replace the contract CODE. One that is not active takes no new covers."""
     stored = StoredContract(_contract(code, body), body.active)
     problems = contract_problems(stored.contract)
@@ -57,7 +59,7 @@ async def put_contract(desk: Desk, actor: Actor, code: str, body: ContractBody) 
         await records.put_contract(actor.broker, stored)
         return ChangeResult(None if before is None else _contract_view(before), _contract_view(stored))
 
-    return await desk.change(actor, code, work, catalogue=False)
+    return await desk.change(actor, code, work, catalogue=False, only_if=only_if)
 
 
 @action("GET /hedge/covers", command="hedge covers", columns=_COVER_COLUMNS)
@@ -97,6 +99,15 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
         return ChangeResult(None, _view(wanted, []))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+async def preview_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
+    """The cover that the body describes. Nothing is stored."""
+
+    async def work(records: Records) -> View:
+        return _view(await _wanted(records, actor, body, ""), [])
+
+    return await desk.read(actor, "preview_cover", work)
 
 
 @action(

@@ -23,6 +23,7 @@ from .feeds import FRESH_US
 from .switches import find_switches
 
 VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
+INSTRUMENT = "instrument"
 LINE = "line"
 OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
 NOTHING_COVERED = "SIMULATED: nothing is covered"
@@ -80,6 +81,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
         ticks = [each for each in await records.ticks(actor.broker) if not isinstance(each, Unreadable)]
         lights = [
             _venue(desk, actor.broker, fresh),
+            *_instruments(actor.broker, fresh),
             *_feeds(desk, symbols, ticks, now_us, is_open=is_open),
             *_sources(await records.feed_status(), now_us),
             *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
@@ -131,6 +133,26 @@ def _venue(desk: Desk, broker: str, fresh: Sequence[NodeReport]) -> _Light:
     return _Light(VENUE, name, OK, text, clients)
 
 
+def _instruments(broker: str, fresh: Sequence[NodeReport]) -> list[_Light]:
+    """A light for each instrument that the venue does not trade now, although it can be reached."""
+    since: dict[str, int] = {}
+    for report in fresh:
+        for name, at_us in report.not_tradable_us.get(broker, {}).items():
+            since[name] = min(at_us, since.get(name, at_us))
+    return [
+        _Light(
+            INSTRUMENT,
+            f"{name} at the venue",
+            LOOK_SOON,
+            "not traded",
+            f"Live orders that are covered in {name} are refused until the venue trades it again.",
+            "Ask the venue. Its own hours or a halt may be the reason.",
+            at_us,
+        )
+        for name, at_us in sorted(since.items())
+    ]
+
+
 def _feeds(
     desk: Desk, symbols: Sequence[Symbol], ticks: Iterable[BoardTick], now_us: int, *, is_open: bool
 ) -> list[_Light]:
@@ -173,6 +195,9 @@ def _feed(
     limits = [each.rate_age_s_max for each in symbols if each.rate_age_s_max is not None]
     limit_s = min(limits, default=None)
     source = "set by the desk" if held.own else "simulated" if simulated else "from the feed"
+    if held.own and held.tick.holds_until_us > max(now_us, held.tick.at_us):
+        text, clients = "pinned by the desk", f"{codes} can be priced. Rates of the feed are not used."
+        return _Light(FEED, instrument, OK, text, clients)
     if limit_s is None or age_s <= limit_s * _SOON:
         text = f"{source}, {age_s} s old"
         return _Light(FEED, instrument, OK, text, f"{codes} can be priced.", simulated=simulated)

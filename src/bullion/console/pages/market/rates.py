@@ -1,4 +1,4 @@
-"""Rates: the newest of each instrument, and setting one by hand."""
+"""Rates: the newest of each instrument, setting one by hand, and pinning one against the feed."""
 
 import asyncio
 from datetime import datetime
@@ -8,13 +8,14 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit, locked_button
 from bullion.console.paths import MARKET
 from bullion.console.widgets.components import BAD, GOOD, NOTHING, OFF, Column, hint, state, table_card
-from bullion.console.widgets.formatting import age, clock, grouped
-from bullion.desk.actions.rates import list_rates, put_rate
+from bullion.console.widgets.formatting import age, clock
+from bullion.console.widgets.formatting import rate as rate_text
+from bullion.desk.actions.rates import put_rate
 from bullion.desk.bodies import RateBody
 from bullion.desk.desk import View
-from bullion.desk.unreadable import is_unreadable
 
 from .market_data import rates_of, symbols_of
+from .pins import PIN, RELEASE, current_rate, is_pinned, pin_mark
 
 _INSTRUMENT = Code("instrument", "Instrument")
 _BID = field_of(RateBody, "bid", "Bid")
@@ -22,6 +23,10 @@ _ASK = field_of(RateBody, "ask", "Ask", "not below the bid")
 
 
 async def render(visit: Visit) -> Html:
+    return await rates_card(visit, "Rates")
+
+
+async def rates_card(visit: Visit, title: str) -> Html:
     found, symbols = await asyncio.gather(rates_of(visit), symbols_of(visit))
     users: dict[str, list[str]] = {}
     for each in symbols:
@@ -38,7 +43,7 @@ async def render(visit: Visit) -> Html:
     other = SET.button(visit, text="Set another rate", kind="small primary")
     return table_card(
         visit,
-        "Rates",
+        title,
         "board",
         _COLUMNS,
         rows,
@@ -48,28 +53,32 @@ async def render(visit: Visit) -> Html:
     )
 
 
-def _source(_visit: Visit, row: View) -> Html:
+def _source(visit: Visit, row: View) -> Html:
     if row["rate"] is None:
         return state(BAD, "no rate yet")
+    if is_pinned(visit, row["rate"]):
+        return pin_mark(visit, row["rate"])
     return state(GOOD, "the desk") if row["rate"]["source"] == "desk" else state(OFF, "the feed")
 
 
 def _number(row: View, name: str) -> Child:
-    return NOTHING if row["rate"] is None else el("span", _rate(row["rate"][name]), class_="price")
+    return NOTHING if row["rate"] is None else el("span", rate_text(row["rate"][name]), class_="price")
 
 
-def _rate(plain: str) -> str:
-    """With at least two decimals, so that digits stand below digits."""
-    whole, _, part = plain.partition(".")
-    return grouped(f"{whole}.{part.rstrip('0').ljust(2, '0')}")
-
-
-def _button(visit: Visit, row: View) -> Html:
+def _buttons(visit: Visit, row: View) -> Html:
     name = row["instrument"]
+    about = {"instrument": name}
     if name in visit.desk.fed_instruments:
         why = "the feed supplies it"
-        return locked_button(SET.label, why, name=f"why-{name}", kind="small", label=f"Set rate of {name}")
-    return SET.button(visit, {"instrument": name}, kind="small", label=f"Set rate of {name}")
+        set_rate = locked_button(
+            SET.label, why, name=f"why-{name}", kind="small", label=f"Set rate of {name}"
+        )
+    else:
+        set_rate = SET.button(visit, about, kind="small", label=f"Set rate of {name}")
+    pinned = row["rate"] is not None and is_pinned(visit, row["rate"])
+    pin = RELEASE if pinned else PIN
+    label = f"{pin.label} of {name}" if pinned else f"Pin the rate of {name}"
+    return el("span", pin.button(visit, about, kind="small", label=label), set_rate, class_="actions")
 
 
 _COLUMNS = (
@@ -79,23 +88,16 @@ _COLUMNS = (
     Column("Source", _source),
     Column("Age", lambda _, row: NOTHING if row["rate"] is None else age(row["rate"]["age_s"]), number=True),
     Column("Used by", lambda _, row: ", ".join(row["users"]) or NOTHING),
-    Column("", _button, number=True),
+    Column("", _buttons, number=True),
 )
-
-
-async def _current(visit: Visit, instrument: str) -> View | None:
-    for each in await list_rates(visit.desk, visit.actor):
-        if each["instrument"] == instrument:
-            return None if is_unreadable(each) else each
-    return None
 
 
 async def _ask(visit: Visit) -> Dialog:
     name = visit.param("instrument")
-    now = await _current(visit, name) if name else None
+    now = await current_rate(visit, name) if name else None
     text = ["Prices that use it follow within a second, in production and in test."]
     if now is not None:
-        text.insert(0, f"Now {_rate(now['bid'])} / {_rate(now['ask'])}, {age(now['age_s'])} old.")
+        text.insert(0, f"Now {rate_text(now['bid'])} / {rate_text(now['ask'])}, {age(now['age_s'])} old.")
     return Dialog(
         title=f"Set rate of {name}" if name else "Set rate",
         text=text,
@@ -107,15 +109,15 @@ async def _ask(visit: Visit) -> Dialog:
 
 async def _set(visit: Visit) -> Result:
     name, bid, ask = (visit.values[each] for each in ("instrument", "bid", "ask"))
-    before = await _current(visit, name)
+    before = await current_rate(visit, name)
     done = await put_rate(visit.desk, visit.actor, name, RateBody(bid=bid, ask=ask))
-    now = f"{_rate(done['bid'])} / {_rate(done['ask'])}"
+    now = f"{rate_text(done['bid'])} / {rate_text(done['ask'])}"
     if not done["taken"]:
         return Result(f"{name}: a newer rate arrived meanwhile and stays: {now}.")
-    was = f"{_rate(before['bid'])} / {_rate(before['ask'])}" if before else "none"
+    was = f"{rate_text(before['bid'])} / {rate_text(before['ask'])}" if before else "none"
     at = clock(datetime.fromisoformat(done["at"]), visit.zone)
     return Result(f"{name}: {was} → {now}, at {at}.")
 
 
 SET = Action(MARKET, "set-rate", "Set rate", put_rate, _ask, _set, (_INSTRUMENT, _BID, _ASK))
-ACTIONS = (SET,)
+ACTIONS = (SET, PIN, RELEASE)

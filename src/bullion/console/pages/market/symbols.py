@@ -17,19 +17,23 @@ from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
 
 from . import symbol_form
-from .market_data import MOST, quotes_of, symbols_of
+from .market_data import MOST, quotes_of, rates_of, symbols_of
+from .pins import pin_marks
 from .symbol_text import SIDES, price, price_state, pricing_text, settings_text
 
 
 async def render(visit: Visit) -> Html:
-    found, quotes = await asyncio.gather(symbols_of(visit), quotes_of(visit))
+    found, quotes, rates = await asyncio.gather(symbols_of(visit), quotes_of(visit), rates_of(visit))
     text = f"the first {MOST}" if len(found) == MOST else "prices before any premium"
     return table_card(
         visit,
         "Symbols",
         "symbols",
         _COLUMNS,
-        [{**each, "quote": quotes.get(each["code"])} for each in found],
+        [
+            {**each, "quote": quotes.get(each["code"]), "pins": pin_marks(visit, rates, each["pricing"])}
+            for each in found
+        ],
         key="code",
         nothing=(
             "There are no symbols yet.",
@@ -48,7 +52,7 @@ def _state(_visit: Visit, each: View) -> Child:
     sides = None if len(each["sides"]) == 2 else SIDES[each["sides"][0]]
     if each["quote"] is None:
         return [state(OFF, "just created" if each["trading"] else "not traded"), small(sides)]
-    return [price_state(each["quote"]), small(sides)]
+    return [price_state(each["quote"]), each["pins"], small(sides)]
 
 
 def _sizes(_visit: Visit, each: View) -> Child:

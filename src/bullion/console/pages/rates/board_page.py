@@ -8,7 +8,8 @@ from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Visit
 from bullion.console.pages.market import groups as group_forms
 from bullion.console.pages.market import rates as rate_forms
-from bullion.console.pages.market.market_data import groups_of, switches_of, symbols_of
+from bullion.console.pages.market.market_data import groups_of, rates_of, switches_of, symbols_of
+from bullion.console.pages.market.pins import pin_marks
 from bullion.console.pages.market.symbol_text import price_state
 from bullion.console.pages.market.symbols import FREEZE, UNFREEZE
 from bullion.console.paths import RATES, page_path, rate_path
@@ -58,7 +59,8 @@ async def board_page(visit: Visit) -> Html:
         else press(visit, _HALT, {}, "Halt all trading", kind="danger")
     )
     board = await rate_board(visit, groups_max=None, aside=halt)
-    return el("div", el("h1", "Rates", class_="unseen"), board, class_="rates-page")
+    references = await rate_forms.rates_card(visit, "Rates before premiums")
+    return el("div", el("h1", "Rates", class_="unseen"), board, references, class_="rates-page")
 
 
 async def rate_board(
@@ -74,7 +76,7 @@ async def rate_board(
     if reading.value is None:
         return card("Rates", not_read(reading), name="rates")
     try:
-        found, symbols = await asyncio.gather(groups_of(visit), symbols_of(visit))
+        found, symbols, rates = await asyncio.gather(groups_of(visit), symbols_of(visit), rates_of(visit))
     except RefusalError as refused:
         return card("Rates", empty(refused.message, "It is tried again every second."), name="rates")
     if not quotes:
@@ -88,7 +90,7 @@ async def rate_board(
     groups = shown_groups(trading, visit.param("group"), groups_max or _CELLS_MAX // (2 * len(quotes)))
     by_code = {each["code"]: each for each in symbols}
     changes = await recent_changes(visit, by_code)
-    view = _Board(visit, groups, reading, changes, days.value or {})
+    view = _Board(visit, groups, reading, changes, days.value or {}, rates)
     codes = [each["code"] for each in trading]
     rows = board_rows(quotes, by_code, groups)
     return card(
@@ -147,6 +149,7 @@ class _Board:
         reading: Reading[Listed],
         changes: Sequence[Change],
         day_summaries: DaySummaries,
+        rates: Sequence[View],
     ) -> None:
         self._visit = visit
         self._groups = groups
@@ -154,6 +157,7 @@ class _Board:
         self._old = reading.age_s >= OLD_S
         self._changed = frozenset(cell for each in changes for cell in each.cells)
         self._days = day_summaries
+        self._rates = rates
         self._steps = visit.has_role(STEP.role)
         codes = [each["code"] for each in groups]
         chosen = visit.param("group")
@@ -245,7 +249,7 @@ class _Board:
         day = self._days.get(row.code, {})
         return el(
             "tr",
-            el("td", _symbol(quote), class_="symbol"),
+            el("td", _symbol(quote), self._pins(row), class_="symbol"),
             el("td", _history(self._visit, quote), class_="roomy"),
             el("td", _reference(quote, "bid"), _reference(quote, "ask"), class_="number reference"),
             el("td", _day_change(day), class_="number day"),
@@ -257,6 +261,9 @@ class _Board:
             el("td", self._actions(row), class_="end"),
             data_key=row.code,
         )
+
+    def _pins(self, row: BoardRow) -> Child:
+        return None if row.symbol is None else pin_marks(self._visit, self._rates, row.symbol["pricing"])
 
     def _cell(self, row: BoardRow, cell: Cell) -> Child:
         tradable = row.quote["state"] == LIVE and not self._old

@@ -9,6 +9,7 @@ import msgspec
 from bullion.console.assets import CHART_LIBRARY, href
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
+from bullion.console.pages.market.pins import pins_of
 from bullion.console.paths import rate_path
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import (
@@ -80,7 +81,7 @@ async def chart_page(visit: Visit) -> Html:
     per = f"₹ per {weight(chart.view['quoted_weight'], chart.view['unit'])}"
     return el(
         "div",
-        el("h1", code, " ", hint(f"middle price before premiums, {per}")),
+        el("h1", code, " ", hint(f"middle price before premiums, {per}"), " ", await pins_of(visit, code)),
         _day(days.get(code)),
         card(
             f"{code}, {_TITLES[span]}",

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
+from bullion.console.pages.market.pins import pins_of
 from bullion.console.paths import TICKET
 from bullion.console.shared_read import Reading
 from bullion.console.widgets.components import BAD, GOOD, OFF, WARN, mark, state
@@ -71,6 +72,7 @@ async def ticket_page(visit: Visit) -> Html:
         "aside",
         el("div", id="locked", data_keep=True, aria_live="polite"),
         quote(preview, reading),
+        el("p", pins) if (pins := await pins_of(visit, typed["symbol"])) else None,
         await last_deals(visit, preview),
         aria_label="Price",
     )

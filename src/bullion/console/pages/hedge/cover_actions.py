@@ -1,0 +1,203 @@
+"""What the desk does with covers: make one by hand, record what was dealt by telephone, or drop it."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from bullion.console.forms import (
+    Amount,
+    Choice,
+    Dialog,
+    Field,
+    FormErrors,
+    Hidden,
+    Values,
+    field_of,
+    read_fields,
+)
+from bullion.console.html import Html, el
+from bullion.console.page import Action, Result, Visit
+from bullion.console.paths import MARKET
+from bullion.console.widgets.fine_weight import fine, milligrams, position_mg
+from bullion.console.widgets.formatting import trim_zeros, weight
+from bullion.desk.actions.covers import (
+    create_cover,
+    drop_cover,
+    fill_cover,
+    list_contracts,
+    list_covers,
+    preview_cover,
+)
+from bullion.desk.actions.hedge_book import get_book
+from bullion.desk.bodies import BookCoverBody, CoverFillBody, ReasonBody
+from bullion.desk.desk import View
+from bullion.hedge.contract import DOLLARS
+from bullion.records.page import Page
+from bullion.refusals.desk import NOT_FOUND
+from bullion.refusals.refusal import RefusalError
+
+from .cover_text import currency_sign, plain_text, quantity
+from .hedge_data import COVERS_SHOWN, by_metal, signed_mg
+
+_RECORDED = "The audit trail records your name."
+_KEY = Hidden("key", "")
+"""One for each form: sending it twice makes one cover."""
+_CONTRACT = Choice("contract", "Contract", required=True)
+_SIDE = Choice("side", "The house", options=(("buy", "buys"), ("sell", "sells")))
+_QUANTITY = field_of(BookCoverBody, "quantity", "Quantity, lots or ounces", "as the contract counts it")
+_REASON = field_of(
+    ReasonBody, "reason", "Reason", "Optional, up to 500 characters. It is kept with the cover."
+)
+_DEALT = field_of(CoverFillBody, "quantity", "Quantity dealt")
+_PRICE = field_of(CoverFillBody, "price", "Price")
+_REFERENCE = field_of(
+    CoverFillBody,
+    "reference",
+    "Reference",
+    "of the counterparty's deal; it counts once, up to 64 characters",
+)
+_FEE = field_of(CoverFillBody, "fee", "Fee", required=False)
+_DOLLAR: Field = Amount("dollar", "Rupees for a dollar, ₹", "the rate that you cover the dollars at")
+_DEAL = (_DEALT, _PRICE, _REFERENCE, _FEE, _DOLLAR)
+
+
+def cover_buttons(visit: Visit, cover: View) -> list[Html]:
+    """Of a cover that is suggested."""
+    about, name = {"id": cover["id"]}, plain_text(cover)
+    return [each.button(visit, about, kind="small", label=f"{each.label}: {name}") for each in (RECORD, DROP)]
+
+
+async def _find(visit: Visit) -> View:
+    rows, _ = await list_covers(visit.desk, visit.actor, Page(COVERS_SHOWN, 0))
+    for each in rows:
+        if each["id"] == visit.param("id"):
+            return each
+    raise RefusalError(NOT_FOUND, "The cover is not among the newest any more.")
+
+
+async def _contract_of(visit: Visit, code: str) -> View:
+    for each in await list_contracts(visit.desk, visit.actor):
+        if each["code"] == code:
+            return each
+    raise RefusalError(NOT_FOUND, f"There is no contract {code}.")
+
+
+async def _ask_new(visit: Visit) -> Dialog:
+    contracts = [each for each in await list_contracts(visit.desk, visit.actor) if each["active"]]
+    if not contracts:
+        raise RefusalError(NOT_FOUND, "There is no active contract. An admin makes one under Contracts.")
+    return Dialog(
+        title="New cover",
+        text=[f"It is made as a suggestion: deal it then, and record what was dealt. {_RECORDED}"],
+        confirm="Make the cover",
+        values={
+            "key": str(uuid4()),
+            "contract": visit.param("contract"),
+            "side": visit.param("side") or "buy",
+        },
+        options={"contract": [(each["code"], _offer(each)) for each in contracts]},
+    )
+
+
+def _offer(contract: View) -> str:
+    lot = weight(contract["lot"], "g")
+    return (
+        f"{contract['code']}: {contract['metal']}, lot {lot} at {contract['fineness']}, {contract['venue']}"
+    )
+
+
+async def _preview_new(visit: Visit) -> Html:
+    try:
+        typed = read_fields((_CONTRACT, _SIDE, _QUANTITY), visit.form)
+        wanted = await preview_cover(visit.desk, visit.actor, _body(typed, "preview"))
+    except FormErrors:
+        return el("p", "Enter a quantity to see what it leaves of the book.", class_="hint")
+    except RefusalError as refused:
+        return el(
+            "p", refused.errors[0].msg.capitalize() if refused.errors else refused.message, class_="hint"
+        )
+    metal = wanted["metal"]
+    book = by_metal(await get_book(visit.desk, visit.actor))[metal]
+    before_mg = milligrams(book["residual"])
+    leads = f"{position_mg(before_mg, metal)} → {position_mg(before_mg + signed_mg(wanted), metal)}"
+    return el("p", f"{fine(wanted['fine'], metal)} fine. Book of {metal}: {leads}.")
+
+
+def _body(values: Values, key: str) -> BookCoverBody:
+    return BookCoverBody(
+        contract=values["contract"], side=values["side"], quantity=values["quantity"], idempotency_key=key
+    )
+
+
+async def _create(visit: Visit) -> Result:
+    made = await create_cover(visit.desk, visit.actor, _body(visit.values, visit.values["key"]))
+    return Result(f"Cover made: {plain_text(made)}, {fine(made['fine'], made['metal'])} fine.")
+
+
+async def _ask_drop(visit: Visit) -> Dialog:
+    cover = await _find(visit)
+    return Dialog(
+        title=f"Drop the cover: {plain_text(cover)}?",
+        text=[f"It was not dealt, and is not dealt any more. The book stays as it is. {_RECORDED}"],
+        confirm="Drop it",
+    )
+
+
+async def _drop(visit: Visit) -> Result:
+    body = ReasonBody(reason=visit.values["reason"])
+    dropped = await drop_cover(visit.desk, visit.actor, visit.param("id"), body)
+    return Result(f"The cover is dropped: {plain_text(dropped)}.")
+
+
+async def _ask_record(visit: Visit) -> Dialog:
+    cover = await _find(visit)
+    contract = await _contract_of(visit, cover["contract"])
+    sign = currency_sign(contract["currency"])
+    per = weight(contract["price_weight"], "g")
+    fields: list[Field] = [
+        replace(_DEALT, label=f"Quantity dealt, of {quantity(cover['quantity'])}"),
+        replace(_PRICE, label=f"Price, {sign} per {per}"),
+        _REFERENCE,
+        replace(_FEE, label=f"Fee, {sign}", hint="empty: none"),
+    ]
+    if contract["currency"] == DOLLARS:
+        fields.append(replace(_DOLLAR, required=True))
+    return Dialog(
+        title=f"Record a deal: {plain_text(cover)}",
+        text=[
+            "What you dealt by telephone. The book moves with it at once, and this cannot be undone.",
+            f"A deal of less than all of it ends the cover too: make another for the rest. {_RECORDED}",
+        ],
+        confirm="Record the deal",
+        fields=fields,
+        values={"quantity": trim_zeros(cover["quantity"])},
+    )
+
+
+async def _record(visit: Visit) -> Result:
+    values = visit.values
+    body = CoverFillBody(
+        quantity=values["quantity"],
+        price=values["price"],
+        reference=values["reference"],
+        fee=values["fee"] or "0",
+        dollar=values["dollar"],
+    )
+    done = await fill_cover(visit.desk, visit.actor, visit.param("id"), body)
+    return Result(
+        f"Recorded: {plain_text(done)}, {quantity(body.quantity)} dealt, reference {body.reference}."
+    )
+
+
+NEW = Action(
+    MARKET,
+    "new-cover",
+    "New cover",
+    create_cover,
+    _ask_new,
+    _create,
+    (_KEY, _CONTRACT, _SIDE, _QUANTITY),
+    preview=_preview_new,
+)
+DROP = Action(MARKET, "drop-cover", "Drop", drop_cover, _ask_drop, _drop, (_REASON,))
+RECORD = Action(MARKET, "record-deal", "Record a deal", fill_cover, _ask_record, _record, _DEAL)
+ACTIONS = (NEW, DROP, RECORD)

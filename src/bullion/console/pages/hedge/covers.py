@@ -1,0 +1,88 @@
+"""Covers of the hedge book: those to send, those under way, and what became of the others."""
+
+import asyncio
+
+from bullion.console.html import Child, Html, el
+from bullion.console.page import Visit
+from bullion.console.widgets.components import NOTHING, Column, hint, small, table_card
+from bullion.console.widgets.formatting import moment_in_column
+from bullion.desk.desk import View
+
+from . import cover_actions
+from .cover_text import by_whom, cover_state, deal_text, fine_text, order_text
+from .hedge_data import COVERS_SHOWN, SENT, SUGGESTED, covers_in, covers_of
+
+ACTIONS = cover_actions.ACTIONS
+_PAST = ("filled", "partly", "refused", "dropped")
+
+
+async def render(visit: Visit) -> Html:
+    (reading,) = await asyncio.gather(covers_of(visit))
+    total = 0 if reading.value is None else reading.value[1]
+    suggested, sent, past = (covers_in(reading, *states) for states in ((SUGGESTED,), (SENT,), _PAST))
+    new = cover_actions.NEW.button(visit, kind="small primary")
+    left_out = hint(f"the newest {COVERS_SHOWN} of {total} covers") if total > COVERS_SHOWN else None
+    return el(
+        "div",
+        table_card(
+            visit,
+            "Covers to send",
+            "suggested",
+            (*_COLUMNS, Column("", _buttons, number=True)),
+            suggested,
+            key="id",
+            nothing=(
+                "No cover waits for you.",
+                "Rules suggest covers when a book grows. Make one by hand with New cover.",
+            ),
+            aside=new,
+            reading=reading,
+        ),
+        table_card(
+            visit,
+            "Under way at the venue",
+            "sent",
+            _COLUMNS,
+            sent,
+            key="id",
+            nothing=("", ""),
+            reading=reading,
+        )
+        if sent
+        else None,
+        table_card(
+            visit,
+            "Past covers",
+            "past",
+            (*_COLUMNS, _DEALS),
+            past,
+            key="id",
+            nothing=(
+                "There are no past covers yet.",
+                "Covers that were dealt, refused or dropped stand here.",
+            ),
+            aside=left_out,
+            reading=reading,
+        ),
+        class_="stack",
+    )
+
+
+def _buttons(visit: Visit, each: View) -> Html:
+    return el("span", cover_actions.cover_buttons(visit, each), class_="actions")
+
+
+def _deals(_visit: Visit, each: View) -> Child:
+    deals = [el("div", deal_text(deal)) for deal in each["deals"]]
+    return [*deals, small(each["words"])] if deals or each["words"] else NOTHING
+
+
+_COLUMNS = (
+    Column("Made", lambda visit, each: moment_in_column(each["created_at"], visit.zone), time=True),
+    Column("Cover", lambda _, each: order_text(each)),
+    Column("Fine weight", lambda _, each: fine_text(each), number=True),
+    Column("State", lambda _, each: cover_state(each)),
+    Column("Made how", lambda _, each: by_whom(each)),
+    Column("Venue", lambda _, each: each["venue"]),
+)
+_DEALS = Column("Deals, or what was said", _deals)

@@ -1,0 +1,55 @@
+"""What the pages about the hedge read, each once for all that are open."""
+
+from collections.abc import Mapping, Sequence
+
+from bullion.console.page import Visit
+from bullion.console.shared_read import EVERY_S, SLOWER_S, Reading
+from bullion.console.watch import Listed
+from bullion.console.widgets.fine_weight import milligrams
+from bullion.desk.actions import covers, feeds, hedge_book
+from bullion.desk.desk import Desk, View
+from bullion.records.page import Page
+from bullion.records.token import Actor
+
+SUGGESTED, SENT = "suggested", "sent"
+UNDER_WAY = (SUGGESTED, SENT)
+COVERS_SHOWN = 100
+_HEDGE = "hedge"
+
+
+async def books_of(visit: Visit) -> Reading[list[View]]:
+    return await visit.read((_HEDGE, "book"), hedge_book.get_book, EVERY_S)
+
+
+async def covers_of(visit: Visit) -> Reading[Listed]:
+    async def read(desk: Desk, actor: Actor) -> Listed:
+        return await covers.list_covers(desk, actor, Page(COVERS_SHOWN, 0))
+
+    return await visit.read((_HEDGE, "covers"), read, EVERY_S)
+
+
+async def contracts_of(visit: Visit) -> Reading[list[View]]:
+    return await visit.read((_HEDGE, "contracts"), covers.list_contracts, SLOWER_S)
+
+
+async def feeds_of(visit: Visit) -> Reading[list[View]]:
+    return await visit.read((_HEDGE, "feeds"), feeds.list_feeds, EVERY_S)
+
+
+def covers_in(reading: Reading[Listed], *states: str) -> list[View]:
+    return [each for each in (reading.value or ([], 0))[0] if each["state"] in states]
+
+
+def signed_mg(cover: View) -> int:
+    """What a cover adds to the book, in fine milligrams."""
+    return milligrams(cover["fine"]) * (1 if cover["side"] == "buy" else -1)
+
+
+def after_mg(book: View, open_covers: Sequence[View]) -> int | None:
+    """What would be left of a book after the covers that are suggested or under way. None: there are none."""
+    of_metal = [each for each in open_covers if each["metal"] == book["metal"]]
+    return milligrams(book["residual"]) + sum(map(signed_mg, of_metal)) if of_metal else None
+
+
+def by_metal(books: Sequence[View]) -> Mapping[str, View]:
+    return {each["metal"]: each for each in books}
