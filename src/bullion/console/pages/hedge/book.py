@@ -83,7 +83,7 @@ def exposure(book: View, covers: Sequence[View]) -> Html:
     )
 
 
-def position_facts(visit: Visit, book: View) -> Html:
+def position_facts(visit: Visit, book: View, *, brief: bool = False) -> Html:
     metal, client_mg = book["metal"], milligrams(book["client"])
     pairs: list[tuple[str, Child]] = [
         ("Clients owe" if client_mg > 0 else "Clients hold", fine_mg(abs(client_mg), metal)),
@@ -92,9 +92,9 @@ def position_facts(visit: Visit, book: View) -> Html:
     if not is_zero(book["waiting"]) or book["waiting_orders"]:
         orders = f"{book['waiting_orders']} waiting for room"
         pairs.append((orders, position(book["waiting"], metal)))
-    if book["age_s"] is not None:
+    if book["age_s"] is not None and not brief:
         pairs.append(("Not flat for", _since(visit, book)))
-    if not is_zero(book["volatility_percent"]):
+    if not is_zero(book["volatility_percent"]) and not brief:
         pairs.append(("Volatility of a day", f"{trim_zeros(book['volatility_percent'])} %"))
     return el("dl", [(el("dt", name), el("dd", value)) for name, value in pairs], class_="figures")
 

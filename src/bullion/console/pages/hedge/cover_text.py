@@ -43,7 +43,8 @@ def fine_text(cover: View) -> str:
 
 
 def by_whom(cover: View) -> str:
-    return f"by hand by {cover['made_by']}" if cover["rule"] == BY_HAND else f"by the rule {cover['rule']}"
+    name = cover["made_by"].partition(" (")[0]
+    return f"by hand by {name}" if cover["rule"] == BY_HAND else f"by the rule {cover['rule']}"
 
 
 def deal_text(deal: View) -> str:

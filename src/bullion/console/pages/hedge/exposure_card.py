@@ -53,7 +53,7 @@ def _book(visit: Visit, book: View, covers: Sequence[View]) -> Html:
         "div",
         el("h3", el("a", metal.capitalize(), href=f"/{MARKET}/book")),
         exposure(book, covers),
-        position_facts(visit, book),
+        position_facts(visit, book, brief=True),
         [
             el(
                 "div",

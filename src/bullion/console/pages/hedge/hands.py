@@ -46,13 +46,14 @@ async def hands_card(visit: Visit) -> Html:
     )
     readings: Sequence[Reading[Any]] = (books, covers, found_feeds, queue, breaks)
     unread = [each for each in readings if each.value is None]
-    hands = [
+    hands: list[Hand] = [
         *_of_breaks(breaks),
         *_of_orders(visit, queue),
         *_of_feeds(visit, found_feeds.value or []),
         *_of_books(books.value or []),
         *_of_covers(visit, covers),
     ]
+    hands.sort(key=lambda each: each.kind != BAD)
     title, aside = "What wants a hand", [freshness(each) for each in readings]
     if unread:
         shown = empty(unread[0].error or "Loading.", "It is tried again every second.")
