@@ -14,6 +14,7 @@ from bullion.console.widgets.formatting import age, day_and_clock, is_zero, trim
 from bullion.desk.desk import View
 
 from . import book_terms
+from .book_money import money
 from .hands import hands_card
 from .hedge_data import UNDER_WAY, after_mg, books_of, covers_in, covers_of
 
@@ -53,6 +54,7 @@ def _book_card(visit: Visit, book: View, covers: Sequence[View], fresh: Child) -
             "div",
             exposure(book, covers),
             position_facts(visit, book),
+            money(visit, book),
             class_="inside book",
         ),
         simulated_note(visit),
@@ -89,6 +91,8 @@ def position_facts(visit: Visit, book: View, *, brief: bool = False) -> Html:
         ("Clients owe" if client_mg > 0 else "Clients hold", fine_mg(abs(client_mg), metal)),
         ("Covered", fine_mg(abs(milligrams(book["cover"])), metal)),
     ]
+    if not is_zero(book["working"]):
+        pairs.append(("Under way", position(book["working"], metal)))
     if not is_zero(book["waiting"]) or book["waiting_orders"]:
         orders = f"{book['waiting_orders']} waiting for room"
         pairs.append((orders, position(book["waiting"], metal)))
