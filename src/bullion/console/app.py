@@ -23,7 +23,7 @@ from bullion.web.router import Router
 from . import answers, switchboard
 from .answers import error_answer, error_content
 from .assets import FILES
-from .browser_request import BrowserRequest
+from .browser_request import FORM_BYTES_MAX, BrowserRequest
 from .forms import FormErrors
 from .frame import banner, document, page_frame, top
 from .html import Html
@@ -67,6 +67,8 @@ class Console(HttpApp):
         self._watches = watches
         self._settings = settings
         self._pages = pages
+        self._actions = (*switchboard.ACTIONS, *(each for page in pages for each in page.actions))
+        self._form_bytes_max = {each.path("actions"): each.form_bytes_max for each in self._actions}
         self._router = Router(self._routes())
 
     def _routes(self) -> dict[str, dict[str, Handler]]:
@@ -77,7 +79,7 @@ class Console(HttpApp):
                 render = _for_role(page.role, render)
                 routes[f"/{page.name}{path}"] = {"GET": partial(self._open_page, page, render)}
                 routes[f"/live/{page.name}{path}"] = {"GET": partial(self._refresh_page, page, render)}
-        for action in (*switchboard.ACTIONS, *(each for page in self._pages for each in page.actions)):
+        for action in self._actions:
             routes[action.path("dialogs")] = {"GET": partial(_open_dialog, action)}
             routes[action.path("actions")] = {"POST": partial(_perform, action)}
             if action.preview is not None:
@@ -124,7 +126,7 @@ class Console(HttpApp):
             return to_login(request)
         form: dict[str, str] = {}
         if request.method == "POST":
-            form = await request.form(scope, receive)
+            form = await request.form(scope, receive, self._form_bytes_max.get(request.path, FORM_BYTES_MAX))
             if not compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
                 raise RefusalError(_FORGED)
         first = await self._login.answer_user(request, session, form, scope)

@@ -9,7 +9,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.web.body import read_body
 from bullion.web.response import Receive, Scope
 
-_BODY_BYTES_MAX = 64 * 1024
+FORM_BYTES_MAX = 64 * 1024
 _FIELDS_MAX = 200
 _FOR_SCRIPT = ("live", "dialogs", "actions", "previews")
 """The first parts of paths that only the console's own script requests."""
@@ -98,8 +98,8 @@ class BrowserRequest:
         text = f"{self._full_name(name)}={value}; {attributes}"
         return b"set-cookie", text.encode("ascii")
 
-    async def form(self, scope: Scope, receive: Receive) -> dict[str, str]:
-        body = await read_body(scope["headers"], receive, _BODY_BYTES_MAX)
+    async def form(self, scope: Scope, receive: Receive, bytes_max: int = FORM_BYTES_MAX) -> dict[str, str]:
+        body = await read_body(scope["headers"], receive, bytes_max)
         return dict(_pairs(body.decode("latin-1")))
 
 

@@ -13,7 +13,7 @@ from bullion.desk.registry import Work, role_of
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 
-from .browser_request import BrowserRequest
+from .browser_request import FORM_BYTES_MAX, BrowserRequest
 from .forms import (
     Dialog,
     Fields,
@@ -129,6 +129,8 @@ class Action:
     """More errors, by field, such as a name that exists; told together with those of what was typed."""
     preview: Callable[[Visit], Awaitable[Html]] | None = None
     """Shown while the user types. It must change nothing."""
+    form_bytes_max: int = FORM_BYTES_MAX
+    """More only for a form that takes a file."""
     preview_required: bool = False
     """The dialog can be confirmed only with a preview of exactly what was typed."""
 

@@ -8,16 +8,16 @@ from bullion.console.widgets.components import NOTHING, Column, hint, small, tab
 from bullion.console.widgets.formatting import moment_in_column
 from bullion.desk.desk import View
 
-from . import cover_actions
+from . import cover_actions, currency, statement
 from .cover_text import by_whom, cover_state, deal_text, fine_text, order_text
 from .hedge_data import COVERS_SHOWN, SENT, SUGGESTED, covers_in, covers_of
 
-ACTIONS = cover_actions.ACTIONS
+ACTIONS = (*cover_actions.ACTIONS, *currency.ACTIONS, *statement.ACTIONS)
 _PAST = ("filled", "partly", "refused", "dropped")
 
 
 async def render(visit: Visit) -> Html:
-    (reading,) = await asyncio.gather(covers_of(visit))
+    reading, currency_deals = await asyncio.gather(covers_of(visit), currency.currency_card(visit))
     total = 0 if reading.value is None else reading.value[1]
     suggested, sent, past = (covers_in(reading, *states) for states in ((SUGGESTED,), (SENT,), _PAST))
     new = cover_actions.NEW.button(visit, kind="small primary")
@@ -64,6 +64,8 @@ async def render(visit: Visit) -> Html:
             aside=left_out,
             reading=reading,
         ),
+        currency_deals,
+        statement.statement_card(visit),
         class_="stack",
     )
 

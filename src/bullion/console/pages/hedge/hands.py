@@ -17,9 +17,9 @@ from bullion.console.widgets.formatting import age, count
 from bullion.desk.actions import feeds as feed_states
 from bullion.desk.desk import View
 
-from . import cover_text, feeds
+from . import cover_text, feeds, lines
 from .cover_actions import cover_buttons
-from .hedge_data import SUGGESTED, books_of, covers_in, covers_of, feeds_of
+from .hedge_data import SUGGESTED, books_of, covers_in, covers_of, feeds_of, lines_of
 
 SOON_PERCENT = 80
 _PERCENT = 100
@@ -37,18 +37,20 @@ class Hand:
 
 
 async def hands_card(visit: Visit) -> Html:
-    books, covers, found_feeds, queue, breaks = await asyncio.gather(
+    books, covers, found_feeds, found_lines, queue, breaks = await asyncio.gather(
         books_of(visit),
         covers_of(visit),
         feeds_of(visit),
+        lines_of(visit),
         visit.watch.queue.get(visit.actor),
         visit.watch.breaks.get(visit.actor),
     )
-    readings: Sequence[Reading[Any]] = (books, covers, found_feeds, queue, breaks)
+    readings: Sequence[Reading[Any]] = (books, covers, found_feeds, found_lines, queue, breaks)
     unread = [each for each in readings if each.value is None]
     hands: list[Hand] = [
         *_of_breaks(breaks),
         *_of_orders(visit, queue),
+        *_of_lines(found_lines.value or []),
         *_of_feeds(visit, found_feeds.value or []),
         *_of_books(books.value or []),
         *_of_covers(visit, covers),
@@ -104,6 +106,21 @@ def _of_orders(visit: Visit, reading: Reading[Listed]) -> Iterator[Hand]:
         yield Hand(
             "late", BAD, [link, f" longer than {age(late_s)}"], f"The oldest has waited {age(oldest)}."
         )
+
+
+def _of_lines(found: Sequence[View]) -> Iterator[Hand]:
+    for line in found:
+        name = line["name"]
+        what = ["Line ", el("b", name), " ", lines.line_state(line)]
+        if lines.is_down(line):
+            yield Hand(f"line {name}", BAD, what, line["message"] or "Live orders over it are refused.")
+        elif line["state"] == lines.DISCONNECTED:
+            yield Hand(f"line {name}", WARN, what, "Live orders over it are refused until it is connected.")
+        if line["unknown_orders"]:
+            unknown = _number(line["unknown_orders"], "order is unknown", "orders are unknown")
+            yield Hand(
+                f"unknown {name}", BAD, f"{unknown} on line {name}", "The venue is asked for each of them."
+            )
 
 
 def _of_feeds(visit: Visit, rows: Sequence[View]) -> Iterator[Hand]:

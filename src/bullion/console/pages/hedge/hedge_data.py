@@ -6,7 +6,7 @@ from bullion.console.page import Visit
 from bullion.console.shared_read import EVERY_S, SLOWER_S, Reading
 from bullion.console.watch import Listed
 from bullion.console.widgets.fine_weight import milligrams
-from bullion.desk.actions import covers, feeds, hedge_book
+from bullion.desk.actions import covers, currency, feeds, hedge_book, lines
 from bullion.desk.desk import Desk, View
 from bullion.records.page import Page
 from bullion.records.token import Actor
@@ -30,6 +30,17 @@ async def covers_of(visit: Visit) -> Reading[Listed]:
 
 async def contracts_of(visit: Visit) -> Reading[list[View]]:
     return await visit.read((_HEDGE, "contracts"), covers.list_contracts, SLOWER_S)
+
+
+async def currency_deals_of(visit: Visit) -> Reading[Listed]:
+    async def read(desk: Desk, actor: Actor) -> Listed:
+        return await currency.list_currency_deals(desk, actor, Page(COVERS_SHOWN, 0))
+
+    return await visit.read((_HEDGE, "currency"), read, SLOWER_S)
+
+
+async def lines_of(visit: Visit) -> Reading[list[View]]:
+    return await visit.read((_HEDGE, "lines"), lines.list_lines, EVERY_S)
 
 
 async def feeds_of(visit: Visit) -> Reading[list[View]]:

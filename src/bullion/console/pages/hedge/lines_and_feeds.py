@@ -1,12 +1,15 @@
 """Lines to venues and sources of rates: what the house is connected to."""
 
+import asyncio
+
 from bullion.console.html import Html, el
 from bullion.console.page import Visit
 
-from . import feeds
+from . import feeds, lines
 
-ACTIONS = feeds.ACTIONS
+ACTIONS = (*lines.ACTIONS, *feeds.ACTIONS)
 
 
 async def render(visit: Visit) -> Html:
-    return el("div", await feeds.feeds_card(visit), class_="stack")
+    both = await asyncio.gather(lines.lines_card(visit), feeds.feeds_card(visit))
+    return el("div", both, class_="stack")
