@@ -19,6 +19,7 @@ from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
 from bullion.hedge.book.profit import Mark, Quote
 from bullion.hedge.contract import Contract
+from bullion.hedge.cover import BookCover
 from bullion.hedge.venue import Confirmed, Fill, PartiallyFilled
 from bullion.metals.fine_weight import NG_PER_G, NG_PER_OUNCE
 from bullion.metals.metal import Metal

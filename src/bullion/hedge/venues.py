@@ -23,4 +23,9 @@ def sendable(abilities: VenueAbilities, contract: Contract) -> bool:
 
     The simulated venue deals every contract. A line declines a contract that names another line.
     """
-    return abilities.behaviour or not (abilities.by_hand or contract.venue == DESK)
+    return sends_to(abilities, contract.venue)
+
+
+def sends_to(abilities: VenueAbilities, venue: str) -> bool:
+    """The same, by the name of the venue in the contract."""
+    return abilities.behaviour or not (abilities.by_hand or venue == DESK)

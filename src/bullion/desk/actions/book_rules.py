@@ -3,7 +3,7 @@
 from bullion.desk.bodies import BookRuleBody, PlanBody
 from bullion.desk.conversion import require_code
 from bullion.desk.cover_rules import contracts_of, read_threshold, require_rules, rule_view
-from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import Rule, RuleKind, rule_field_problems
@@ -28,7 +28,9 @@ _QUANTITY_PLACES = 8
     audit_text="set a rule of the hedge book",
     command="hedge rule-put",
 )
-async def put_rule(desk: Desk, actor: Actor, metal: str, name: str, body: BookRuleBody) -> View:
+async def put_rule(
+    desk: Desk, actor: Actor, metal: str, name: str, body: BookRuleBody, *, only_if: OnlyIf | None = None
+) -> View:
     """Create or replace the rule NAME of a metal's hedge book. Rules are applied in their order.
 
     \b
@@ -55,7 +57,7 @@ async def put_rule(desk: Desk, actor: Actor, metal: str, name: str, body: BookRu
         earlier = next((rule_view(each) for each in before if each.name == name), None)
         return ChangeResult(earlier, rule_view(rule))
 
-    return await desk.change(actor, f"{of.value} {name}", work, catalogue=False)
+    return await desk.change(actor, f"{of.value} {name}", work, catalogue=False, only_if=only_if)
 
 
 @action(

@@ -13,12 +13,12 @@ from bullion.console.widgets.fine_weight import direction, fine, fine_mg, millig
 from bullion.console.widgets.formatting import age, day_and_clock, is_zero, trim_zeros
 from bullion.desk.desk import View
 
-from . import book_terms
+from . import book_rules, book_terms
 from .book_money import money
 from .hands import hands_card
 from .hedge_data import UNDER_WAY, after_mg, books_of, covers_in, covers_of
 
-ACTIONS = book_terms.ACTIONS
+ACTIONS = (*book_terms.ACTIONS, *book_rules.ACTIONS)
 
 
 async def render(visit: Visit) -> Html:
@@ -55,6 +55,7 @@ def _book_card(visit: Visit, book: View, covers: Sequence[View], fresh: Child) -
             exposure(book, covers),
             position_facts(visit, book),
             money(visit, book),
+            book_rules.rules(visit, book),
             class_="inside book",
         ),
         simulated_note(visit),

@@ -1,4 +1,4 @@
-"""What the desk does with covers: make one by hand, record what was dealt by telephone, or drop it."""
+"""What the desk does with covers: make one, send it, record what was dealt by telephone, or drop it."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -15,7 +15,7 @@ from bullion.console.forms import (
     read_fields,
 )
 from bullion.console.html import Html, el
-from bullion.console.page import Action, Result, Visit
+from bullion.console.page import Action, Result, Visit, locked_button
 from bullion.console.paths import MARKET
 from bullion.console.widgets.fine_weight import fine, milligrams, position_mg
 from bullion.console.widgets.formatting import trim_zeros, weight
@@ -26,11 +26,13 @@ from bullion.desk.actions.covers import (
     list_contracts,
     list_covers,
     preview_cover,
+    send_cover,
 )
 from bullion.desk.actions.hedge_book import get_book
 from bullion.desk.bodies import BookCoverBody, CoverFillBody, ReasonBody
 from bullion.desk.desk import View
 from bullion.hedge.contract import DOLLARS
+from bullion.hedge.venues import sends_to
 from bullion.records.page import Page
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
@@ -60,10 +62,23 @@ _DOLLAR: Field = Amount("dollar", "Rupees for a dollar, ₹", "the rate that you
 _DEAL = (_DEALT, _PRICE, _REFERENCE, _FEE, _DOLLAR)
 
 
-def cover_buttons(visit: Visit, cover: View) -> list[Html]:
-    """Of a cover that is suggested."""
+def cover_buttons(visit: Visit, cover: View, place: str) -> list[Html]:
+    """Of a cover that is suggested; `place` tells apart where a page shows them twice."""
     about, name = {"id": cover["id"]}, plain_text(cover)
-    return [each.button(visit, about, kind="small", label=f"{each.label}: {name}") for each in (RECORD, DROP)]
+    send = SEND.button(visit, about, kind="small primary", label=f"{SEND.label}: {name}")
+    if visit.has_role(SEND.role) and not sends_to(visit.desk.venue, cover["venue"]):
+        why = "dealt by telephone: record the deal"
+        send = locked_button(SEND.label, why, name=f"why-send-{place}-{cover['id']}", kind="small")
+    others = (RECORD, DROP)
+    return [
+        send,
+        *(each.button(visit, about, kind="small", label=f"{each.label}: {name}") for each in others),
+    ]
+
+
+def drop_button(visit: Visit, cover: View) -> Html:
+    """Of a cover that was sent: the desk drops it only while the venue cannot have it."""
+    return DROP.button(visit, {"id": cover["id"]}, kind="small", label=f"{DROP.label}: {plain_text(cover)}")
 
 
 async def _find(visit: Visit) -> View:
@@ -87,7 +102,7 @@ async def _ask_new(visit: Visit) -> Dialog:
         raise RefusalError(NOT_FOUND, "There is no active contract. An admin makes one under Contracts.")
     return Dialog(
         title="New cover",
-        text=[f"It is made as a suggestion: deal it then, and record what was dealt. {_RECORDED}"],
+        text=[f"It is made as a suggestion: send it then, or deal it by telephone. {_RECORDED}"],
         confirm="Make the cover",
         values={
             "key": str(uuid4()),
@@ -131,6 +146,27 @@ def _body(values: Values, key: str) -> BookCoverBody:
 async def _create(visit: Visit) -> Result:
     made = await create_cover(visit.desk, visit.actor, _body(visit.values, visit.values["key"]))
     return Result(f"Cover made: {plain_text(made)}, {fine(made['fine'], made['metal'])} fine.")
+
+
+async def _ask_send(visit: Visit) -> Dialog:
+    cover = await _find(visit)
+    book = by_metal(await get_book(visit.desk, visit.actor))[cover["metal"]]
+    metal, before_mg = cover["metal"], milligrams(book["residual"])
+    after = position_mg(before_mg + signed_mg(cover), metal)
+    return Dialog(
+        title=f"Send the cover: {plain_text(cover)}?",
+        text=[
+            f"{fine(cover['fine'], metal)} fine, to the venue {cover['venue']}.",
+            f"Book of {metal}: {position_mg(before_mg, metal)} → {after} when it is filled.",
+            f"It cannot be taken back once the venue has it. {_RECORDED}",
+        ],
+        confirm=f"Send: {plain_text(cover)}",
+    )
+
+
+async def _send(visit: Visit) -> Result:
+    sent = await send_cover(visit.desk, visit.actor, visit.param("id"))
+    return Result(f"Sent: {plain_text(sent)}. The tab Covers shows what becomes of it.")
 
 
 async def _ask_drop(visit: Visit) -> Dialog:
@@ -198,6 +234,7 @@ NEW = Action(
     (_KEY, _CONTRACT, _SIDE, _QUANTITY),
     preview=_preview_new,
 )
+SEND = Action(MARKET, "send-cover", "Send", send_cover, _ask_send, _send)
 DROP = Action(MARKET, "drop-cover", "Drop", drop_cover, _ask_drop, _drop, (_REASON,))
 RECORD = Action(MARKET, "record-deal", "Record a deal", fill_cover, _ask_record, _record, _DEAL)
-ACTIONS = (NEW, DROP, RECORD)
+ACTIONS = (NEW, SEND, DROP, RECORD)

@@ -42,7 +42,7 @@ async def render(visit: Visit) -> Html:
             visit,
             "Under way at the venue",
             "sent",
-            _COLUMNS,
+            (*_COLUMNS, _SAID, Column("", cover_actions.drop_button, number=True)),
             sent,
             key="id",
             nothing=("", ""),
@@ -71,7 +71,7 @@ async def render(visit: Visit) -> Html:
 
 
 def _buttons(visit: Visit, each: View) -> Html:
-    return el("span", cover_actions.cover_buttons(visit, each), class_="actions")
+    return el("span", cover_actions.cover_buttons(visit, each, "list"), class_="actions")
 
 
 def _deals(_visit: Visit, each: View) -> Child:
@@ -87,4 +87,5 @@ _COLUMNS = (
     Column("Made how", lambda _, each: by_whom(each)),
     Column("Venue", lambda _, each: each["venue"]),
 )
+_SAID = Column("Dealt so far, or what was said", _deals)
 _DEALS = Column("Deals, or what was said", _deals)

@@ -58,7 +58,7 @@ def _book(visit: Visit, book: View, covers: Sequence[View]) -> Html:
             el(
                 "div",
                 hint(order_text(each)),
-                cover_buttons(visit, each),
+                cover_buttons(visit, each, "exposure"),
                 class_="suggested",
                 data_key=each["id"],
             )

@@ -156,6 +156,8 @@ def _of_books(books: Sequence[View]) -> Iterator[Hand]:
             what = [el("b", name), f" has used {book['limit_used_percent']} % of its limit"]
             why = f"{position(book['residual'], metal)}, limit {fine(book['limit'], metal)}. Cover it."
             yield Hand(f"limit {metal}", kind, what, why)
+        for number, warning in enumerate(book["warnings"]):
+            yield Hand(f"warning {metal} {number}", WARN, [el("b", name), ": the rules of its book"], warning)
         if book["waiting_orders"]:
             what = [
                 _number(book["waiting_orders"], "order waits", "orders wait"),
@@ -174,7 +176,9 @@ def _of_covers(visit: Visit, reading: Reading[Listed]) -> Iterator[Hand]:
     suggested = covers_in(reading, SUGGESTED)
     for each in suggested[:_SHOWN_OF_EACH]:
         why = f"Suggested {cover_text.by_whom(each)}. {cover_text.fine_text(each)} fine."
-        yield Hand(f"cover {each['id']}", WARN, cover_text.order_text(each), why, cover_buttons(visit, each))
+        yield Hand(
+            f"cover {each['id']}", WARN, cover_text.order_text(each), why, cover_buttons(visit, each, "hand")
+        )
     more = len(suggested) - _SHOWN_OF_EACH
     if more > 0:
         yield Hand("covers", WARN, f"{_number(more, 'more cover')} to send or drop", "See the tab Covers.")

@@ -52,8 +52,9 @@ def covers_in(reading: Reading[Listed], *states: str) -> list[View]:
 
 
 def signed_mg(cover: View) -> int:
-    """What a cover adds to the book, in fine milligrams."""
-    return milligrams(cover["fine"]) * (1 if cover["side"] == "buy" else -1)
+    """What is still to come of a cover, in fine milligrams."""
+    dealt_mg = sum(abs(milligrams(each["fine"])) for each in cover["deals"])
+    return (milligrams(cover["fine"]) - dealt_mg) * (1 if cover["side"] == "buy" else -1)
 
 
 def after_mg(book: View, open_covers: Sequence[View]) -> int | None:
