@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.support.console import ConsoleProcess, session_of
 from tests.support.console_client import ConsoleClient, console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import nothing_changed
+from tests.support.line_state import line_report, put_line_state
 from tests.support.node import until
 from tests.support.orders import GOLD
 
@@ -48,6 +50,10 @@ def text_of(html: str) -> str:
     """What a person reads, with ordinary spaces."""
     plain = re.sub(r"<[^>]*>", " ", html).replace(_NBSP, " ").replace("&#x27;", "'")
     return re.sub(r"\s+", " ", plain)
+
+
+def store_of(dealing: Dealing) -> Path:
+    return dealing.office.node.folder / "var" / "bullion.db"
 
 
 def covers(dealing: Dealing) -> list[dict[str, Any]]:
@@ -229,3 +235,93 @@ def test_a_viewer_sees_everything_and_why_each_button_is_locked(
         ):
             answer = viewer.send(f"market/{action}", {})
             assert answer.status_code == 403, action
+
+
+def test_a_rule_is_added_applied_changed_and_deleted(client: ConsoleClient, short: Dealing) -> None:
+    rule = {
+        "name": "net",
+        "kind": "age",
+        "threshold": "36,000",
+        "contracts": "GOLDM\nOUNCE",
+        "mode": "suggest",
+    }
+    add = "market/new-rule?metal=gold"
+    assert client.mistyped(add, **rule | {"threshold": "1o"}).keys() == {"threshold"}
+    assert client.mistyped(add, **rule | {"contracts": "NONE"}).keys() == {"contracts"}
+    assert client.mistyped(add, **rule | {"kind": "by_hand"}).keys() == {"threshold"}
+    assert client.do(add, **rule)["done"] == "Book of gold: rule net is added."
+    assert client.mistyped(add, **rule) == {"name": "There is a rule net already."}
+    shown = text_of(client.see("market/book"))
+    assert "net it is not flat for a time 10 h 00 min GOLDM, OUNCE" in shown
+    about = "?metal=gold&name=net"
+    stale = client.ask(f"market/change-rule{about}")
+    changed = {"threshold": "72000", "contracts": "GOLDM"}
+    assert client.do(f"market/change-rule{about}", **changed)["done"] == "Book of gold: rule net is changed."
+    assert client.send(f"market/change-rule{about}", {**stale, **changed}).status_code == 409
+    assert client.do(f"market/apply-rule{about}")["done"] == "Rule net: 1 suggested."
+    assert "buy 9 GOLDM Suggested by the rule net." in text_of(client.see("market/book"))
+    assert client.do(f"market/delete-rule{about}")["done"] == "Book of gold: rule net is deleted."
+    assert short.desk.do("GET", "/hedge/book")["items"][0]["rules"] == []
+
+
+def test_a_currency_deal_is_recorded_once(client: ConsoleClient, short: Dealing) -> None:
+    record = "market/currency-deal"
+    assert client.mistyped(record, dollars="1.234", rate="x").keys() == {"dollars", "rate", "reference"}
+    form = client.ask(record) | {"dollars": "10,250.50", "rate": "92.01", "reference": "B-1", "side": "buy"}
+    for _ in range(2):
+        answer = client.send(record, form)
+        assert answer.json()["done"] == "Recorded: $10,250.50 bought at 92.01, B-1."
+    (deal,) = short.desk.do("GET", "/hedge/currency")["items"]
+    assert (deal["dollars"], deal["metal"]) == ("10250.50", "gold")
+    assert "buy $10,250.50 92.01 ₹9,43,148.51" in text_of(client.see("market/covers"))
+
+
+def test_a_statement_with_a_planted_difference_is_told(client: ConsoleClient, short: Dealing) -> None:
+    for number in ("1", "2"):
+        client.do("market/new-cover", contract="GOLDM", quantity="1")
+        cover = next(each for each in covers(short) if each["state"] == "suggested")
+        client.do(f"market/record-deal?id={cover['id']}", price="71250.5", reference=f"LM-{number}")
+    head = "execution_id,symbol,side,quantity,price"
+    lines = [head, "LM-1,GOLDM,buy,1,71251.5", "LM-9,GOLDM,sell,3,70000", "LM-8,GOLDM,buy,one,1"]
+    compare = "market/statement"
+    day = client.ask(compare)["day"]
+    answer = client.send(compare, {"venue": "desk", "day": day, "csv": "\r\n".join(lines)}).json()
+    assert answer["done"] == "The statement of desk does not agree."
+    report = text_of(answer["reveal"])
+    assert "Missing at the venue we have these fills, and the statement does not" in report
+    assert re.search(r"LM-2 \S* ?buy 1 71,250.50", report)
+    assert "LM-9 GOLDM sell 3 70,000.00" in report
+    assert re.search(r"LM-1 price 71250.5\S* 71251.5", report)
+    assert re.search(r"Lines that cannot be read they were not compared .* 4 ", report)
+    assert client.send(compare, {"venue": "", "day": "soon", "csv": ""}).json()["fields"].keys() == {
+        "venue",
+        "day",
+        "csv",
+    }
+    long = "\n".join([head, *(f"X-{number},GOLDM,buy,1,71250.5" for number in range(4000))])
+    answer = client.send(compare, {"venue": "desk", "day": day, "csv": long}).json()
+    assert "the first 200 of 4,000" in text_of(answer["reveal"])
+
+
+def test_a_form_without_a_file_stays_small(client: ConsoleClient, dealing: Dealing) -> None:
+    answer = client.send("market/new-contract", {"code": "x" * 70_000})
+    assert answer.status_code == 413
+
+
+def test_lines_are_shown_with_their_trouble(client: ConsoleClient, dealing: Dealing) -> None:
+    assert "There are no lines." in client.see("market/lines")
+    store, broker = store_of(dealing), dealing.office.broker
+    name = f"line-{broker}"
+    message = "The venue refused the logon."
+    put_line_state(store, name, broker, line_report(state="waiting", message=message, keeps_numbers=False))
+    until(lambda: name in client.see("market/lines"), within_s=5)
+    shown = text_of(client.see("market/lines"))
+    assert f"{name} VENUE, profile keeping waiting to try again" in shown
+    assert "its numbers begin anew at every logon" in shown
+    assert message in client.see("market/book")
+    form = client.ask(f"market/disconnect-line?name={name}")
+    assert client.send(f"market/disconnect-line?name={name}", form).json()["fields"] == {
+        "reason": "Required."
+    }
+    refused = client.send(f"market/reset-line?name={name}", {"reason": "numbers"})
+    assert (refused.status_code, "begins its numbers anew" in refused.json()["refused"]) == (409, True)

@@ -52,8 +52,7 @@ def _book_card(visit: Visit, book: View, covers: Sequence[View], fresh: Child) -
         title,
         el(
             "div",
-            exposure(book, covers),
-            position_facts(visit, book),
+            el("div", exposure(book, covers), position_facts(visit, book), class_="holding"),
             money(visit, book),
             book_rules.rules(visit, book),
             class_="inside book",

@@ -175,7 +175,7 @@ async def _ask_apply(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Apply the rule {rule['name']} now?",
         text=[
-            "It plans covers whatever its threshold. They are suggestions, and replace earlier ones of rules.",
+            "It plans covers whatever its threshold. They replace earlier suggestions of rules.",
             "Nothing is sent before a dealer sends it.",
         ],
         confirm="Plan covers",

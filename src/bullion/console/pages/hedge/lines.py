@@ -144,7 +144,8 @@ def _orders_sentence(line: View) -> str:
     number = line["open_orders"]
     if not number:
         return "No order is open on it."
-    return f"{count(number)} {'order is' if number == 1 else 'orders are'} open on it: they are asked for at the next logon."
+    orders = "1 order is" if number == 1 else f"{count(number)} orders are"
+    return f"{orders} open on it: the venue is asked for them at the next logon."
 
 
 _Call = Callable[[Desk, Actor, str, LineBody], Awaitable[View]]
