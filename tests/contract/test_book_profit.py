@@ -27,7 +27,7 @@ from bullion.orders.order import Order
 from bullion.orders.status import Event
 from bullion.rates.tick import Tick
 from bullion.records.book_money import CurrencyRecord, DayMark
-from bullion.records.hedge_book import BookCover, CoverDeal, StoredContract
+from bullion.records.hedge_book import CoverDeal, StoredContract
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings, day_marks
 from bullion.store.book_profit import BrokenBook, day_mark, money_steps
 from bullion.store.engine import Engine, Transaction

@@ -133,12 +133,12 @@ class CoverCounts:
             ["rule", "outcome"],
             registry=registry,
         )
-        self._copies: dict[tuple[str, str], _CounterCopy] = {}
+        self._copies: dict[tuple[str, str], CounterCopy] = {}
 
     def publish(self, outcomes: Mapping[tuple[str, str], int]) -> None:
         for labels, number in list(outcomes.items()):
             if labels not in self._copies:
-                self._copies[labels] = _CounterCopy(self._counter.labels(*labels))
+                self._copies[labels] = CounterCopy(self._counter.labels(*labels))
             self._copies[labels].update(number)
 
 
