@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.fix_node import Acceptor, add_source, fix_market, fix_settings, market_file
 from tests.support.node import start, until
+from tests.support.orders import refused
 from tests.support.production import LiveMarket, opened
 
 PATIENCE_S = 30.0
@@ -51,7 +52,7 @@ def test_rates_and_fills_are_those_of_the_venue_until_it_dies(
     market: LiveMarket, venue: Acceptor, tmp_path: Path
 ) -> None:
     market.live("LIVE", pricing={"kind": "direct", "instrument": "GOLD"}, rate_age_s_max=AGE_S_MAX)
-    trader = market.trader()
+    trader, tester = market.trader(), market.tester()
     order = opened(trader.place(symbol_code="LIVE"))
     (row,) = statement(tmp_path)
     assert row["order_id"] == order["id"]
@@ -59,8 +60,9 @@ def test_rates_and_fills_are_those_of_the_venue_until_it_dies(
     assert row["price"] != "2000.0"
 
     venue.kill()
-    until(lambda: trader.quote("LIVE")["reason"] is not None, within_s=PATIENCE_S)
-    refused(trader.place(symbol_code="LIVE"), str(trader.quote("LIVE")["reason"]))
+    # In the test environment nothing but the rate is missing.
+    until(lambda: tester.quote("LIVE")["reason"] == "stale_rate", within_s=PATIENCE_S)
+    refused(tester.place(symbol_code="LIVE"), "stale_rate")
     until(lambda: "source away" in feed_light(market), within_s=PATIENCE_S)
 
     venue.start()

@@ -22,7 +22,8 @@ HeartBtInt=3
 ReconnectInterval=1
 BeginString=FIX.4.4
 """
-
+DICTIONARY = Path(sys.prefix) / "share" / "quickfix" / "FIX44.xml"
+"""As the package installs it."""
 
 _turn = threading.Lock()
 
@@ -56,6 +57,42 @@ class App(quickfix.Application):  # type: ignore[misc]
 
     def fromApp(self, message: object, session_id: object) -> None:  # noqa: N802
         say("from_app", name_of(session_id), message=str(message))
+        if "\x0135=V\x01" in str(message) and "\x01263=1\x01" in str(message):
+            answer_subscription(message, session_id)
+
+
+def answer_subscription(request: object, session_id: object) -> None:
+    """A snapshot, which has no entry ids in FIX 4.4, and a change of its bid. The symbol NONE is refused."""
+    fields = dict(pair.split("=", 1) for pair in str(request).rstrip("\x01").split("\x01"))
+    request_id, symbol = fields["262"], fields["55"]
+    if symbol == "NONE":
+        refusal = new_message("Y", request_id)
+        refusal.setField(281, "0")
+        refusal.setField(58, "Unknown symbol")
+        quickfix.Session.sendToTarget(refusal, session_id)
+        return
+    snapshot = new_message("W", request_id)
+    snapshot.setField(55, symbol)
+    for kind, price in (("0", "4000.1"), ("1", "4000.5")):
+        snapshot.addGroup(entry(269, {269: kind, 270: price}))
+    quickfix.Session.sendToTarget(snapshot, session_id)
+    change = new_message("X", request_id)
+    change.addGroup(entry(279, {279: "1", 269: "0", 278: "E0", 55: symbol, 270: "4000.3"}))
+    quickfix.Session.sendToTarget(change, session_id)
+
+
+def new_message(kind: str, request_id: str) -> quickfix.Message:
+    message = quickfix.Message()
+    message.getHeader().setField(35, kind)
+    message.setField(262, request_id)
+    return message
+
+
+def entry(first: int, fields: dict[int, str]) -> quickfix.Group:
+    group = quickfix.Group(268, first)
+    for tag, value in fields.items():
+        group.setField(tag, value)
+    return group
 
 
 def name_of(session_id: object) -> str:
@@ -69,6 +106,8 @@ def settings_file(role: str, port: int, folder: Path, names: list[str]) -> Path:
     text = SETTINGS.format(role=role, where=where, folder=folder)
     for name in names:
         text += f"[SESSION]\nSenderCompID=QUICKFIX\nTargetCompID={name}\n"
+        if name.startswith("QUOTES"):  # Without a dictionary, QuickFIX knows no groups.
+            text += f"UseDataDictionary=Y\nDataDictionary={DICTIONARY}\n"
     file = folder / f"{role}.cfg"
     file.write_text(text)
     return file
