@@ -121,6 +121,11 @@ class Simulation:
         self.book = sqlite3.connect(":memory:")
         self.answers: dict[str, FinalAnswer] = {}
         self.reported = 0
+        self.killed = {self.kill_adapter: 0, self.kill_venue: 0}
+        self.final_before = 0
+        """How many orders were final when the faults ended."""
+        self.settled_s = 0.0
+        """How long after the last fault the last order was final."""
         self.start_venue()
         self.venue = self.start_adapter()
 
@@ -189,22 +194,27 @@ class Simulation:
                 return await call()
         return None
 
-    async def run(self, orders: int, kills: int) -> None:
+    async def run(self, orders: int, kills: int, orders_per_s: float) -> None:
         requests = [self.request(number) for number in range(orders)]
-        span_s = orders / 10
+        span_s = orders / orders_per_s
 
         async def place(request: HedgeRequest) -> None:
             await asyncio.sleep(self.chance.uniform(0.1, span_s))
             await self.hedge(request)
 
         hedges = [asyncio.ensure_future(place(each)) for each in requests]
-        for _ in range(kills):
+        sides = ([self.kill_adapter, self.kill_venue] * kills)[:kills]
+        self.chance.shuffle(sides)
+        for kill in sides:
             await asyncio.sleep(self.chance.uniform(0.1, span_s / kills))
-            await (self.kill_adapter() if self.chance.random() < 0.5 else self.kill_venue())
+            self.killed[kill] += 1
+            await kill()
         await asyncio.sleep(max(0.0, span_s - self.loop.time()))
         self.faults.chances.clear()
+        ended_s, self.final_before = self.loop.time(), len(self.answers)
         async with asyncio.timeout(120):
             await asyncio.gather(*hedges)
+        self.settled_s = self.loop.time() - ended_s
         await asyncio.sleep(5)
         for task in self.tasks:
             task.cancel()
@@ -260,10 +270,12 @@ def simulate(
     *,
     doubles: bool = True,
     kills: int = 2,
+    orders: int = ORDERS,
+    orders_per_s: float = 10.0,
 ) -> Simulation:
     async def main(loop: VirtualLoop) -> Simulation:
         simulation = Simulation(loop, seed, profile, dict(chances or {}), doubles=doubles)
-        await simulation.run(ORDERS, kills)
+        await simulation.run(orders, kills, orders_per_s)
         return simulation
 
     return run_virtually(seed, main)
@@ -282,6 +294,25 @@ def test_nothing_is_executed_twice_and_no_outcome_is_misread(profile: Profile, d
         assert simulation.records.breaks == [], f"seed {seed}"
         happened |= set(simulation.faults.happened)
     assert len(happened) >= 12
+
+
+def test_one_long_run_with_every_fault_and_many_kills_of_either_side() -> None:
+    """In a campaign 6,000 orders, and each side is killed 120 times, at a venue that takes doubled ids.
+
+    The line is cut less often than in the short runs, or it would be down for most of the time.
+    """
+    chances = {fault: chance / 5 for fault, chance in LINE.items()} | VENUE | ODD
+    chances[Fault.NUMBERS_FORGOTTEN] = 0.1
+    orders, kills = 300 * SCALE, 12 * SCALE
+    simulation = simulate(7, KEPT, chances, kills=kills, orders=orders, orders_per_s=1.5)
+    assert simulation.problems() == []
+    assert {each.reason.value for each in simulation.records.breaks} <= {"foreign_id", "trade_cancelled"}
+    assert len(simulation.faults.happened) >= (len(chances) if SCALE > 1 else 15)
+    assert sorted(simulation.killed.values()) == [kills // 2, kills // 2]
+    assert simulation.final_before > orders // 2, "the line was up while there were faults"
+    assert simulation.settled_s < 30
+    faults = sum(simulation.faults.happened.values())
+    print(f"{orders} orders, {kills} kills, {faults} faults, final {simulation.settled_s:.1f} s after them")
 
 
 def test_the_same_seed_is_the_same_run() -> None:

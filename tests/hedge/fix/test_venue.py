@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -33,7 +34,7 @@ from bullion.market_demo.exchange import Behaviour, Exchange, Mode
 from bullion.market_demo.faults import Fault, Faults
 from bullion.market_demo.fix_acceptor import FixAcceptor
 from bullion.market_demo.session_acceptor import acceptor_settings
-from tests.support.fix_venue import contracts, line_of
+from tests.support.fix_venue import GRAMS, contracts, line_of
 from tests.support.line_memory import MemoryRecords
 from tests.support.virtual_time import VirtualLoop, run_virtually
 
@@ -260,3 +261,34 @@ def test_one_question_for_all_orders_recovers_them() -> None:
         assert isinstance(await venue.submit(requests[1]), Confirmed)
 
     on_stage(work, Faults(at={Fault.SWALLOWED: [2]}))
+
+
+def test_the_questions_of_a_recovery_go_before_those_of_calls() -> None:
+    """The line sends a hundred messages a second, and far more calls ask for orders that wait for it."""
+
+    async def work(stage: Stage) -> None:
+        for number in range(200):
+            asked = request(number)
+            order = LineOrder(
+                order_id=asked.order_id, client_order_id=asked.order_id, broker="main", instrument="GOLD",
+                trade_type="buy", quantity_e4=asked.quantity_e4, fine_mg=asked.fine_mg, quantity_e8=10**10,
+                contract=GRAMS, limit_e6=None,
+            )  # fmt: skip
+            await stage.records.claim(order, 0)
+        venue = FixVenue(
+            line_of(PORT, STEADY), stage.records, contracts, stage.loop.now_us, monotonic=stage.loop.time
+        )
+        stage._task = asyncio.ensure_future(venue.run())
+
+        async def ask(number: int) -> None:
+            while venue.line.state is not LineState.UP:
+                with suppress(VenueUnreachable, TimeoutError):
+                    async with asyncio.timeout(3):
+                        await venue.order_status(request(number))
+                await asyncio.sleep(0.1)
+
+        async with asyncio.timeout(6):
+            await asyncio.gather(*(ask(number) for number in range(1_000, 1_600)))
+        assert venue.line.state is LineState.UP
+
+    on_stage(work)

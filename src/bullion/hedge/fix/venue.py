@@ -193,7 +193,8 @@ class FixVenue:
 
     async def order_status(self, request: HedgeRequest) -> StatusAnswer:
         self._require_broker(request.broker)
-        self._require_logged_on()
+        # The questions of a recovery go first: behind those of many calls it would take minutes.
+        await self._require_up()
         stored = await self._records.find(request.order_id)
         if stored is not None and stored.answer is not None:
             return stored.answer
